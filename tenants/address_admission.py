@@ -7,7 +7,10 @@ so that what it finds stays true until the commit.
 from django.db.models import Q, Value
 from django.db.models.functions import Replace
 
+from controlplane.core import address_types
+from controlplane.core.address_types import SETTING, SETTINGS, AddressSettings, PlanSettings
 from controlplane.core.errors import Conflict, Denied, Invalid
+from controlplane.core.setting_values import Reference
 from plans.models import AddressPlan
 from tenants import address_rules
 from tenants.models import Address, AddressSpace, AddressType, SpaceType
@@ -71,21 +74,61 @@ def check_free(space: AddressSpace, address: str) -> None:
     )
 
 
-def check_dead_letter(space: AddressSpace, target: str, address: str) -> None:
-    """Raise Invalid unless ``target`` is empty or a queue of the locked space.
+def targets_of(space: AddressSpace, settings: AddressSettings, address: str) -> list[Address]:
+    """Return the addresses of the locked space to which brokers move messages of ``address``.
 
-    The queue must be another address than ``address``, and must not be being deleted.
+    These are its targets of dead letters and of expired messages, each once.
+
+    Raises:
+        Invalid: a target is ``address`` itself, has a type that cannot be a target, is being
+        deleted, or does not exist.
     """
-    if not target:
-        return
-    # A queue that is being deleted must not become the target of dead letters.
-    queues = space.addresses.filter(type=AddressType.QUEUE, deletion_requested_at__isnull=True)
-    if target == address or not queues.filter(address=target).exists():
+    named = {
+        setting.name: (value, setting.value.refers_to[space.type])
+        for setting in SETTINGS
+        if isinstance(setting.value, Reference)
+        and setting.takes_messages
+        and (value := getattr(settings, setting.name))
+    }
+    if not named:
+        return []
+    # An address that is being deleted must not become a target.
+    present = space.addresses.filter(deletion_requested_at__isnull=True)
+    rows = present.filter(address__in={value for value, _types in named.values()})
+    found = {row.address: row for row in rows.select_related("address_plan")}
+    for name, (value, types) in named.items():
+        if value == address or value not in found or found[value].type not in types:
+            kinds = " or ".join(types)
+            raise Invalid(
+                f"{SETTING[name].title}: name another address of this space of type {kinds}; "
+                f"{value[:80]!r} is none. Create it first.",
+                code="address.invalid",
+                **{name: [f"Name another address of type {kinds} of this space."]},
+            )
+    return list(found.values())
+
+
+def check_lifetimes(settings: AddressSettings, plan: PlanSettings) -> None:
+    """Raise Invalid if a lifetime in ``settings`` would have no effect.
+
+    A broker ignores the default lifetime if there is a longest one. Without a longest one, it would
+    give the shortest lifetime to messages without a time to live.
+    """
+    longest = address_types.effective(settings, plan).message_ttl_ms
+    if settings.message_ttl_default_ms is not None and longest is not None:
         raise Invalid(
-            f"Dead letters go to another queue of the same space; {target[:80]!r} is no such "
-            "queue. Create it first.",
+            "message_ttl_default_ms has no effect together with message_ttl_ms, which applies to "
+            "messages without a time to live too. Leave one of them out.",
             code="address.invalid",
-            dead_letter=["Name another queue of this space."],
+            message_ttl_default_ms=["Not together with message_ttl_ms."],
+        )
+    shortest = settings.message_ttl_min_ms
+    if shortest is not None and (longest is None or shortest > longest):
+        raise Invalid(
+            "message_ttl_min_ms needs message_ttl_ms, as large or larger: without it, messages "
+            "without a time to live would expire after the shortest lifetime.",
+            code="address.invalid",
+            message_ttl_min_ms=["Set message_ttl_ms too; it must not be smaller."],
         )
 
 
@@ -96,15 +139,15 @@ def check_unused(row: Address) -> None:
     """
     dependents = (
         Address.objects.filter(space_id=row.space_id, deletion_requested_at__isnull=True)
-        .filter(Q(topic=row) | Q(dead_letter=row.address))
+        .filter(Q(topic=row) | Q(dead_letter=row.address) | Q(expiry=row.address))
         .exclude(pk=row.pk)
     )
     # Five names are enough for the message: a topic may have thousands of subscriptions.
     names = list(dependents.order_by("address").values_list("address", flat=True)[:5])
     if names:
         raise AddressInUse(
-            f"{row.address!r} is the topic or the dead-letter queue of: {', '.join(names)}. Delete "
-            "or change those first."
+            f"{row.address!r} is the topic, or takes dead or expired messages, of: "
+            f"{', '.join(names)}. Delete or change those first."
         )
 
 

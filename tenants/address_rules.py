@@ -7,8 +7,9 @@ Pure: reads neither rows nor Django settings, so it needs no lock. Checks that n
 import re
 
 from controlplane.core import address_types
-from controlplane.core.address_types import AddressSettings, Whole
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.errors import Invalid
+from controlplane.core.setting_values import Text, Whole
 from tenants.models import AddressType, SpaceType
 
 # ``$``: management and internal addresses of routers and brokers. ``wp-``, ``wp.``: Waypost's own
@@ -60,10 +61,8 @@ def check_type(space_type: str, address_type: str) -> None:
     offered = address_types.offered_in(space_type)
     if address_type in offered:
         return
-    row = address_types.BY_SLUG.get(address_type)
-    why = f" {row.refusal}" if row and row.refusal else ""
     raise Invalid(
-        f"A {space_type} space offers: {', '.join(offered)}; not {address_type[:40]!r}.{why}",
+        f"A {space_type} space offers: {', '.join(offered)}; not {address_type[:40]!r}.",
         code="address.type_not_offered",
         type=[f"One of: {', '.join(offered)}."],
     )
@@ -85,6 +84,8 @@ def check_settings(space_type: str, address_type: str, settings: AddressSettings
             reason = f"A {space_type} space does not offer it yet; leave it out."
         elif isinstance(number, Whole) and not number.smallest <= int(value) <= number.largest:
             reason = f"From {number.smallest} to {number.largest}, or absent for the plan's value."
+        elif isinstance(number, Text) and (why := number.wrong_with(str(value))):
+            reason = why
         else:
             continue
         wrong[name] = [reason]

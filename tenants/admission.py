@@ -5,6 +5,7 @@ API, which show limits and use, call it without a lock. The number of queries do
 number of rows. To avoid deadlocks, a caller that locks both rows locks the tenant's first.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
 from controlplane.core.errors import Conflict
-from plans.catalog import publishing
+from plans.catalog import publishing, sold_sizes
 from plans.catalog.definitions import PlanDefinition, SpacePlanDefinition
 from plans.models import PlanSubscription, QuotaOverride
 from plans.quotas import checks
@@ -141,15 +142,43 @@ def credit_use(space: AddressSpace) -> CreditUse:
     placed = Placement.objects.filter(address__space=space, address__deleted_at__isnull=True)
     credits = Sum("placements__broker_credit", filter=Q(placements__in=placed))
     brokers = Broker.objects.filter(space=space).order_by("ordinal").annotate(credits=credits)
+    stored = stored_bytes(placed)
     return CreditUse(
-        tuple(BrokerUse(broker.ordinal, broker.credits or 0) for broker in brokers),
+        tuple(
+            BrokerUse(broker.ordinal, broker.credits or 0, stored[broker.pk]) for broker in brokers
+        ),
         placed.aggregate(total=Sum("router_credit"))["total"] or 0,
     )
 
 
+def stored_bytes(placed: QuerySet[Placement, Placement]) -> Counter[str]:
+    """Return {broker id: bytes that the placed addresses may store on it}, in one query."""
+    rows = placed.exclude(broker=None).select_related("address__address_plan")
+    found: Counter[str] = Counter()
+    for row in rows:
+        found[str(row.broker_id)] += bytes_of(row.address)
+    return found
+
+
+def bytes_of(address: Address) -> int:
+    """Return the bytes that an address may store on each of its brokers, by its plan.
+
+    A lower limit of its own does not count, so that it can be raised again.
+    """
+    return sold_sizes.stored_bytes(publishing.address_plan_definition(address.address_plan))
+
+
 def space_limits(plan: SpacePlanDefinition) -> Limits:
     """Return the placement limits of a space plan."""
-    return Limits(plan.router_credit, plan.broker_credit, plan.aggregate_credit, plan.max_brokers)
+    # A plan of before the size was a part of plans sells no bytes, so nothing is refused for them.
+    knows = plan.broker_disk_gb is not None or not plan.broker_persistent
+    return Limits(
+        plan.router_credit,
+        plan.broker_credit,
+        plan.aggregate_credit,
+        plan.max_brokers,
+        plan.message_bytes(0) if knows else None,
+    )
 
 
 def counted_rows(tenant: Tenant, resource: Resource) -> QuerySet[Any, Any]:

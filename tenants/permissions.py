@@ -15,6 +15,8 @@ class Permission(StrEnum):
 
     VIEW = "view"  # spaces, addresses, users, usage, operations
     MANAGE_MESSAGING = "manage_messaging"  # create, change, delete spaces, addresses, users
+    READ_MESSAGES = "read_messages"  # bodies and properties of stored messages
+    CHANGE_MESSAGES = "change_messages"  # send, delete, move and resend stored messages
     VIEW_BILLING = "view_billing"  # invoices, prices, spend
     MANAGE_BILLING = "manage_billing"  # billing details, plan
     VIEW_AUDIT = "view_audit"
@@ -27,7 +29,7 @@ _P = Permission
 ROLES: Mapping[str, frozenset[Permission]] = {
     Role.OWNER: frozenset(Permission),
     Role.ADMIN: frozenset(Permission) - {_P.MANAGE_TENANT},
-    Role.DEVELOPER: frozenset({_P.VIEW, _P.MANAGE_MESSAGING}),
+    Role.DEVELOPER: frozenset({_P.VIEW, _P.MANAGE_MESSAGING, _P.READ_MESSAGES, _P.CHANGE_MESSAGES}),
     Role.BILLING: frozenset({_P.VIEW, _P.VIEW_BILLING, _P.MANAGE_BILLING}),
     Role.VIEWER: frozenset({_P.VIEW}),
 }

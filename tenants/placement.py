@@ -3,6 +3,7 @@
 Credits are thousandths of one broker or router. Property tests check these rules:
 
 - No broker holds more than 1000 credits.
+- No broker gets an address that may store more bytes than the broker has left.
 - The result is deterministic and does not depend on the order of the brokers.
 - An address that is placed again stays on its brokers if that is possible.
 - An address with a broker credit of 1000 or more gets brokers of its own.
@@ -25,16 +26,21 @@ class BrokerUse:
 
     ordinal: int
     used_credit: int
+    used_bytes: int = 0  # that the addresses on it may store
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a space plan: credits in thousandths, and the number of brokers."""
+    """The limits of a space plan: credits in thousandths, and the number of brokers.
+
+    ``broker_bytes``: what each broker stores; None for a plan that does not say it.
+    """
 
     router_credit: int
     broker_credit: int
     aggregate_credit: int
     max_brokers: int
+    broker_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -43,12 +49,20 @@ class Request:
 
     ``with_ordinal`` is the ordinal of the broker on which the address must be, because the topic
     of this subscription is there; None for other types.
+    ``companion_credit``: what the addresses that take its dead letters need on each of its brokers
+    besides, except on those with the ordinals ``companions``, which have them already.
+    ``stored_bytes``: what it may store on each of its brokers. ``companion_bytes``: what those
+    that take its dead letters may store there besides.
     """
 
     router_credit: int
     broker_credit: int
     partitions: int = 1
     with_ordinal: int | None = None
+    companion_credit: int = 0
+    companions: Collection[int] = ()
+    stored_bytes: int = 0
+    companion_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,7 +102,7 @@ def place(
         return (_beside_topic(uses, request),)
     if request.broker_credit == 0:
         return (Partition(None, request.router_credit, 0),)
-    ordinals = _choose(uses, shares, limits.max_brokers, current)
+    ordinals = _choose(uses, shares, limits, request, current)
     routers = _even(request.router_credit, len(shares))
     return tuple(
         Partition(ordinal, router, share)
@@ -143,28 +157,84 @@ def _beside_topic(uses: list[BrokerUse], request: Request) -> Partition:
     return Partition(request.with_ordinal, request.router_credit, request.broker_credit)
 
 
+def check_beside(
+    uses: Iterable[BrokerUse], limits: Limits, ordinal: int, credit: int, stored_bytes: int
+) -> None:
+    """Check that an address more fits the broker ``ordinal``, and the limits of the space plan.
+
+    ``credit`` and ``stored_bytes`` are what it needs there.
+
+    Raises:
+        QuotaExceeded: it does not; the error names the limit.
+    """
+    known = list(uses)
+    _check_credits(known, 0, limits, 0, credit)
+    _beside_topic(known, Request(0, credit, with_ordinal=ordinal))
+    used = next((use.used_bytes for use in known if use.ordinal == ordinal), 0)
+    _check_bytes(limits, used=used, asked=stored_bytes)
+
+
 def _choose(
-    uses: list[BrokerUse], shares: list[int], max_brokers: int, current: Collection[int]
+    uses: list[BrokerUse],
+    shares: list[int],
+    limits: Limits,
+    request: Request,
+    current: Collection[int],
 ) -> list[int]:
     """Return the ordinals of a different broker for each share; some may be of new brokers.
 
-    Of the brokers with enough free credit, prefers one that holds the address already, then the
-    fullest one. If there is none, adds a new broker.
+    Of the brokers with enough free credit and bytes, prefers one that holds the address already,
+    then the fullest one. If there is none, adds a new broker.
     """
     free = {use.ordinal: FULL - use.used_credit for use in uses}
+    filled = {use.ordinal: use.used_bytes for use in uses}
+    all_bytes = request.stored_bytes + request.companion_bytes
+    needed = dict.fromkeys(request.companions, request.stored_bytes)
+    _check_bytes(limits, used=0, asked=all_bytes)
     chosen: list[int] = []
+    beside = dict.fromkeys(request.companions, 0)
+    checks.require(
+        {Resource.BROKER_CREDIT: FULL},
+        Resource.BROKER_CREDIT,
+        used=max(shares),
+        asked=request.companion_credit,
+    )
     for share in shares:
-        fitting = [o for o, credit in free.items() if credit >= share and o not in chosen]
+        fitting = [
+            o
+            for o, credit in free.items()
+            if credit >= share + beside.get(o, request.companion_credit)
+            and o not in chosen
+            and _has_bytes(limits, filled.get(o, 0), needed.get(o, all_bytes))
+        ]
         if not fitting:
             # The lowest unused ordinal: of ``len(free) + 1`` numbers at least one is unused.
             new = next(ordinal for ordinal in range(len(free) + 1) if ordinal not in free)
             fitting, free[new] = [new], FULL
         # The ordinal comes last in the key, so that ties do not depend on the order of ``uses``.
         chosen.append(min(fitting, key=lambda o: (o not in current, free[o], o)))
+    if len(uses) < len(free) > limits.max_brokers:
+        # If a broker has the credit, the bytes are what is missing: the refusal names them.
+        with_credit = [use.used_bytes for use in uses if FULL - use.used_credit >= shares[-1]]
+        _check_bytes(limits, used=min(with_credit, default=0), asked=all_bytes)
     checks.require(
-        {Resource.SPACE_BROKERS: max_brokers},
+        {Resource.SPACE_BROKERS: limits.max_brokers},
         Resource.SPACE_BROKERS,
         used=len(uses),
         asked=len(free) - len(uses),
     )
     return chosen
+
+
+def _has_bytes(limits: Limits, used: int, asked: int) -> bool:
+    return asked == 0 or limits.broker_bytes is None or used + asked <= limits.broker_bytes
+
+
+def _check_bytes(limits: Limits, *, used: int, asked: int) -> None:
+    if limits.broker_bytes is not None:
+        checks.require(
+            {Resource.BROKER_BYTES: limits.broker_bytes},
+            Resource.BROKER_BYTES,
+            used=used,
+            asked=asked,
+        )

@@ -5,11 +5,24 @@ A function that takes a tenant, or a row that belongs to one, reads that tenant'
 of all tenants are for staff and workers, and say so.
 """
 
+from dataclasses import dataclass
+
 from django.db.models import Q, QuerySet
 
 from controlplane.core.errors import Missing
 from controlplane.core.models import AuditEvent, Operation
-from tenants.models import Address, AddressSpace, ApiToken, Membership, MessagingUser, Tenant, User
+from tenants.models import (
+    Address,
+    AddressSpace,
+    ApiToken,
+    ClientConnection,
+    InstanceConnections,
+    Membership,
+    MessageRequest,
+    MessagingUser,
+    Tenant,
+    User,
+)
 
 
 def membership(user: User, tenant_slug: str) -> Membership:
@@ -113,6 +126,53 @@ def get_user(space: AddressSpace, name: str) -> MessagingUser:
     if found is None:
         raise Missing(f"There is no user {name!r} in this space.", code="messaging_user.missing")
     return found
+
+
+def list_message_requests(space: AddressSpace) -> QuerySet[MessageRequest, MessageRequest]:
+    """Return the space's requests for operations on messages, newest first."""
+    return (
+        MessageRequest.objects.select_related("address__topic", "space__tenant")
+        .filter(space=space)
+        .order_by("-created_at", "-id")
+    )
+
+
+def get_message_request(space: AddressSpace, request_id: str) -> MessageRequest:
+    """Return one request of the space by its id; raise Missing if there is none any more."""
+    found = list_message_requests(space).filter(pk=request_id).first()
+    if found is None:
+        raise Missing(
+            "There is no such request: its answer is deleted after some minutes; ask again.",
+            code="message_request.missing",
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class ConnectionFilter:
+    """Which connections to list; an empty value does not filter."""
+
+    user: str = ""
+    address: str = ""
+
+
+def list_connections(
+    space: AddressSpace, wanted: ConnectionFilter
+) -> QuerySet[ClientConnection, ClientConnection]:
+    """Return the listed connections of the space's clients, by user."""
+    rows = ClientConnection.objects.filter(space=space)
+    if wanted.user:
+        rows = rows.filter(messaging_user=wanted.user)
+    if wanted.address:
+        rows = rows.filter(addresses__contains=[wanted.address])
+    return rows.order_by("messaging_user", "name")
+
+
+def list_instance_connections(
+    space: AddressSpace,
+) -> QuerySet[InstanceConnections, InstanceConnections]:
+    """Return when each instance's connections were read, and how many there are, by instance."""
+    return InstanceConnections.objects.filter(space=space).order_by("instance")
 
 
 def list_operations(tenant: Tenant) -> QuerySet[Operation, Operation]:

@@ -8,10 +8,12 @@ rollout's ``patience``. The actions on rollouts are in ``tenants.actions.rollout
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from functools import reduce
+from operator import or_
 
 from django.db.models import Count, F, Max, Q, QuerySet
 
-from controlplane.core import phases
+from controlplane.core import causes, phases
 from tenants.models import AddressSpace, EngineRelease, MaintenanceWindow, Rollout
 
 _WEEK_MINUTES = 7 * 24 * 60
@@ -19,6 +21,17 @@ _WEEK_MINUTES = 7 * 24 * 60
 # Whether they come up says nothing about the release, so they never count as its failures.
 UPGRADED_WHILE_DOWN = Q(observed_release__isnull=False, released_at__isnull=True) & ~Q(
     observed_release=F("release")
+)
+
+# Selects moved spaces that cannot start, for a cause that the release is likely to have. Any other
+# cause, such as a lack of free nodes, has the whole patience to pass.
+# ``waiting_since`` is null until a pass has run after the move: the condition is older until then.
+_BROKEN = Q(released_at__isnull=False, waiting_since__isnull=False) & reduce(
+    or_,
+    (
+        Q(conditions__contains=[{"type": phases.READY, "status": "False", "cause": str(cause)}])
+        for cause in causes.OF_RELEASES
+    ),
 )
 
 
@@ -50,7 +63,7 @@ class Progress:
     * ``done``: they run the release.
     * ``waiting``: not moved yet, or moved while they were down and not ready since.
     * ``changing``: moved, not ready yet, and within their patience.
-    * ``failed``: moved, and not ready within their patience.
+    * ``failed``: moved, and not ready within their patience, or broken by the release.
     * ``total``: all spaces. Those that were created on the release and have never been ready are in
       no other number.
     """
@@ -86,7 +99,7 @@ def list_failed(rollout: Rollout, now: datetime, patience: timedelta) -> Sequenc
     for space in rows:
         ready = phases.find_condition(space.conditions, phases.READY)
         # A space that has become Ready since has no reason any more.
-        reason = ready["message"] if ready and ready["status"] != "True" else ""
+        reason = phases.of_staff(ready) if ready and ready["status"] != "True" else ""
         found.append(Failure(space.tenant.slug, space.name, reason))
     return found
 
@@ -148,17 +161,27 @@ def failed(
 ) -> QuerySet[AddressSpace, AddressSpace]:
     """Return the spaces of ``changing`` that were moved more than ``patience`` before ``now``.
 
+    Those that the release broke (``broken``) are among them as soon as the platform reports it.
     After staff resumed the rollout, there is none for another ``patience``. Spaces that were down
     when they were moved never count.
     """
-    return changing(rollout).filter(_is_late(rollout, now - patience))
+    return changing(rollout).filter(_is_late(rollout, now - patience) | _BROKEN)
+
+
+def broken(rollout: Rollout) -> QuerySet[AddressSpace, AddressSpace]:
+    """Return the spaces of ``changing`` whose instances cannot start with the release.
+
+    The platform reports that it cannot load the image, or that an instance ends after each start.
+    Spaces that were down when they were moved never count.
+    """
+    return changing(rollout).filter(_BROKEN)
 
 
 def progress(rollout: Rollout, now: datetime, patience: timedelta) -> Progress:
     """Return the progress of a rollout at ``now``, counted in one query."""
     target = rollout.release
     moved = Q(release=target, observed_release__isnull=False) & ~Q(observed_release=target)
-    late = _is_late(rollout, now - patience)
+    late = _is_late(rollout, now - patience) | _BROKEN
     found = fleet().aggregate(
         total=Count("id"),
         done=Count("id", filter=Q(release=target, observed_release=target)),

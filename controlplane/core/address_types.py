@@ -13,8 +13,18 @@ A setting needs code in ``broker_xml`` only if more than its value goes into the
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Any
+
+from controlplane.core.setting_values import (
+    BYTES,
+    MILLISECONDS,
+    Reference,
+    Text,
+    Value,
+    Whole,
+    Width,
+)
 
 _TEN_YEARS_MS = 10 * 365 * 24 * 3600 * 1000
 # Space type -> a description for people who choose one.
@@ -24,6 +34,8 @@ SPACE_TYPES = {
 }
 _BOTH = tuple(SPACE_TYPES)
 _STORED = ("queue", "topic")
+_KEPT = (*_STORED, "deadletter")  # types that store messages of their own
+_BROKERED = ("brokered",)
 
 
 class BrokerForm(StrEnum):
@@ -35,102 +47,51 @@ class BrokerForm(StrEnum):
     ABSENT = "absent"  # routers deliver directly
 
 
-class Width(IntEnum):
-    """The largest number that a setting's column holds.
-
-    The API refuses a larger number with ``request.invalid``. A number that fits the column, but not
-    the setting's own range, is refused with ``address.invalid``.
-    """
-
-    INT_32 = 2**31 - 1
-    INT_53 = 2**53 - 1  # many JSON clients use doubles and lose digits of larger integers
-
-
-@dataclass(frozen=True)
-class Unit:
-    """The unit in which a number is stored, and the larger unit that the portal's form uses.
-
-    ``size`` base units make one unit of the form. The setting's name ends with ``suffix``; the name
-    of its form field ends with ``form_suffix`` instead.
-    """
-
-    title: str = ""
-    suffix: str = ""
-    form_title: str = ""
-    form_suffix: str = ""
-    size: int = 1
-
-
-TIMES = Unit()
-MILLISECONDS = Unit("milliseconds", "_ms", "seconds", "_seconds", 1000)
-BYTES = Unit("bytes", "_bytes", "MiB", "_mebibytes", 2**20)
-
-
-@dataclass(frozen=True)
-class Whole:
-    """The value of a setting that is a whole number in a range (both ends included).
-
-    * ``plan_default``: the value of a plan that does not name the setting; None means no limit.
-    * ``is_cap``: the plan's value is an upper limit, which an address can only lower.
-    * ``if_unset``: what the broker's file says if neither address nor plan has a value; None leaves
-      the setting out of the file.
-    """
-
-    smallest: int
-    largest: int
-    unit: Unit = TIMES
-    width: Width = Width.INT_53
-    plan_default: int | None = None
-    is_cap: bool = False
-    if_unset: int | None = None
-
-    def range_words(self) -> str:
-        """Return the range as a sentence for help texts: ``From 1 to 1000 milliseconds.``"""
-        words = f"From {self.smallest} to {min(self.largest, self.width)} {self.unit.title}"
-        return f"{words.rstrip()}."
-
-
-@dataclass(frozen=True)
-class Reference:
-    """The value of a setting that names another address of the space; empty means none.
-
-    ``refers_to`` is the type of that address. ``is_fixed``: the setting can never change, and a
-    foreign key stores it; else a column stores the name.
-    """
-
-    refers_to: str
-    is_fixed: bool = False
-
-
 @dataclass(frozen=True)
 class Setting:
     """One setting of an address.
 
     * ``types``, ``spaces``: the address types and space types that offer it.
     * ``help_text``: a sentence for people who use the API, the command or the portal.
-    * ``engine``: the broker's settings that get the value: name in ``broker.xml`` -> name in the
-      broker's management requests and answers.
+    * ``engine``: the broker's address settings that get the value: name in ``broker.xml`` -> name
+      in the broker's management requests and answers. ``unset``: what the broker reports for them
+      while they are not set, if that is none of the usual values.
+    * ``queue``: the broker's queue attributes that get the value, by the same rule, and
+      ``queue_unset``: the value of each attribute for a setting without a value.
     """
 
     name: str
-    value: Whole | Reference
+    value: Value
     title: str
     help_text: str
     types: tuple[str, ...] = _STORED
     spaces: tuple[str, ...] = _BOTH
     engine: Mapping[str, str] = field(default_factory=dict)
+    unset: str = ""
+    queue: Mapping[str, str] = field(default_factory=dict)
+    queue_unset: str = ""
 
     @property
     def is_fixed(self) -> bool:
         """Whether the setting can never change after the address was created."""
+        return not isinstance(self.value, Whole) and self.value.is_fixed
+
+    @property
+    def is_relation(self) -> bool:
+        """Whether a foreign key stores the setting, and no column of its own."""
         return isinstance(self.value, Reference) and self.value.is_fixed
+
+    @property
+    def takes_messages(self) -> bool:
+        """Whether the value names an address to which brokers move messages."""
+        return isinstance(self.value, Reference) and not self.value.is_fixed
 
     def is_offered(self, space_type: str, address_type: str) -> bool:
         """Return whether an address of this type has the setting in a space of this type."""
         return address_type in self.types and space_type in self.spaces
 
 
-def _row(value: Whole | Reference, title: str, help_text: str, **more: Any) -> Any:
+def _row(value: Value, title: str, help_text: str, **more: Any) -> Any:
     """Return a field of a settings class; its metadata become a row of ``SETTINGS``."""
     row = {"value": value, "title": title, "help_text": help_text, **more}
     return field(default=None if isinstance(value, Whole) else "", metadata=row)
@@ -144,8 +105,24 @@ class PlanSettings:
         Whole(1, _TEN_YEARS_MS, MILLISECONDS, is_cap=True),
         "Message lifetime",
         "How long a message is kept at most.",
-        # expiry-delay is for messages without a time to live; max-expiry-delay caps that of others.
-        engine={"expiry-delay": "expiryDelay", "max-expiry-delay": "maxExpiryDelay"},
+        types=_KEPT,
+        # It also applies to messages without a time to live. With an expiry-delay the broker would
+        # ignore it (``PostOfficeImpl.applyExpiryDelay``).
+        engine={"max-expiry-delay": "maxExpiryDelay"},
+    )
+    message_ttl_default_ms: int | None = _row(
+        Whole(1, _TEN_YEARS_MS, MILLISECONDS),
+        "Default message lifetime",
+        "How long a message is kept if its sender gives it no time to live. Not together with "
+        "message_ttl_ms, which applies to such messages too.",
+        engine={"expiry-delay": "expiryDelay"},
+    )
+    message_ttl_min_ms: int | None = _row(
+        Whole(1, _TEN_YEARS_MS, MILLISECONDS),
+        "Shortest message lifetime",
+        "How long a message is kept at least, whatever time to live its sender gives it. Needs "
+        "message_ttl_ms.",
+        engine={"min-expiry-delay": "minExpiryDelay"},
     )
     max_delivery_attempts: int | None = _row(
         # -1: unlimited. After the last attempt a broker without a dead-letter address would drop
@@ -161,10 +138,24 @@ class PlanSettings:
         "How long a message waits before it is delivered once more.",
         engine={"redelivery-delay": "redeliveryDelay"},
     )
+    redelivery_multiplier: int | None = _row(
+        Whole(1, 100, width=Width.INT_32),
+        "Redelivery multiplier",
+        "By how much the redelivery delay grows with each attempt.",
+        engine={"redelivery-delay-multiplier": "redeliveryMultiplier"},
+        unset="1.0",
+    )
+    max_redelivery_delay_ms: int | None = _row(
+        Whole(1, _TEN_YEARS_MS, MILLISECONDS),
+        "Longest redelivery delay",
+        "To how much the redelivery delay grows at most. Without it: ten times the delay.",
+        engine={"max-redelivery-delay": "maxRedeliveryDelay"},
+    )
     max_bytes: int | None = _row(
         Whole(1, 2**53, BYTES, plan_default=104_857_600, is_cap=True),
         "Size limit",
         "How much the address stores before it refuses messages.",
+        types=_KEPT,
         engine={"page-limit-bytes": "pageLimitBytes"},
     )
 
@@ -174,14 +165,73 @@ class AddressSettings(PlanSettings):
     """The settings of one address. None means the plan's value; zero is a value of its own."""
 
     dead_letter: str = _row(
-        Reference("queue"),
+        Reference({"standard": ("deadletter",), "brokered": ("deadletter", "queue")}),
         "Dead letters go to",
-        "Another queue of the space, for messages that could not be delivered.",
-        spaces=("brokered",),
-        engine={"dead-letter-address": "deadLetterAddress", "expiry-address": "expiryAddress"},
+        "Where messages go that receivers rejected or could not process: an address of type "
+        "deadletter, in a brokered space also another queue. Without it a rejected message is "
+        "deleted, and one that could not be processed is delivered again without end.",
+        engine={"dead-letter-address": "deadLetterAddress"},
+    )
+    expiry: str = _row(
+        Reference({"standard": ("deadletter",), "brokered": ("deadletter", "queue")}),
+        "Expired messages go to",
+        "Where messages go whose lifetime has ended. Without it they go where dead letters go; "
+        "without both they are deleted.",
+        engine={"expiry-address": "expiryAddress"},
+    )
+    max_consumers: int | None = _row(
+        Whole(1, 1_000_000, width=Width.INT_32),
+        "Receivers",
+        "How many receivers may be attached at the same time. Default: no limit.",
+        types=("queue", "subscription"),
+        spaces=_BROKERED,
+        queue={"max-consumers": "maxConsumers"},
+        queue_unset="-1",
+    )
+    when_full: str = _row(
+        Text(("refuse", "block")),
+        "When full",
+        "refuse (default): messages beyond the size limit are refused. block: senders get no "
+        "credit until there is space again; at most 8 MiB are stored then.",
+        spaces=_BROKERED,
+    )
+    exclusive: str = _row(
+        Text(("yes", "no")),
+        "One receiver at a time",
+        "yes: one of the attached receivers gets all messages; another one follows when it leaves.",
+        types=("queue",),
+        spaces=_BROKERED,
+        queue={"exclusive": "exclusive"},
+        queue_unset="false",
+    )
+    group_rebalance: str = _row(
+        Text(("yes", "no")),
+        "Divide groups again",
+        "yes: a new receiver makes the queue assign all message groups to receivers again.",
+        types=("queue",),
+        spaces=_BROKERED,
+        queue={"group-rebalance": "groupRebalance"},
+        queue_unset="false",
+    )
+    ring_size: int | None = _row(
+        Whole(1, 1_000_000_000, width=Width.INT_53),
+        "Ring size",
+        "How many messages the queue keeps: each one more deletes the oldest. Default: no ring.",
+        types=("queue",),
+        spaces=_BROKERED,
+        queue={"ring-size": "ringSize"},
+        queue_unset="-1",
+    )
+    last_value_key: str = _row(
+        Text(is_fixed=True),
+        "Last value by",
+        "A property of messages: of those with the same value the queue keeps the last one only.",
+        types=("queue",),
+        spaces=_BROKERED,
+        queue={"last-value-key": "lastValueKey"},
     )
     topic: str = _row(
-        Reference("topic", is_fixed=True),
+        Reference(dict.fromkeys(_BOTH, ("topic",)), is_fixed=True),
         "Topic",
         "For a subscription: the topic that it subscribes to.",
         types=("subscription",),
@@ -189,7 +239,7 @@ class AddressSettings(PlanSettings):
 
     def columns(self) -> dict[str, int | str | None]:
         """Return the settings that are columns of ``Address``: all that are not foreign keys."""
-        return {row.name: getattr(self, row.name) for row in SETTINGS if not row.is_fixed}
+        return {row.name: getattr(self, row.name) for row in SETTINGS if not row.is_relation}
 
     def given(self) -> dict[str, int | str]:
         """Return the settings that have a value here, by name. Zero is a value."""
@@ -202,21 +252,42 @@ SETTING = {row.name: row for row in SETTINGS}
 
 
 def numbers() -> dict[str, Whole]:
-    """Return the settings that are numbers, by name: those of ``PlanSettings``."""
+    """Return the settings that are numbers, by name."""
     return {row.name: row.value for row in SETTINGS if isinstance(row.value, Whole)}
+
+
+def of_plans() -> dict[str, Whole]:
+    """Return the settings for which a plan has a value, by name: those of ``PlanSettings``."""
+    names = {found.name for found in fields(PlanSettings)}
+    return {name: number for name, number in numbers().items() if name in names}
+
+
+def texts() -> dict[str, Text]:
+    """Return the settings that are texts, by name."""
+    return {row.name: row.value for row in SETTINGS if isinstance(row.value, Text)}
 
 
 def effective(own: AddressSettings, plan: PlanSettings) -> AddressSettings:
     """Return the settings in force for an address with the settings ``own`` on the plan ``plan``.
 
     A number is the address's own, else the plan's. Of a cap, the lower of both counts. None in the
-    result means no limit.
+    result means no limit. Expired messages go where dead letters go, unless the address says
+    otherwise. The longest lifetime replaces the default one and limits the shortest, which has no
+    effect without it.
     """
     found: dict[str, Any] = {row.name: getattr(own, row.name) for row in SETTINGS}
-    for name, number in numbers().items():
+    for name, number in of_plans().items():
         known = [value for value in (found[name], getattr(plan, name)) if value is not None]
         # ``known`` lists the own value first. It excludes None only, because zero is a value.
         found[name] = (min(known) if number.is_cap else known[0]) if known else None
+    found["expiry"] = found["expiry"] or found["dead_letter"]
+    longest, shortest = found["message_ttl_ms"], found["message_ttl_min_ms"]
+    if longest is None:
+        # The broker would give it to all messages without a time to live.
+        found["message_ttl_min_ms"] = None
+    else:
+        found["message_ttl_default_ms"] = None
+        found["message_ttl_min_ms"] = None if shortest is None else min(shortest, longest)
     return AddressSettings(**found)
 
 
@@ -226,7 +297,6 @@ class AddressTypeRow:
 
     ``spaces``: the space types that offer it. ``is_jms_topic``: a JMS client uses a Topic for it,
     else a Queue. ``is_read_only``: clients only receive, so messages in are not billed.
-    ``refusal``: tells a caller what to do instead of a type that no space offers.
     """
 
     slug: str
@@ -235,7 +305,6 @@ class AddressTypeRow:
     help_text: str
     is_jms_topic: bool = False
     is_read_only: bool = False
-    refusal: str = ""
 
     @property
     def is_stored(self) -> bool:
@@ -270,11 +339,10 @@ REGISTRY = (
     ),
     AddressTypeRow(
         "deadletter",
-        (),
+        _BOTH,
         BrokerForm.QUEUE,
-        "Where messages go that could not be delivered.",
+        "Takes the rejected and expired messages of other addresses; clients only receive.",
         is_read_only=True,
-        refusal="Dead letters go to a queue for now: set it as dead_letter of another queue.",
     ),
 )
 BY_SLUG = {row.slug: row for row in REGISTRY}

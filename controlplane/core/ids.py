@@ -34,8 +34,16 @@ def messaging_user_id() -> str:
     return new("usr")
 
 
+def disconnection_id() -> str:
+    return new("dsc")
+
+
 def operation_id() -> str:
     return new("opn")
+
+
+def message_request_id() -> str:
+    return new("msr")
 
 
 def invoice_id() -> str:

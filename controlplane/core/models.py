@@ -42,7 +42,7 @@ class Operation(Timestamped):
     id = models.CharField(primary_key=True, max_length=40, default=ids.operation_id)
     tenant_id = models.CharField(max_length=40, db_index=True)
     kind = models.CharField(max_length=60)  # e.g. address_space.create
-    # address_space | address | messaging_user | invoice | invoice_verification
+    # address_space | address | messaging_user | message_request | invoice | invoice_verification
     subject_type = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=40)
     subject_name = models.CharField(max_length=255)

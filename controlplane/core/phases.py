@@ -8,10 +8,11 @@ Pending -> Configuring -> Active -> Terminating -> (row keeps deleted_at)
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from django.db import models
 
+from controlplane.core.causes import Cause
 from controlplane.core.reasons import Reason
 
 # Condition type: clients outside the cluster cannot reach the space, although it serves. Its status
@@ -38,7 +39,9 @@ class Condition(TypedDict):
     """One observed fact about an object.
 
     ``type`` names the fact, such as ``Ready``. ``since`` is when ``status`` last changed, in ISO
-    8601. ``reason`` is a value of ``Reason``, and ``message`` is for people.
+    8601. ``reason`` is a value of ``Reason``, and ``message`` is for people. ``detail`` is what
+    staff read in place of the message; it may name hosts and registries. ``cause`` is a value of
+    ``Cause``. A condition without a detail, or of an older version, lacks both.
     """
 
     type: str
@@ -46,6 +49,8 @@ class Condition(TypedDict):
     reason: str
     message: str
     since: str
+    detail: NotRequired[str]
+    cause: NotRequired[str]
 
 
 READY = "Ready"  # the type of the condition that every space, address and user has
@@ -66,6 +71,16 @@ def with_condition(conditions: Sequence[Any], new: Condition) -> list[Condition]
 def find_condition(conditions: Sequence[Any], kind: str) -> Condition | None:
     """Return the condition of type ``kind``, or None."""
     return next((condition for condition in conditions if condition["type"] == kind), None)
+
+
+def of_staff(condition: Condition) -> str:
+    """Return the message of a condition that staff read."""
+    return condition.get("detail") or condition["message"]
+
+
+def with_detail(condition: Condition, detail: str, cause: Cause = Cause.NONE) -> Condition:
+    """Return the condition with its detail for staff; unchanged if there is none."""
+    return {**condition, "detail": detail, "cause": str(cause)} if detail else condition
 
 
 def build_condition(

@@ -159,6 +159,10 @@ class Reason(StrEnum):
         "ConfigurationTooLarge",
         "The space has too many addresses or users: use a second space.",
     )
+    PLACEMENT_UNKNOWN = (
+        "PlacementUnknown",
+        "Define the profile that the message names in `spaces.placements`.",
+    )
     CERTIFICATE_MISSING = "CertificateMissing", _CERTIFICATE_MISSING_HELP
     CERTIFICATE_FORBIDDEN = "CertificateForbidden", _CERTIFICATE_MISSING_HELP
     CERTIFICATE_PENDING = "CertificatePending", _CERTIFICATE_MISSING_HELP
@@ -320,6 +324,20 @@ class Reason(StrEnum):
     BROKER_MISSING = "BrokerMissing", _PROGRAM_INVALID_HELP
     ROUTER_MISSING = "RouterMissing", _PROGRAM_INVALID_HELP
 
+
+# Messages may not pass while one of these is the reason of Ready. Then nothing is Active.
+ENGINE_DOWN = frozenset(
+    {
+        Reason.BROKER_STARTING,
+        Reason.ROUTER_STARTING,
+        Reason.BROKER_DOWN,
+        Reason.ROUTER_DOWN,
+        Reason.ROLLING_OUT,
+        Reason.ROLLOUT_STOPPED,
+        Reason.INSTANCE_UNREACHABLE,
+        Reason.PROBE_FAILED,
+    }
+)
 
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "operate" / "conditions.md"
 _HEAD = "| Reason | What it takes |\n| --- | --- |\n"

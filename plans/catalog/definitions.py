@@ -84,6 +84,17 @@ class SpacePlanDefinition:
     ``aggregate_credit`` limits router credits and broker credits together. ``max_connections``
     limits each router, or the broker of a brokered space. Each instance counts its own connections,
     so a space with two routers has twice that limit.
+
+    * ``broker_memory_mb``: the heap of each broker. ``broker_message_memory_mb``: the part of it
+      that messages of all addresses together may fill.
+    * ``broker_disk_gb``: each broker's volume; None means the size that the installation sets.
+    * ``broker_cpu_millis``: thousandths of a core that each broker's pod requests.
+    * ``broker_journal``: ``nio`` or ``asyncio``. ``broker_persistent``: False means that messages
+      are in memory only, and that a restart of the broker loses them.
+    * ``placement``: the name of one of the installation's placement profiles; empty means none.
+    * ``max_message_kb``: the largest message that clients may send; None means no limit.
+    * ``max_user_connections``: of one user, at each router. ``max_connection_sessions``,
+      ``-_senders``, ``-_receivers``: of one connection. None means no limit.
     """
 
     key: str
@@ -99,6 +110,39 @@ class SpacePlanDefinition:
     routers: int
     broker_memory_mb: int
     hour_price: Decimal
+    # The defaults of what follows are for plans that were published before the field existed. They
+    # change no file of a running space.
+    broker_message_memory_mb: int = 48
+    broker_disk_gb: int | None = None
+    broker_cpu_millis: int = 100
+    broker_journal: str = "nio"
+    broker_persistent: bool = True
+    placement: str = ""
+    max_message_kb: int | None = None
+    max_user_connections: int | None = None
+    max_connection_sessions: int | None = None
+    max_connection_senders: int | None = None
+    max_connection_receivers: int | None = None
+
+    def message_bytes(self, assumed_disk_gb: int) -> int:
+        """Return how many bytes of messages one broker stores for all its addresses together.
+
+        ``assumed_disk_gb``: the size of the volume if the plan does not name it.
+        """
+        if not self.broker_persistent:
+            return self.broker_message_memory_mb * MEBIBYTE
+        return volume_bytes(self.broker_disk_gb or assumed_disk_gb)
+
+
+MEBIBYTE = 1 << 20
+# What a volume holds beside messages: the 200 MB that ``broker_xml`` keeps free, and journal,
+# bindings and pages that are already consumed but not deleted yet.
+_VOLUME_RESERVE = 1 << 30
+
+
+def volume_bytes(disk_gb: int) -> int:
+    """Return how many bytes of messages a broker's volume of this size in GiB may hold."""
+    return (disk_gb << 30) - _VOLUME_RESERVE
 
 
 @dataclass(frozen=True)
@@ -169,6 +213,6 @@ def space_plan(key: str, value: Mapping[str, Any]) -> SpacePlanDefinition:
 def address_plan(key: str, value: Mapping[str, Any]) -> AddressPlanDefinition:
     """Return the typed address plan of a canonical definition."""
     # A definition that was published before a setting existed lacks it and gets its default.
-    defaults = {name: number.plan_default for name, number in address_types.numbers().items()}
+    defaults = {name: number.plan_default for name, number in address_types.of_plans().items()}
     price = Decimal(value["hour_price"])
     return AddressPlanDefinition(key=key, **{**defaults, **value, "hour_price": price})

@@ -93,6 +93,17 @@ def whole(*, smallest: int = 0, largest: int = LARGEST) -> BeforeValidator:
     return scalar(f"a whole number from {smallest} to {largest}", read)
 
 
+def flag() -> BeforeValidator:
+    """Return the validator of ``true`` or ``false``."""
+
+    def read(value: str) -> bool:
+        if value not in ("true", "false"):
+            raise ValueError
+        return value == "true"
+
+    return scalar("true or false", read)
+
+
 def decimal(*, largest: Decimal = Decimal(10**12)) -> BeforeValidator:
     """Return the validator of a decimal from 0 to ``largest`` with at most 12 decimal places.
 

@@ -27,10 +27,11 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from controlplane.core import address_types
-from controlplane.core.address_types import Whole
-from plans.catalog import definitions, fields, yaml_document
+from controlplane.core.setting_values import Whole
+from plans.catalog import definitions, fields, sold_sizes, yaml_document
 from plans.catalog.definitions import MAX_ROUTERS, Catalog
 from plans.catalog.fields import Count, Country, Currency, Key, Price, Title, wrong
+from plans.catalog.sold_sizes import Installation
 from plans.catalog.yaml_document import Path, YamlDocument
 from plans.quotas.resources import TENANT_RESOURCES
 from plans.rating.money import Rounding
@@ -202,6 +203,19 @@ class SpacePlanSection(Section):
     max_connections: Count
     routers: Count
     broker_memory_mb: Annotated[int, fields.whole(smallest=64, largest=1_000_000)] = 128
+    broker_message_memory_mb: Annotated[int | None, fields.whole(smallest=8, largest=400_000)] = (
+        None
+    )
+    broker_disk_gb: Annotated[int | None, fields.whole(smallest=2, largest=65_536)] = None
+    broker_cpu_millis: Annotated[int, fields.whole(smallest=10, largest=1_000_000)] = 100
+    broker_journal: Annotated[str, fields.one_of(("nio", "asyncio"))] = "nio"
+    broker_persistent: Annotated[bool, fields.flag()] = True
+    placement: Annotated[str, fields.text(longest=63, shortest=0)] = ""
+    max_message_kb: Annotated[int | None, fields.whole(smallest=1, largest=1_000_000)] = None
+    max_user_connections: Annotated[int | None, fields.whole(smallest=1)] = None
+    max_connection_sessions: Annotated[int | None, fields.whole(smallest=1, largest=32_768)] = None
+    max_connection_senders: Annotated[int | None, fields.whole(smallest=1)] = None
+    max_connection_receivers: Annotated[int | None, fields.whole(smallest=1)] = None
     hour_price: Price = "0"
 
     @field_validator("routers")
@@ -210,6 +224,17 @@ class SpacePlanSection(Section):
         if info.data.get("space_type") == "standard" and not 1 <= routers <= MAX_ROUTERS:
             raise wrong(f"must be 1 to {MAX_ROUTERS} in a standard space, not {routers}")
         return routers
+
+    @model_validator(mode="after")
+    def memory_and_limits_fit(self) -> "SpacePlanSection":
+        self.broker_message_memory_mb = sold_sizes.message_memory_mb(
+            self.broker_memory_mb, self.broker_message_memory_mb
+        )
+        if self.space_type == "standard":
+            self.max_message_kb = sold_sizes.message_kb(self.broker_memory_mb, self.max_message_kb)
+        else:
+            sold_sizes.check_limits_of_brokers(self.model_dump())
+        return self
 
     @model_validator(mode="after")
     def a_brokered_space_is_one_broker(self) -> "SpacePlanSection":
@@ -232,7 +257,7 @@ else:
     SettingsSection = create_model(
         "SettingsSection",
         __base__=Section,
-        **{name: setting_field(number) for name, number in address_types.numbers().items()},
+        **{name: setting_field(number) for name, number in address_types.of_plans().items()},
     )
 
 
@@ -338,6 +363,10 @@ def canonical(text: str) -> dict[str, Any]:
     made = found.model_dump(mode="json")
     for plan in made["plans"].values():
         plan["currency"] = made["seller"]["currency"]  # a plan row stores its own currency
+    catalog = definitions.from_document(made)
+    for sold, reason in sold_sizes.find(catalog, Installation.configured()):
+        document.problems.add(document.line_of(sold), yaml_document.dotted(sold), reason)
+    document.problems.refuse()
     return made
 
 

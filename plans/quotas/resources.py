@@ -22,6 +22,7 @@ class Resource(StrEnum):
     SPACE_ROUTER_CREDIT = "space.router_credit"  # thousandths of a router
     SPACE_BROKER_CREDIT = "space.broker_credit"  # thousandths of a broker
     SPACE_AGGREGATE_CREDIT = "space.aggregate_credit"  # thousandths, both together
+    BROKER_BYTES = "broker.bytes"  # that the addresses on one broker may store together
     BROKER_CREDIT = "broker.credit"  # thousandths of the one broker an address must sit on
 
 
@@ -44,5 +45,6 @@ WORDS = {
     Resource.SPACE_ROUTER_CREDIT: "router credits (thousandths) in this space",
     Resource.SPACE_BROKER_CREDIT: "broker credits (thousandths) in this space",
     Resource.SPACE_AGGREGATE_CREDIT: "router and broker credits (thousandths) in this space",
+    Resource.BROKER_BYTES: "bytes of stored messages on the broker that must hold it",
     Resource.BROKER_CREDIT: "credits (thousandths) on the broker that must hold it",
 }

@@ -5,18 +5,20 @@ the credits of the space plan. Every action locks the space's row, so that what 
 until the commit. ``create`` locks the tenant's row first.
 """
 
+from collections.abc import Collection
+
 from django.db import transaction
 from django.utils import timezone
 
 from controlplane.core import audit, operations
-from controlplane.core.address_types import AddressSettings
+from controlplane.core.address_types import SETTING, AddressSettings
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
 from plans.catalog import publishing
 from plans.quotas.resources import Resource
-from tenants import address_admission, address_rules, admission, placement
+from tenants import address_admission, address_rules, admission, configuration_size, placement
 from tenants.actions import address_spaces
 from tenants.models import Address, AddressSpace, Broker, Placement
 
@@ -47,7 +49,7 @@ def create(
         Invalid: name, type, plan, topic or settings are wrong. Missing: no such plan. Denied: the
         tenant's plan does not include it. AddressExists: the space has this name, or one that
         routers treat as equal. QuotaExceeded: a limit, which the message names, would be exceeded.
-        SpaceTerminating: the space is being deleted.
+        SpaceTerminating: the space is being deleted. ConfigurationFull: the broker's file is full.
     """
     wanted = settings or AddressSettings()
     address_rules.check_name(space.type, address)
@@ -63,7 +65,8 @@ def create(
         address_admission.check_free(locked, address)
         admission.check(tenant, Resource.ADDRESSES)
         admission.check_space(locked, Resource.SPACE_ADDRESSES)
-        address_admission.check_dead_letter(locked, wanted.dead_letter, address)
+        targets = address_admission.targets_of(locked, wanted, address)
+        address_admission.check_lifetimes(wanted, publishing.address_plan_definition(plan))
         row = Address(
             space=locked,
             address=address,
@@ -72,7 +75,8 @@ def create(
             topic=address_admission.topic_of(locked, type, wanted.topic),
             **wanted.columns(),
         )
-        _place(row)
+        _place(row, targets)
+        configuration_size.check(locked)
         operation = _begin(row, f"{SUBJECT}.create")
         after = {"type": type, "plan": plan.key, **wanted.columns()}
         audit.record(by, f"{SUBJECT}.create", subject(row), after=after)
@@ -84,11 +88,12 @@ def update(
 ) -> tuple[Address, Operation]:
     """Replace all settings of the address; return it with the operation to poll.
 
-    The topic of a subscription never changes.
+    Settings that are fixed at creation, such as the topic of a subscription, stay as they are.
 
     Raises:
         GenerationChanged: ``if_generation`` is given and not the row's. Invalid: a setting is
         wrong. AddressTerminating: the address is being deleted. SpaceTerminating: its space is.
+        QuotaExceeded: the address that takes dead letters does not fit a broker of this one.
     """
     with transaction.atomic():
         locked = address_spaces.lock_for_change(address.space)
@@ -99,16 +104,21 @@ def update(
                 f"The address {row.address!r} is being deleted; create it again when it is gone."
             )
         address_rules.check_settings(locked.type, row.type, settings)
-        address_admission.check_dead_letter(locked, settings.dead_letter, row.address)
-        # ``columns`` leaves out the topic, so an update cannot change it.
+        targets = address_admission.targets_of(locked, settings, row.address)
+        plan = publishing.address_plan_definition(row.address_plan)
+        address_admission.check_lifetimes(settings, plan)
         before = row.settings.columns()
-        for name, value in settings.columns().items():
+        changes = {
+            name: value for name, value in settings.columns().items() if not SETTING[name].is_fixed
+        }
+        for name, value in changes.items():
             setattr(row, name, value)
         # A generation above ``observed_generation`` makes the workers apply the address.
         row.generation += 1
-        row.save(update_fields=[*settings.columns(), "generation", "updated_at"])
+        row.save(update_fields=[*changes, "generation", "updated_at"])
+        _place_targets(row, targets)
         operation = _begin(row, f"{SUBJECT}.update")
-        after = settings.columns()
+        after = row.settings.columns()
         audit.record(by, f"{SUBJECT}.update", subject(row), before=before, after=after)
     return row, operation
 
@@ -146,7 +156,7 @@ def _reread(address: Address) -> Address:
     return Address.objects.select_related("space__tenant", "address_plan").get(pk=address.pk)
 
 
-def _place(address: Address) -> None:
+def _place(address: Address, targets: Collection[Address]) -> None:
     """Store the new address with its placements, and the broker slots that these need."""
     plan = publishing.address_plan_definition(address.address_plan)
     use = admission.credit_use(address.space)
@@ -155,7 +165,17 @@ def _place(address: Address) -> None:
         use.router_credit,
         admission.space_limits(publishing.space_plan_definition(address.space.space_plan)),
         placement.Request(
-            plan.router_credit, plan.broker_credit, plan.partitions, _topic_ordinal(address)
+            plan.router_credit,
+            plan.broker_credit,
+            plan.partitions,
+            _topic_ordinal(address),
+            sum(
+                publishing.address_plan_definition(row.address_plan).broker_credit
+                for row in targets
+            ),
+            _ordinals_of_all(targets),
+            admission.bytes_of(address),
+            sum(admission.bytes_of(row) for row in targets),
         ),
     )
     brokers = _brokers(address.space, {part.ordinal for part in parts if part.ordinal is not None})
@@ -171,6 +191,53 @@ def _place(address: Address) -> None:
         )
         for partition, part in enumerate(parts)
     )
+    _place_targets(address, targets)
+
+
+def _place_targets(address: Address, targets: Collection[Address]) -> None:
+    """Place each of ``targets`` also on those brokers of ``address`` that lack it.
+
+    A broker can move messages only to an address of its own. A placement stays until its address is
+    deleted, because messages may be stored there.
+
+    Raises:
+        QuotaExceeded: one does not fit.
+    """
+    limits = admission.space_limits(publishing.space_plan_definition(address.space.space_plan))
+    needed = {
+        placed.broker_id: placed.broker for placed in address.placements.select_related("broker")
+    }
+    for target in targets:
+        present = {placed.broker_id: placed.partition for placed in target.placements.all()}
+        credit = _broker_credit(target)
+        missing = [broker for key, broker in needed.items() if broker and key not in present]
+        for partition, broker in enumerate(missing, start=max(present.values()) + 1):
+            uses = admission.credit_use(address.space).brokers
+            placement.check_beside(uses, limits, broker.ordinal, credit, admission.bytes_of(target))
+            Placement.objects.create(
+                address=target,
+                broker=broker,
+                partition=partition,
+                router_credit=0,
+                broker_credit=credit,
+            )
+        if missing:
+            target.generation += 1  # the workers apply it before ``address`` is ready
+            target.save(update_fields=["generation", "updated_at"])
+
+
+def _broker_credit(target: Address) -> int:
+    """Return the credit that a target of dead letters takes on each of its brokers."""
+    return publishing.address_plan_definition(target.address_plan).broker_credit
+
+
+def _ordinals_of_all(targets: Collection[Address]) -> Collection[int]:
+    """Return the ordinals of the brokers that hold every one of ``targets``."""
+    sets = [
+        set(row.placements.filter(broker__isnull=False).values_list("broker__ordinal", flat=True))
+        for row in targets
+    ]
+    return set.intersection(*sets) if sets else ()
 
 
 def _topic_ordinal(address: Address) -> int | None:

@@ -15,7 +15,7 @@ from controlplane.core.errors import Conflict
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
 from plans.quotas.resources import Resource
-from tenants import admission, user_rules, verifiers
+from tenants import admission, configuration_size, user_rules, verifiers
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace, MessagingUser
 
@@ -43,6 +43,7 @@ def create(
 
     Raises:
         Invalid: name, password or permissions are wrong. UserExists: the name is taken.
+        ConfigurationFull: the permissions do not fit into the broker's file.
         QuotaExceeded: a limit, which the message names, would be exceeded. SpaceTerminating: the
         space is being deleted.
     """
@@ -59,6 +60,7 @@ def create(
         user = MessagingUser.objects.create(
             space=locked, name=name, permissions=granted, verifiers=checks
         )
+        configuration_size.check(locked)
         operation = _begin(user, f"{SUBJECT}.create")
         audit.record(by, f"{SUBJECT}.create", subject(user), after={"permissions": granted})
     return user, operation
@@ -94,10 +96,13 @@ def update(
         if row.deletion_requested_at is not None:
             raise UserTerminating(f"The user {row.name!r} is being revoked; create a new one.")
         before = {"permissions": row.permissions}
+        size_before = configuration_size.of(row.space)
         for name, value in changed.items():
             setattr(row, name, value)
         row.generation += 1
         row.save(update_fields=[*changed, "generation", "updated_at"])
+        if "permissions" in changed:
+            configuration_size.check(row.space, before=size_before)
         operation = _begin(row, f"{SUBJECT}.update")
         # The key "password" records that the password was changed. The audit masks its value.
         after = {"permissions": row.permissions, **({"password": "new"} if password else {})}

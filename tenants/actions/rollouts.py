@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from controlplane.core import audit, enqueue
@@ -108,6 +109,33 @@ def roll_back(*, by: Actor, reason: str = "") -> Rollout:
     audit.record(by, "rollout.roll_back", subject(made), reason=reason)
     enqueue.after_commit("workers.reconcile_due")
     return made
+
+
+@transaction.atomic
+def take_back(rollout: Rollout, spaces: Sequence[AddressSpace], *, by: Actor) -> None:
+    """Give spaces that a stopped rollout broke their former release again. Idempotent.
+
+    Other spaces stay as they are. When staff resume the rollout, it moves these spaces again.
+    """
+    moved = AddressSpace.objects.filter(
+        id__in=[space.pk for space in spaces], release=rollout.release
+    )
+    subjects = [
+        audit.Subject("address_space", space.pk, space.name, space.tenant_id)
+        for space in moved.select_for_update(no_key=True)
+    ]
+    now = timezone.now()
+    # ``observed_release`` names the broken release: it differs, so that the instances may restart.
+    moved.filter(pk__in=[found.id for found in subjects]).update(
+        release=F("observed_release"),
+        observed_release=rollout.release,
+        released_at=now,
+        next_attempt_at=now,
+        waiting_since=None,
+    )
+    after = {"release_left": rollout.release.number}
+    audit.record_all(by, "address_space.release_back", subjects, after=after)
+    enqueue.after_commit("workers.reconcile_due")
 
 
 @transaction.atomic

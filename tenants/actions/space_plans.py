@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -24,6 +25,12 @@ class PlanTooSmall(Conflict):
     code = "space_plan.too_small"
 
 
+class StorageDiffers(Conflict):
+    """The plan has other volumes than the space, whose brokers keep theirs."""
+
+    code = "space_plan.storage_differs"
+
+
 def change(
     *, space: AddressSpace, space_plan: str, by: Actor, if_generation: int | None = None
 ) -> Operation:
@@ -38,7 +45,7 @@ def change(
         ``if_generation`` is given and not the row's. Invalid: the plan is for another space type.
         TypeNotOffered: the installation cannot run the type. Denied: the tenant's plan does not
         include the space plan. PlanTooSmall: the space uses more than the plan allows; the error's
-        fields say of what.
+        fields say of what. StorageDiffers: its brokers need other volumes.
     """
     plan = publishing.space_plan(space_plan)
     with transaction.atomic():
@@ -50,6 +57,7 @@ def change(
         address_spaces.check_allowed(tenant, plan)
         # The same plan version needs no capacity check and no row of a former plan.
         if locked.space_plan_id != plan.pk:
+            check_storage(locked, plan)
             check_capacity(locked, plan)
             _move(locked, plan, by)
         return address_spaces.begin(locked, _KIND)
@@ -72,6 +80,26 @@ def named(plan: SpacePlan) -> dict[str, str | int]:
     return {"plan": plan.key, "version": plan.version}
 
 
+def check_storage(space: AddressSpace, plan: SpacePlan) -> None:
+    """Raise StorageDiffers if the brokers of the locked space would need other volumes.
+
+    A volume is never replaced, because it stores messages. A space without brokers may change.
+    """
+    old = publishing.space_plan_definition(space.space_plan)
+    new = publishing.space_plan_definition(plan)
+    storage = [
+        (size.broker_persistent, size.broker_disk_gb or settings.SPACE_STORAGE_GB)
+        for size in (old, new)
+    ]
+    if storage[0] != storage[1] and space.brokers.exists():
+        words = [f"{disk_gb} GiB" if kept else "no disk" for kept, disk_gb in storage]
+        raise StorageDiffers(
+            f"The brokers of this space have {words[0]} each, and those of the plan {plan.key!r} "
+            f"{words[1]}: a volume cannot be replaced. Choose another plan, or create a new space "
+            "with this one.",
+        )
+
+
 def check_capacity(space: AddressSpace, plan: SpacePlan) -> None:
     """Raise PlanTooSmall if the locked space uses more of anything than the plan allows.
 
@@ -89,6 +117,10 @@ def check_capacity(space: AddressSpace, plan: SpacePlan) -> None:
         "broker_credit": (placed, size.broker_credit),
         "aggregate_credit": (credit.router_credit + placed, size.aggregate_credit),
     }
+    capacity = admission.space_limits(size).broker_bytes
+    if capacity is not None:
+        most = max((broker.used_bytes for broker in credit.brokers), default=0)
+        use["broker_bytes"] = (most, capacity)
     over = {name: (used, allowed) for name, (used, allowed) in use.items() if used > allowed}
     if over:
         listed = ", ".join(f"{used} {name.replace('_', ' ')}" for name, (used, _) in over.items())

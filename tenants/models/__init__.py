@@ -9,27 +9,48 @@ from tenants.models.address_space import (
     SpaceSecret,
     SpaceType,
 )
+from tenants.models.client_connection import (
+    ClientConnection,
+    Disconnection,
+    InstanceConnections,
+)
 from tenants.models.kept_volumes import KeptVolumes
+from tenants.models.message_request import MessageRequest, MessageRequestKind
 from tenants.models.messaging_user import MessagingUser
+from tenants.models.readings import (
+    AddressMinutes,
+    AddressQuarters,
+    AddressReading,
+    SpaceReading,
+)
 from tenants.models.rollout import EngineRelease, MaintenanceWindow, Rollout
 from tenants.models.tenant import ApiToken, Membership, Role, Tenant, User
 
 __all__ = [
     "Address",
+    "AddressMinutes",
+    "AddressQuarters",
+    "AddressReading",
     "AddressSpace",
     "AddressType",
     "ApiToken",
     "Broker",
+    "ClientConnection",
+    "Disconnection",
     "Endpoint",
     "EngineRelease",
     "FormerSpacePlan",
+    "InstanceConnections",
     "KeptVolumes",
     "MaintenanceWindow",
     "Membership",
+    "MessageRequest",
+    "MessageRequestKind",
     "MessagingUser",
     "Placement",
     "Role",
     "Rollout",
+    "SpaceReading",
     "SpaceSecret",
     "SpaceType",
     "Tenant",

@@ -4,8 +4,9 @@ from django.db import models
 from django.db.models import F, Q
 
 from controlplane.core import address_types, ids
-from controlplane.core.address_types import AddressSettings, Width
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.models import Timestamped
+from controlplane.core.setting_values import Width
 from tenants.models.address_space import AddressSpace, Broker
 from tenants.models.reconciled import Reconciled, reconciled_constraints
 
@@ -25,7 +26,7 @@ class Address(Reconciled):
     """One address. ``address`` is its name, which is unique in its space until it is deleted.
 
     ``tenants.address_rules`` says which names are legal. ``settings`` are the address's own
-    settings. Each setting that is a number is a column; the columns are generated from
+    settings. Each setting that is a number or a text is a column; the columns are generated from
     ``controlplane.core.address_types``, so a new one needs no more than a migration.
     ``probed_at`` is the last time that a probe message passed through an address of the same kind
     on the same instances. Probes never use the address itself.
@@ -43,6 +44,7 @@ class Address(Reconciled):
         "self", on_delete=models.PROTECT, null=True, related_name="subscriptions"
     )
     dead_letter = models.CharField(max_length=255, blank=True)
+    expiry = models.CharField(max_length=255, blank=True, default="", db_default="")
     probed_at = models.DateTimeField(null=True)
     # Set while the address is being deleted, once its counters were read for the last time.
     last_sampled = models.BooleanField(default=False)
@@ -92,6 +94,12 @@ class Address(Reconciled):
 for _name, _number in address_types.numbers().items():
     _column = models.IntegerField if _number.width is Width.INT_32 else models.BigIntegerField
     Address.add_to_class(_name, _column(null=True))
+for _name, _text in address_types.texts().items():
+    # ``db_default``: the previous version does not write it while an installation is upgraded.
+    Address.add_to_class(
+        _name,
+        models.CharField(max_length=_text.longest, blank=True, default="", db_default=""),
+    )
 
 
 class Placement(Timestamped):

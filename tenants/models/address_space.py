@@ -40,6 +40,9 @@ class AddressSpace(Reconciled):
       rollout sets it for older spaces, and a roll-back for spaces that are between two releases.
     - ``rolled_at``: the last time that an instance was restarted to apply a change.
     - ``router_patches``: the patches that all its running routers have, sorted.
+    - ``probed_at``: when probe messages last passed through every type of address in use, on every
+      instance. The probes use internal addresses of the same types.
+    - ``silent_since``: since when an instance has not answered the sampler; null if all answer.
 
     State of the reconcile loop:
 
@@ -78,6 +81,8 @@ class AddressSpace(Reconciled):
     files_outdated = models.BooleanField(default=False, db_default=False)
     files_built_at = models.DateTimeField(null=True)
     known_boots = models.JSONField(default=dict, db_default={})
+    probed_at = models.DateTimeField(null=True)
+    silent_since = models.DateTimeField(null=True)
     last_full_pass_at = models.DateTimeField(null=True)
     rolled_at = models.DateTimeField(null=True)
     release = models.ForeignKey(

@@ -1,0 +1,183 @@
+"""What a catalog must not sell: more than a broker, or an object of the cluster, can hold.
+
+Pure but for ``Installation.configured``. ``parsing`` refuses a catalog with the problems that
+``find`` returns. ``tenants.placement`` and ``tenants.configuration_size`` check each address again,
+because a space may mix versions of plans.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from django.conf import settings
+
+from controlplane.core import address_types
+from plans.catalog.definitions import (
+    MEBIBYTE,
+    AddressPlanDefinition,
+    Catalog,
+    SpacePlanDefinition,
+    volume_bytes,
+)
+from plans.catalog.fields import wrong
+
+Path = tuple[str | int, ...]
+_WHOLE_BROKER = 1000
+# Messages of all addresses may fill this share of a broker's heap, in thousandths. The rest is for
+# connections, page files that are being read, and messages on their way in and out.
+_MESSAGES_OF_HEAP = 400
+_MESSAGE_MEMORY_MB = 48  # of a plan that names none, where the share allows it
+# A broker behind routers holds a message in one piece, several times while it stores and sends it.
+_HEAP_PER_MESSAGE = 16
+_ONLY_ROUTERS_LIMIT = (
+    "max_message_kb",
+    "max_user_connections",
+    "max_connection_sessions",
+    "max_connection_senders",
+    "max_connection_receivers",
+)
+# Bytes that one object of the cluster may hold, less what the file has without any address.
+OBJECT_BYTES = 1_000_000
+# Bytes of the start-up files for one address whose name has about 40 characters: of a broker, of a
+# broker for each user of a brokered space who may use the address, and of a router.
+ON_BROKER, FOR_USER, ON_ROUTER = 2_100, 100, 700
+
+
+@dataclass(frozen=True)
+class Installation:
+    """What a catalog is compared with: the default size of volumes, and the placement profiles."""
+
+    disk_gb: int
+    placements: Collection[str]
+
+    @classmethod
+    def configured(cls) -> Self:
+        """Return this installation's, from the settings."""
+        return cls(settings.SPACE_STORAGE_GB, frozenset(settings.PLACEMENTS))
+
+
+def message_memory_mb(heap_mb: int, sold_mb: int | None) -> int:
+    """Return the message memory of a plan, which sells ``sold_mb`` or does not name it.
+
+    Raises:
+        PydanticCustomError: it sells more than the heap allows.
+    """
+    largest = heap_mb * _MESSAGES_OF_HEAP // 1000
+    found = min(_MESSAGE_MEMORY_MB, largest) if sold_mb is None else sold_mb
+    if found > largest:
+        raise wrong(
+            f"sells {found} MiB of message memory in a heap of {heap_mb} MiB: write "
+            f"broker_message_memory_mb {largest} at most, or a larger broker_memory_mb"
+        )
+    return found
+
+
+def message_kb(heap_mb: int, sold_kb: int | None) -> int:
+    """Return the largest message, in KiB, of a plan of standard spaces.
+
+    Raises:
+        PydanticCustomError: it sells more than a broker of this heap survives.
+    """
+    largest = heap_mb * 1024 // _HEAP_PER_MESSAGE
+    if sold_kb is not None and sold_kb > largest:
+        raise wrong(
+            f"sells messages of {sold_kb} KiB with a heap of {heap_mb} MiB: write max_message_kb "
+            f"{largest} at most, or a larger broker_memory_mb"
+        )
+    return largest if sold_kb is None else sold_kb
+
+
+def check_limits_of_brokers(plan: Mapping[str, object]) -> None:
+    """Raise PydanticCustomError if a plan of brokered spaces sells what only routers limit."""
+    sold = [name for name in _ONLY_ROUTERS_LIMIT if plan[name] is not None]
+    if sold:
+        raise wrong(
+            f"is brokered, and no broker limits {' or '.join(sold)}: leave that out, or sell a "
+            "standard space"
+        )
+
+
+def find(catalog: Catalog, installation: Installation) -> Iterator[tuple[Path, str]]:
+    """Yield what the catalog must not sell: the path of a field, and the reason with a remedy."""
+    for size in catalog.space_plans:
+        yield from _of_space_plan(size, installation)
+    sold = {
+        (space_plan, address_plan)
+        for plan in catalog.plans
+        for space_plan in plan.space_plans
+        for address_plan in plan.address_plans
+    }
+    for size in catalog.space_plans:
+        for address in catalog.address_plans:
+            if (size.key, address.key) in sold and size.space_type == address.space_type:
+                yield from _of_pair(size, address, installation)
+
+
+def stored_bytes(plan: AddressPlanDefinition) -> int:
+    """Return the bytes that an address of the plan may store on each of its brokers.
+
+    0 for a type that stores nothing. A subscription stores nothing of its own: the limit of its
+    topic covers it.
+    """
+    setting = address_types.SETTING["max_bytes"]
+    return plan.max_bytes or 0 if setting.is_offered(plan.space_type, plan.address_type) else 0
+
+
+def _of_space_plan(
+    size: SpacePlanDefinition, installation: Installation
+) -> Iterator[tuple[Path, str]]:
+    path = ("space_plans", size.key)
+    if size.placement and size.placement not in installation.placements:
+        known = ", ".join(sorted(installation.placements)) or "none"
+        reason = (
+            f"is not a placement profile of this installation, which has: {known}. Add it to "
+            "`spaces.placements` of the chart's values, or leave it out"
+        )
+        yield (*path, "placement"), reason
+    is_brokered = size.space_type == "brokered"
+    each = ON_BROKER + FOR_USER * size.max_users if is_brokered else ON_ROUTER
+    if size.max_addresses * each > OBJECT_BYTES:
+        users = f" with {size.max_users} users" if is_brokered else ""
+        yield (
+            (*path, "max_addresses"),
+            f"sells {size.max_addresses} addresses{users}, whose files take about "
+            f"{size.max_addresses * each:,} bytes; an object of a cluster holds {OBJECT_BYTES:,}: "
+            f"write {OBJECT_BYTES // each} at most"
+            + (", or a smaller max_users" if is_brokered else ""),
+        )
+
+
+def _of_pair(
+    size: SpacePlanDefinition, address: AddressPlanDefinition, installation: Installation
+) -> Iterator[tuple[Path, str]]:
+    """Yield the problem if the addresses that fit by credit store more than their broker can."""
+    each = stored_bytes(address)
+    capacity = size.message_bytes(installation.disk_gb)
+    # The smallest share of a broker that one partition takes.
+    credit = min(_WHOLE_BROKER, address.broker_credit // address.partitions)
+    if not each or not size.max_addresses:
+        return
+    by_credit = size.max_addresses if credit == 0 else _WHOLE_BROKER // credit
+    count = min(size.max_addresses, by_credit)
+    if count * each <= capacity:
+        return
+    where = "volume" if size.broker_persistent else "message memory"
+    remedy = (
+        f"broker_disk_gb {_disk_for(count * each)}"
+        if size.broker_persistent
+        else "a larger broker_message_memory_mb"
+    )
+    reason = (
+        f"sells {count * each // MEBIBYTE:,} MiB on one broker of the space plan {size.key} "
+        f"({count} addresses of {each // MEBIBYTE:,} MiB), whose {where} stores "
+        f"{capacity // MEBIBYTE:,} MiB of messages: write {capacity // count} at most here, or "
+        f"{remedy} there"
+    )
+    yield ("address_plans", address.key, "max_bytes"), reason
+
+
+def _disk_for(stored: int) -> int:
+    disk_gb = stored >> 30
+    while volume_bytes(disk_gb) < stored:
+        disk_gb += 1
+    return disk_gb

@@ -1,0 +1,231 @@
+"""Request operations on the messages of an address: browse, send, purge, delete, move, resend.
+
+Each request is carried out by a worker (``workers.message_requests``). Changes are audited here,
+when they are requested, and once more by the worker with their counts. Bodies are never audited.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.core import address_types, audit, enqueue, operations, secrets
+from controlplane.core.address_types import BrokerForm
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.models import Operation
+from tenants.actions import address_spaces
+from tenants.models import Address, MessageRequest, MessageRequestKind
+
+SUBJECT = "message_request"
+PAGE_SIZE = 50
+MOST_SELECTED = 500
+BODY_BYTES = 64 * 1024
+_Kind = MessageRequestKind
+
+
+class NotStored(Invalid):
+    """The address holds no messages of its own."""
+
+    code = "message_request.not_stored"
+
+
+class SendWithdrawn(Conflict):
+    """The space may not send until its quota is raised or the next period begins."""
+
+    code = "message_request.send_withdrawn"
+
+
+class ChangeRunning(Conflict):
+    """Another change of this address's messages is still running."""
+
+    code = "message_request.running"
+
+
+def browse(*, address: Address, after: str = "", by: Actor) -> Operation:
+    """Request a page of stored messages after the position ``after`` (``""``: the first page).
+
+    Raises:
+        NotStored: the address is a topic or a direct address.
+    """
+    _check_stored(address)
+    return _request(address, _Kind.BROWSE, {"after": after}, by)
+
+
+def send(
+    *,
+    address: Address,
+    body: str,
+    properties: Mapping[str, str | int | float | bool] | None = None,
+    durable: bool = True,
+    by: Actor,
+) -> Operation:
+    """Request that a test message is sent to a queue or a topic. It is not billed.
+
+    Raises:
+        Invalid: the body is larger than ``BODY_BYTES``. NotStored: the address is of another type.
+        ChangeRunning: another change is running. SendWithdrawn: a quota is used up.
+    """
+    if not can_send(address):
+        raise NotStored(
+            f"A test message can be sent to a queue or a topic; {address.address!r} is of type "
+            f"{address.type}."
+        )
+    if address.space.send_withdrawn:
+        raise SendWithdrawn(
+            "A quota of this organization is used up, so nobody may send in this space: see Usage."
+        )
+    if len(body.encode()) > BODY_BYTES:
+        reason = f"The body is larger than {BODY_BYTES} bytes: send a shorter one."
+        raise Invalid(reason, body=[reason])
+    message = {"body": body, "properties": dict(properties or {}), "durable": durable}
+    return _request(address, _Kind.SEND, {}, by, sealed=secrets.encrypt(json.dumps(message)))
+
+
+def purge(*, address: Address, by: Actor) -> Operation:
+    """Request that all messages that the address holds now are deleted. Raises as ``delete``."""
+    _check_stored(address)
+    return _request(address, _Kind.PURGE, {}, by)
+
+
+def delete(*, address: Address, messages: Sequence[str], by: Actor) -> Operation:
+    """Request that these messages are deleted; those that are gone are left out.
+
+    Raises:
+        Invalid: no messages, too many, or no ids. NotStored: the address holds no messages of its
+        own. ChangeRunning: another change of its messages is running.
+    """
+    _check_stored(address)
+    return _request(address, _Kind.DELETE, {"messages": _checked(messages)}, by)
+
+
+def move(*, address: Address, to: Address, messages: Sequence[str] | None, by: Actor) -> Operation:
+    """Request that messages move to another queue of the space; None moves all.
+
+    Raises:
+        Invalid: the target is the address itself or of another space, or as ``delete``.
+        NotStored, ChangeRunning: as ``delete``.
+    """
+    _check_stored(address)
+    if to.space_id != address.space_id or to.pk == address.pk or not _is_target(to):
+        raise Invalid("Messages move to another queue of the same space: choose one.")
+    if to.deletion_requested_at is not None:
+        raise Invalid(f"{to.address!r} is being deleted with its messages: choose another queue.")
+    return _request(address, _Kind.MOVE, {"to": to.address, **_selection(messages)}, by)
+
+
+def resend(
+    *,
+    address: Address,
+    messages: Sequence[str] | None,
+    rate: int | None = None,
+    by: Actor,
+) -> Operation:
+    """Request that messages return to the queues that they came from; None resends all.
+
+    ``rate`` is the most messages in a second. Messages that came from nowhere, or from a queue that
+    is gone, stay. Raises as ``delete``.
+    """
+    _check_stored(address)
+    if rate is not None and not 1 <= rate <= 10_000:
+        raise Invalid("The rate is from 1 to 10000 messages a second.")
+    return _request(address, _Kind.RESEND, {"rate": rate, **_selection(messages)}, by)
+
+
+def can_browse(address: Address) -> bool:
+    """Return whether the address stores messages that can be read and changed."""
+    form = address_types.BY_SLUG[address.type].broker_form
+    return form in (BrokerForm.QUEUE, BrokerForm.QUEUE_OF_TOPIC)
+
+
+def can_send(address: Address) -> bool:
+    """Return whether a test message can be sent to the address."""
+    row = address_types.BY_SLUG[address.type]
+    return row.broker_form in (BrokerForm.QUEUE, BrokerForm.TOPIC) and not row.is_read_only
+
+
+def targets(address: Address) -> list[str]:
+    """Return the names of the queues that messages of the address may move to."""
+    rows = Address.objects.filter(space_id=address.space_id, deletion_requested_at__isnull=True)
+    others = rows.exclude(pk=address.pk).order_by("address")
+    return [row.address for row in others if _is_target(row)]
+
+
+def page_of(request: MessageRequest) -> dict[str, Any]:
+    """Return the page that a browse has read, {messages, next}; empty before, and for changes.
+
+    Raises:
+        Unavailable: a key that encrypted it is missing.
+    """
+    if not request.sealed or request.kind != _Kind.BROWSE:
+        return {"messages": [], "next": ""}
+    page: dict[str, Any] = json.loads(secrets.decrypt(request.sealed))
+    return page
+
+
+def _request(
+    address: Address,
+    kind: MessageRequestKind,
+    arguments: dict[str, Any],
+    by: Actor,
+    *,
+    sealed: str = "",
+) -> Operation:
+    with transaction.atomic():
+        address_spaces.lock_for_change(address.space)
+        open_changes = MessageRequest.objects.filter(address=address, finished_at__isnull=True)
+        is_change = kind is not _Kind.BROWSE
+        if is_change and open_changes.exclude(kind=_Kind.BROWSE).exists():
+            raise ChangeRunning(
+                f"Messages of {address.address!r} are being changed: wait until that has ended."
+            )
+        row = MessageRequest.objects.create(
+            space_id=address.space_id,
+            address=address,
+            kind=kind,
+            arguments=arguments,
+            sealed=sealed,
+            requested_by=by.name,
+        )
+        operation = operations.begin(
+            tenant_id=address.space.tenant_id,
+            kind=f"messages.{kind}",
+            subject=(SUBJECT, row.pk, address.address),
+            generation=1,
+        )
+        subject = audit.Subject("address", address.pk, address.address, address.space.tenant_id)
+        selected = arguments.get("messages")
+        after = {name: value for name, value in arguments.items() if name in ("to", "rate")}
+        after["selected"] = "all" if selected is None else len(selected)
+        audit.record(by, f"messages.{kind}", subject, after=after if is_change else {})
+        enqueue.after_commit("workers.run_message_request", request_id=row.pk)
+    return operation
+
+
+def _selection(messages: Sequence[str] | None) -> dict[str, Any]:
+    return {} if messages is None else {"messages": _checked(messages)}
+
+
+def _checked(messages: Sequence[str]) -> list[str]:
+    """Return ids as ``broker-0:17``; they are those that a page of messages showed."""
+    if not 1 <= len(messages) <= MOST_SELECTED:
+        raise Invalid(f"Select from 1 to {MOST_SELECTED} messages.")
+    for id_ in messages:
+        broker, _, number = id_.partition(":")
+        if not (broker.startswith("broker-") and number.isascii() and number.isdigit()):
+            raise Invalid(f"{id_!r} is no id of a message: use those that browsing shows.")
+    return list(messages)
+
+
+def _check_stored(address: Address) -> None:
+    if not can_browse(address):
+        raise NotStored(
+            f"{address.address!r} is of type {address.type} and stores no messages of its own: "
+            "choose a queue or a subscription."
+        )
+
+
+def _is_target(address: Address) -> bool:
+    row = address_types.BY_SLUG[address.type]
+    return row.broker_form is BrokerForm.QUEUE and not row.is_read_only

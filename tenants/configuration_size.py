@@ -1,0 +1,94 @@
+"""Whether the start-up files of a space still fit into the objects of a cluster.
+
+A cluster takes 1 MiB in one object, and a broker of a brokered space lists, for each address, every
+user who may use it. ``tenants.actions`` checks before it adds an address, a user or a permission.
+The sizes are those of ``workers.messaging.brokers.broker_xml`` and never too small, which a test
+checks. Direct addresses and standard spaces need no check: their plans are checked when published.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from controlplane.core.errors import Conflict
+from plans.catalog.sold_sizes import OBJECT_BYTES
+from tenants.models import AddressSpace, SpaceType
+
+# Bytes for one address without its name, and how often the file has its name.
+_ADDRESS, _NAMES = 1_950, 4
+# How often the file has the role of a user who may use the address, by the address type. A role is
+# the name of the user with a prefix and a comma.
+_ROLES = {"queue": 3, "topic": 7}
+_ROLE = 6
+_SUBSCRIPTION = 150  # a queue of its topic
+_ESCAPED = 5  # more bytes for a character that XML escapes
+
+
+class ConfigurationFull(Conflict):
+    """The files of the space would not fit into an object of a cluster."""
+
+    code = "address_space.configuration_full"
+
+
+def of(space: AddressSpace) -> int:
+    """Return about how many bytes the file of the space needs; 0 for standard spaces."""
+    if space.type != SpaceType.BROKERED:
+        return 0
+    addresses = space.addresses.filter(deletion_requested_at__isnull=True)
+    users = space.users.filter(deletion_requested_at__isnull=True)
+    return estimate(
+        addresses.values_list("address", "type"), users.values_list("name", "permissions")
+    )
+
+
+def check(space: AddressSpace, *, before: int = 0) -> None:
+    """Check that the files of the locked space, with the rows as they are now, fit.
+
+    ``before``: ``of`` before the change. A space that is too large already may always shrink.
+
+    Raises:
+        ConfigurationFull: they do not; the message says what to do.
+    """
+    size = of(space)
+    if size > max(OBJECT_BYTES, before):
+        raise ConfigurationFull(
+            f"The addresses and permissions of this space would take about {size:,} bytes of its "
+            f"broker's file, which may have {OBJECT_BYTES:,}. Give users permissions on fewer "
+            "addresses, delete some, or use a second space.",
+            bytes=size,
+            limit=OBJECT_BYTES,
+        )
+
+
+def estimate(
+    addresses: Iterable[tuple[str, str]], users: Iterable[tuple[str, Sequence[Mapping[str, Any]]]]
+) -> int:
+    """Return the bytes that the file needs for ``addresses`` (name, type) and ``users``.
+
+    ``users``: name and permissions (``MessagingUser.permissions``).
+    """
+    total, stored = 0, []
+    for name, kind in addresses:
+        if kind in _ROLES:
+            stored.append((name, _ROLES[kind]))
+            total += _ADDRESS + _NAMES * _length(name)
+        else:
+            total += _SUBSCRIPTION + _length(name)
+    for user, permissions in users:
+        patterns = [pattern for entry in permissions for pattern in entry["addresses"]]
+        roles = sum(count for name, count in stored if _may_match(patterns, name))
+        total += roles * (_ROLE + len(user))
+    return total
+
+
+def _length(name: str) -> int:
+    return len(name.encode()) + _ESCAPED * sum(name.count(sign) for sign in '&<>"$')
+
+
+def _may_match(patterns: Iterable[str], name: str) -> bool:
+    """Return whether a pattern matches the name, or may match it: this compares prefixes only."""
+    return any(
+        pattern == name
+        or ("*" in pattern and name.startswith(pattern.split("*")[0]))
+        or (pattern.endswith("#") and name.startswith(pattern.split("*")[0].rstrip("/#")))
+        for pattern in patterns
+    )

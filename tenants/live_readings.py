@@ -1,0 +1,137 @@
+"""The newest reading of each address, as metering stored it. No engine is asked.
+
+API, portal and metrics read it. ``workers.metering.live_rows`` writes the rows, and adds up the
+parts of several instances with ``add_up`` too.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from controlplane.core import address_types
+from controlplane.core.address_types import BrokerForm
+from controlplane.core.instance_names import Kind
+from tenants.models import Address, AddressReading, AddressSpace, SpaceReading
+
+# Names in ``AddressReading.parts``, which are persistent. These are sums over the instances.
+_SUMS = (
+    "depth",
+    "stored_bytes",
+    "delivering",
+    "consumers",
+    "producers",
+    "expired",
+    "dead_lettered",
+)
+
+
+@dataclass(frozen=True)
+class Gauges:
+    """The values of an address over all its instances. None: the engines cannot know it.
+
+    ``oldest_at`` is when the oldest stored message arrived; None also if nothing is stored.
+    ``expired`` and ``dead_lettered`` are counted since the engines started.
+    """
+
+    depth: int | None = None
+    stored_bytes: int | None = None
+    delivering: int | None = None
+    consumers: int | None = None
+    producers: int | None = None
+    expired: int | None = None
+    dead_lettered: int | None = None
+    oldest_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class LiveReading:
+    """The newest reading of one address.
+
+    * ``as_of``: when the instance that has been silent for longest answered last.
+    * ``messages_in``, ``messages_out``: since the first reading of the address.
+    * ``in_per_second``, ``out_per_second``: between the last two samples; None before the second.
+    """
+
+    as_of: datetime
+    messages_in: int
+    messages_out: int
+    in_per_second: float | None
+    out_per_second: float | None
+    gauges: Gauges
+
+    @property
+    def oldest_seconds(self) -> int | None:
+        """The age of the oldest stored message at ``as_of``."""
+        oldest_at = self.gauges.oldest_at
+        return None if oldest_at is None else max(0, int((self.as_of - oldest_at).total_seconds()))
+
+
+def of_addresses(space: AddressSpace, addresses: Iterable[Address]) -> dict[str, LiveReading]:
+    """Return {address id: reading} of some addresses of a space, by two queries.
+
+    Addresses that were never read are missing.
+    """
+    types = {address.id: address.type for address in addresses}
+    stored = SpaceReading.objects.filter(space=space).first()
+    if stored is None:
+        return {}
+    return {
+        row.address_id: _reading(row, types[row.address_id], stored.answered)
+        for row in AddressReading.objects.filter(address__in=types)
+        if row.parts
+    }
+
+
+def of_spaces(space_ids: Iterable[str]) -> dict[str, dict[str, LiveReading]]:
+    """Return {space id: {address: reading}} of all addresses of some spaces, by two queries."""
+    stored = {row.space_id: row.answered for row in SpaceReading.objects.filter(pk__in=space_ids)}
+    found: dict[str, dict[str, LiveReading]] = {space_id: {} for space_id in stored}
+    rows = AddressReading.objects.select_related("address").filter(
+        address__space__in=stored, address__deleted_at__isnull=True
+    )
+    for row in rows.iterator():
+        if row.parts:
+            address = row.address
+            reading = _reading(row, address.type, stored[address.space_id])
+            found[address.space_id][address.address] = reading
+    return found
+
+
+def add_up(address_type: str, parts: Mapping[str, Mapping[str, Any]], *, routed: bool) -> Gauges:
+    """Return the values of an address from those of its instances.
+
+    ``routed``: the space has routers. The receivers and senders of its queues are then clients of
+    the routers, and those that a broker sees are the routers themselves.
+    """
+    row = address_types.BY_SLUG.get(address_type)
+    is_queue = row is not None and row.broker_form in (BrokerForm.QUEUE, BrokerForm.QUEUE_OF_TOPIC)
+    found: dict[str, Any] = {}
+    for name in _SUMS:
+        ignores_brokers = routed and is_queue and name in ("consumers", "producers")
+        known = [
+            part[name]
+            for instance, part in parts.items()
+            if part.get(name) is not None
+            and not (ignores_brokers and instance.startswith(f"{Kind.BROKER}-"))
+        ]
+        found[name] = sum(known) if known else None
+    oldest = [part["oldest_at"] for part in parts.values() if part.get("oldest_at")]
+    return Gauges(**found, oldest_at=datetime.fromisoformat(min(oldest)) if oldest else None)
+
+
+def is_routed(instances: Iterable[str]) -> bool:
+    """Return whether one of these instances is a router."""
+    return any(instance.startswith(f"{Kind.ROUTER}-") for instance in instances)
+
+
+def _reading(row: AddressReading, address_type: str, answered: Mapping[str, str]) -> LiveReading:
+    times = [answered[instance] for instance in row.parts if instance in answered]
+    return LiveReading(
+        as_of=datetime.fromisoformat(min(times or answered.values())),
+        messages_in=row.messages_in,
+        messages_out=row.messages_out,
+        in_per_second=row.in_per_second,
+        out_per_second=row.out_per_second,
+        gauges=add_up(address_type, row.parts, routed=is_routed(answered)),
+    )

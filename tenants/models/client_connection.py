@@ -1,0 +1,89 @@
+"""Live connections of clients: the newest list of each instance, and requests to close some."""
+
+from django.db import models
+from django.db.models import Q
+
+from controlplane.core import ids
+from controlplane.core.models import Timestamped
+from tenants.models.address_space import AddressSpace
+
+
+class InstanceConnections(models.Model):
+    """What the sampler last read of one instance's client connections. Key: (space, instance).
+
+    ``total`` is the number of open connections. ``listed`` is how many of them have a row in
+    ``ClientConnection``, which is bounded. ``boot_id`` is the incarnation that was read.
+    """
+
+    space = models.ForeignKey(AddressSpace, on_delete=models.CASCADE, related_name="+")
+    instance = models.CharField(max_length=40)
+    boot_id = models.CharField(max_length=255)
+    as_of = models.DateTimeField()
+    total = models.PositiveIntegerField()
+    listed = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["space", "instance"], name="instance_connections_once")
+        ]
+
+
+class ClientConnection(models.Model):
+    """One open connection of a client, as the sampler last saw it. Key: (space, name).
+
+    ``name`` is ``<instance>.<connection_id>``. The engine chooses ``connection_id``, which is
+    unique in one incarnation of the instance. A field that the engine does not report is empty or
+    null. ``sent`` and ``received`` count messages of the links that are open now, from the client's
+    point of view. ``addresses`` are those that it has links on.
+
+    Waypost's own connections (probes, management, between routers) never have a row.
+    """
+
+    space = models.ForeignKey(AddressSpace, on_delete=models.CASCADE, related_name="connections")
+    name = models.CharField(max_length=160)
+    instance = models.CharField(max_length=40)
+    connection_id = models.CharField(max_length=120)
+    messaging_user = models.CharField(max_length=255, blank=True)
+    container = models.CharField(max_length=255, blank=True)
+    remote_host = models.CharField(max_length=255, blank=True)
+    protocol = models.CharField(max_length=40, blank=True)
+    product = models.CharField(max_length=120, blank=True)
+    tls = models.CharField(max_length=120, blank=True)
+    opened_at = models.DateTimeField(null=True)
+    sessions = models.PositiveIntegerField(null=True)
+    links = models.PositiveIntegerField(default=0)
+    addresses = models.JSONField(default=list)
+    sent = models.BigIntegerField(null=True)
+    received = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["space", "name"], name="client_connection_once")
+        ]
+
+
+class Disconnection(Timestamped):
+    """A request to close connections of a space's clients; a worker carries it out.
+
+    Either ``messaging_user`` names a user, all of whose connections are closed, or ``targets``
+    lists connections as {"instance", "boot_id", "id"}. ``done_on`` are the instances that need no
+    more work. ``closed`` counts the accepted requests. ``finished_at`` is null until the operation,
+    whose subject this row is, has ended.
+    """
+
+    id = models.CharField(primary_key=True, max_length=40, default=ids.disconnection_id)
+    space = models.ForeignKey(AddressSpace, on_delete=models.CASCADE, related_name="+")
+    messaging_user = models.CharField(max_length=255, blank=True)
+    targets = models.JSONField(default=list)
+    done_on = models.JSONField(default=list)
+    closed = models.PositiveIntegerField(default=0)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["created_at"],
+                condition=Q(finished_at__isnull=True),
+                name="disconnection_unfinished",
+            )
+        ]
