@@ -21,6 +21,12 @@ TABLE: dict[str, dict[str, Any]] = {
         "schedule": 10.0,
         "options": {"expires": 10},
     },
+    # Also finds operations whose message was lost or whose worker was killed.
+    "message-requests-due": {
+        "task": "workers.message_requests_due",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
     "release-volumes": {
         "task": "workers.release_volumes",
         "schedule": 60.0,
@@ -30,6 +36,11 @@ TABLE: dict[str, dict[str, Any]] = {
         "task": "workers.sample",
         "schedule": float(settings.SAMPLE_SECONDS),
         "options": {"expires": settings.SAMPLE_SECONDS},
+    },
+    "disconnect-due": {
+        "task": "workers.disconnect_due",
+        "schedule": 10.0,
+        "options": {"expires": 10},
     },
     "land": {
         "task": "workers.land",

@@ -9,9 +9,10 @@ from celery import shared_task
 from django.utils import timezone
 
 from controlplane.core import enqueue, expiry
-from workers import volumes, wiring
+from tenants import reading_history
+from workers import disconnecting, message_requests, volumes, wiring
 from workers.infra import adapters
-from workers.metering import closing, live, periodic, sampling, verifying
+from workers.metering import closing, live, periodic, sampling, silence, verifying
 from workers.reconcile import loop
 from workers.rollouts import fleet, release
 
@@ -51,9 +52,21 @@ def sample(**_future: str) -> None:
     The pass updates the space's conditions. So they report a lost instance within about one
     sampling interval.
     """
-    for sampled in sampling.sample_all(wiring.readers()):
-        if sampled.silent:
-            enqueue.after_commit("workers.reconcile_space", space_id=sampled.space_id)
+    for space_id in silence.record(sampling.sample_all(wiring.readers()), timezone.now()):
+        enqueue.after_commit("workers.reconcile_space", space_id=space_id)
+
+
+@shared_task(name="workers.disconnect")  # type: ignore[untyped-decorator]
+def disconnect(*, disconnection_id: str, **_future: str) -> None:
+    """Close the connections that a request names, unless another worker does so now."""
+    disconnecting.run(disconnection_id, wiring.ports())
+
+
+@shared_task(name="workers.disconnect_due")  # type: ignore[untyped-decorator]
+def disconnect_due(**_future: str) -> None:
+    """Enqueue all unfinished requests, whose messages may have been lost."""
+    for disconnection_id in disconnecting.list_due():
+        disconnect.apply_async(kwargs={"disconnection_id": disconnection_id}, expires=10)
 
 
 @shared_task(name="workers.land")  # type: ignore[untyped-decorator]
@@ -111,5 +124,26 @@ def bill_due(**_future: str) -> None:
 
 @shared_task(name="workers.delete_expired")  # type: ignore[untyped-decorator]
 def delete_expired(**_future: str) -> None:
-    """Delete expired login sessions and idempotency keys."""
-    expiry.delete_expired(timezone.now())
+    """Delete expired login sessions and idempotency keys, and old history of addresses.
+
+    It also makes the partitions of the next days of history.
+    """
+    now = timezone.now()
+    expiry.delete_expired(now)
+    reading_history.make_partitions(now)
+
+
+@shared_task(name="workers.run_message_request")  # type: ignore[untyped-decorator]
+def run_message_request(*, request_id: str, **_future: str) -> None:
+    """Carry out one operation on messages, unless another worker does."""
+    seconds = wiring.message_worker().run(request_id)
+    if seconds is not None:
+        run_message_request.apply_async(kwargs={"request_id": request_id}, countdown=seconds)
+
+
+@shared_task(name="workers.message_requests_due")  # type: ignore[untyped-decorator]
+def message_requests_due(**_future: str) -> None:
+    """Enqueue the operations on messages that have not ended; delete answers that are old."""
+    message_requests.delete_old(timezone.now())
+    for request_id in message_requests.list_due():
+        run_message_request.apply_async(kwargs={"request_id": request_id}, expires=10)

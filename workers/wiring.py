@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from workers.infra import adapters
+from workers.message_requests import MessageWorker
 from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.routers import driver as routers
@@ -26,6 +27,15 @@ def readers() -> Readers:
         Invalid, InfraError: what ``adapters.current`` raises.
     """
     return metering.product(adapters.current(), _identities_dir(), timezone.now)
+
+
+def message_worker() -> MessageWorker:
+    """Return the worker for operations on messages, with the adapters of this installation.
+
+    Raises:
+        Invalid, InfraError: what ``adapters.current`` raises.
+    """
+    return MessageWorker(adapters.current(), _identities_dir(), timezone.now)
 
 
 def ports() -> Ports:

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from controlplane.core.causes import Cause
 from controlplane.core.instance_names import Kind
 from controlplane.core.reasons import Reason
 
@@ -61,13 +62,17 @@ class Namespace:
 class ResourceBudget:
     """The most instances of each kind that one space may run.
 
-    The memory is in MiB, for the engine of one instance.
+    The memory is in MiB, for the engine of one instance. ``disk_gb``, ``persistent`` and
+    ``broker_cpu_millis`` are those of ``InstanceSpec``, for brokers.
     """
 
     brokers: int
     broker_memory_mb: int
     routers: int
     router_memory_mb: int = 128
+    disk_gb: int | None = None
+    persistent: bool = True
+    broker_cpu_millis: int = 100
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,10 @@ class InstanceSpec:
       A change of anything else (another file, the memory, the image) restarts the instance.
     * ``secret_files``: paths of files that a cluster stores in a Secret.
     * ``memory_mb``: memory of the engine, in MiB.
+    * ``cpu_millis``: thousandths of a core that a cluster reserves.
+    * ``disk_gb``: the size of a new volume in GiB; None means that of the cluster's settings.
+    * ``persistent``: False means that the instance has no volume, even if its kind has one.
+    * ``placement``: the name of a placement profile of the cluster's settings; empty means none.
     * ``image``: the container image; empty means the configured one. Only clusters have images.
     * ``engine``: the program to start on a single machine; a cluster does not read it.
     """
@@ -107,6 +116,10 @@ class InstanceSpec:
     live_files: frozenset[str] = frozenset()
     secret_files: frozenset[str] = frozenset()
     memory_mb: int = 128
+    cpu_millis: int = 100
+    disk_gb: int | None = None
+    persistent: bool = True
+    placement: str = ""
     image: str = ""
     engine: str = "artemis"  # artemis | devrouter | qdrouterd
 
@@ -121,6 +134,8 @@ class InstanceStatus:
     * ``boot``: identifies the last incarnation; empty if there is no pod or supervised program yet.
     * ``trouble``: why the instance will not run soon by itself, as the platform reports it; empty
       if no reason is known.
+    * ``cause``: the cause of a trouble, or of a message that holds words of the platform. Tenants
+      read the words of the cause instead. None where tenants may read both.
     * ``restart_deferred``: ``ensure_instance`` did not apply a change that needs a restart.
     """
 
@@ -131,6 +146,7 @@ class InstanceStatus:
     boot: str = ""
     trouble: str = ""
     restart_deferred: bool = False
+    cause: Cause = Cause.NONE
 
 
 @dataclass(frozen=True)
@@ -240,11 +256,13 @@ class Session(Protocol):
         """
         ...
 
-    def ensure_endpoint(self, instance: str) -> PublicEndpoint:
+    def ensure_endpoint(self, instance: str, former_port: int | None = None) -> PublicEndpoint:
         """Create or update the endpoint that clients reach ``instance`` by; return its address.
 
         ``instance`` is a broker of a brokered space, or a router of a standard space. A cluster has
         one endpoint for all these instances of a space. On a single machine each has its own.
+        ``former_port`` is the port that clients know. A platform that assigns ports is asked for it
+        again; if it is not free, the endpoint gets another one.
 
         Raises:
             EndpointPending: the platform has not assigned an address yet.

@@ -20,7 +20,11 @@ _FLAGS = (
 # These properties switch the broker plugin on. ``broker.xml`` refers to them with defaults for a
 # broker without the plugin. So a broker that was started before the plugin existed can read a new
 # ``broker.xml``, and nothing changes for it.
-_PLUGIN = ("-Dwaypost.guard=waypost.broker.Guard", "-Dwaypost.unguarded-connections=-1")
+_PLUGIN = (
+    "-Dwaypost.guard=waypost.broker.Guard",
+    "-Dwaypost.unguarded-connections=-1",
+    "-Dwaypost.replies=waypost-replies",
+)
 
 
 @dataclass(frozen=True)

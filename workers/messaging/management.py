@@ -20,6 +20,8 @@ from workers.messaging import tls
 from workers.messaging.observed import MANAGEMENT_ADDRESS, ManagementTarget
 
 CONTAINER_PREFIX = "waypost-"
+# A running instance greets a sampler within this time; one that does not is treated as silent.
+GREETING_SECONDS = 2.5
 _GOODBYE_SECONDS = 1.0  # how long a peer may take to answer a close
 
 
@@ -183,17 +185,25 @@ def as_unreachable() -> Iterator[None]:
 
 @contextmanager
 def connected(
-    target: ManagementTarget, *, purpose: str, timeout_seconds: float = 10
+    target: ManagementTarget,
+    *,
+    purpose: str,
+    timeout_seconds: float = 10,
+    greeting_seconds: float | None = None,
 ) -> Iterator[ManagementClient]:
     """Connect to the broker at ``target`` and yield a client; close the connection after the block.
 
     ``purpose`` becomes part of the container id, so that operators recognize the connection.
+    ``greeting_seconds`` limits the opening of the connection, as ``timeout_seconds`` does if it is
+    None: a hung process accepts the connection, but never greets.
 
     Raises:
         Unreachable: nothing answers, or it does not accept our certificate.
     """
-    connection = open_connection(target, purpose=purpose, timeout_seconds=timeout_seconds)
+    greeting_seconds = greeting_seconds or timeout_seconds
+    connection = open_connection(target, purpose=purpose, timeout_seconds=greeting_seconds)
     try:
+        connection.timeout = timeout_seconds
         with as_unreachable():
             client = ManagementClient(connection, timeout_seconds)
         yield client

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
 
@@ -54,16 +55,53 @@ class AddressCounters:
 
 
 @dataclass(frozen=True)
+class AddressGauges:
+    """The values of one address on one instance at one moment. None: the instance cannot know it.
+
+    * ``arrived``, ``left``: messages in and out within the incarnation; nobody bills them. In
+      contrast to ``AddressCounters``, a subscription counts what its topic gave it.
+    * ``depth``: messages stored, those that are being delivered included. ``stored_bytes``: their
+      persistent size.
+    * ``delivering``: messages sent to a consumer that it has not acknowledged yet.
+    * ``oldest_ms``: the age of the oldest stored message.
+    * ``expired``, ``dead_lettered``: messages of this incarnation that outlived their time to live,
+      and messages that were given up after the last delivery attempt.
+    """
+
+    arrived: int
+    left: int
+    depth: int | None = None
+    stored_bytes: int | None = None
+    delivering: int | None = None
+    consumers: int | None = None
+    producers: int | None = None
+    oldest_ms: int | None = None
+    expired: int | None = None
+    dead_lettered: int | None = None
+
+
+@dataclass(frozen=True)
 class ConnectionSeen:
     """One open connection of a client; connections of workers and routers are left out.
 
-    ``container`` is the client's AMQP container id.
+    ``container`` is the client's AMQP container id. Below it are facts for people, which metering
+    does not use. What the engine does not report is empty or None. ``sent`` and ``received`` count
+    messages of the links that are open now. ``addresses`` are those that it has links on, sorted.
     """
 
     id: str
     user: str
     container: str
     remote_host: str
+    protocol: str = ""
+    product: str = ""
+    tls: str = ""
+    opened_at: datetime | None = None
+    sessions: int | None = None
+    links: int = 0
+    addresses: Sequence[str] = ()
+    sent: int | None = None
+    received: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,13 +109,15 @@ class InstanceSnapshot:
     """The counters of one broker or router at one moment, and its open client connections.
 
     ``boot_id`` identifies the incarnation of its process. ``connections_opened`` is cumulative
-    within the incarnation and counts client connections only.
+    within the incarnation and counts client connections only. ``gauges`` has the newest values of
+    each address; metering bills none of them.
     """
 
     boot_id: str
     addresses: Sequence[AddressCounters]
     connections: Sequence[ConnectionSeen]
     connections_opened: int
+    gauges: Mapping[str, AddressGauges] = field(default_factory=dict)
 
     @property
     def by_meter(self) -> Mapping[str, int]:

@@ -12,7 +12,7 @@ runs before a deletion, a restart or a stop (``last_samples``).
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from tenants import queries
 from tenants.models import AddressSpace
 from workers.infra.base import InfraError
 from workers.messaging.observed import InstanceSnapshot
-from workers.metering import collector, landing, sources
+from workers.metering import collector, connection_lists, landing, live_rows, sources
 from workers.metering.collector import Reading
 from workers.metering.readers import Instance, NoAnswer, Readers
 
@@ -39,6 +39,8 @@ logger = structlog.get_logger(__name__)
 _LEASE_SECONDS = 60
 _AT_ONCE = 8  # this many spaces, and this many connections to instances
 _POLL_SECONDS = 0.1
+# Operations on messages hold a space's lease for a second or so (``workers.message_requests``).
+_PATIENCE_SECONDS = 2
 # A stored sample that lies further in the future shows that the clock was set back since.
 _CLOCK_SET_BACK = timedelta(minutes=2)
 
@@ -74,8 +76,8 @@ def list_spaces() -> list[AddressSpace]:
 
 
 def sample_all(readers: Readers) -> list[Sampled]:
-    """Sample every space of ``list_spaces`` once; skip those that another cycle is reading."""
-    return sample(list_spaces(), readers)
+    """Sample every space of ``list_spaces`` once; skip those that stay leased for two seconds."""
+    return sample(list_spaces(), readers, patience=_PATIENCE_SECONDS)
 
 
 def sample(
@@ -148,9 +150,11 @@ class _Visit:
         taken_at = max(times, default=self._readers.clock())
         space = self._space
         reading = Reading(space.tenant_id, space.id, taken_at, snapshots, self._types)
+        with self._guarded("connections cannot be stored"):
+            connection_lists.store(space.id, snapshots, existing=self._running, as_of=taken_at)
         with self._guarded("samples cannot be stored"):
-            applied = apply(reading, started_at=self._started_at, cut=cut)
             silent = frozenset(self._running) - frozenset(snapshots)
+            applied = apply(reading, started_at=self._started_at, cut=cut, silent=silent)
             return Sampled(space.id, applied, frozenset(snapshots), silent)
         return self._unread()  # ``_guarded`` suppressed an error
 
@@ -185,12 +189,18 @@ class _Visit:
             logger.exception(event, space=self._space.id, **about)
 
 
-def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> bool:
+def apply(
+    reading: Reading,
+    *,
+    started_at: datetime,
+    cut: Cut | None = None,
+    silent: Collection[str] = (),
+) -> bool:
     """Store a reading and reserve its rows, in one transaction. Return whether it was stored.
 
     It is not stored if a newer reading was applied after ``started_at``: the smaller counters of
     this one would look like counter resets. Snapshots of incarnations that another one has replaced
-    are left out.
+    are left out. ``silent`` instances did not answer.
     """
     with transaction.atomic():
         # A snapshot of a replaced incarnation would end the state of the one that replaced it.
@@ -215,4 +225,17 @@ def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> 
         step = collector.advance(states, read, cut_at=cut_at, begins_at=begins_at)
         sources.save(step.states, ended_at=reading.taken_at)
         landing.reserve(step.rows)
+        _keep_for_reading(read, silent)
     return True
+
+
+def _keep_for_reading(reading: Reading, silent: Collection[str]) -> None:
+    """Store the newest readings of the addresses; an error of theirs costs no sample."""
+    cycle = live_rows.Cycle(reading.space_id, reading.taken_at, reading.instances, silent)
+    try:
+        with transaction.atomic():  # a savepoint
+            live_rows.write(cycle)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("the newest readings cannot be stored", space=reading.space_id)

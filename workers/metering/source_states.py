@@ -8,6 +8,7 @@ their fields are persistent. ``bronze`` writes the rows.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any, Self
 
 from controlplane.core import address_types
@@ -99,9 +100,8 @@ class AddressState:
 
     def stored(self) -> dict[str, Any]:
         """Return a dictionary for JSON, with the counters on the same level as the other fields."""
-        own = (field.name for field in fields(self) if field.name != "counters")
         counters = {meter: self.counters[meter] for meter in ADDRESS_METERS}
-        return {**{name: getattr(self, name) for name in own}, **counters}
+        return {**{name: getattr(self, name) for name in _own_fields()}, **counters}
 
     def is_due(self, *, is_end: bool) -> bool:
         """Return whether the address must be landed now.
@@ -145,6 +145,12 @@ class AddressState:
         )
         is_recreated = "" not in (self.life, shown.incarnation) and self.life != shown.incarnation
         return is_reset or is_recreated or not self.present
+
+
+@cache
+def _own_fields() -> tuple[str, ...]:
+    """Return the fields of ``AddressState`` that are stored under their names."""
+    return tuple(field.name for field in fields(AddressState) if field.name != "counters")
 
 
 Retired = tuple[str, AddressState]  # the address's name, and the state of an ended epoch

@@ -73,16 +73,15 @@ def save(
     first, because a unique constraint allows each source only one row without an end.
     """
     for state in sorted(states, key=lambda state: not state.ended):
-        ended = {
+        columns = {
+            **_columns(state),
             "ended_at": ended_at if state.ended else None,
             "ended_cleanly": cleanly and state.ended,
         }
-        MeteredSource.objects.update_or_create(
-            source=state.source,
-            boot_id=state.boot_id,
-            defaults={**_columns(state), **ended},
-            create_defaults={**_columns(state), **ended},
-        )
+        row = MeteredSource.objects.filter(source=state.source, boot_id=state.boot_id)
+        # The rows of large spaces are large, and ``update_or_create`` would read them once more.
+        if not row.update(**columns):
+            row.update_or_create(source=state.source, boot_id=state.boot_id, defaults=columns)
 
 
 def state_of(row: MeteredSource) -> SourceState:

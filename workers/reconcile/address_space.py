@@ -28,6 +28,7 @@ before them: its arguments do not exist yet, or have another type. The steps are
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 
 from workers.infra.base import EngineImages, Session
 from workers.instances import Locator
@@ -55,6 +56,8 @@ from workers.reconcile.steps import (
     router_probe,
     routers,
 )
+
+_JUST_SILENT = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,9 @@ class PassPorts:
 
     def _targets(self, keys: SpaceKeys) -> Targets:
         locator = Locator(self.ports.infra, self.ports.identities_dir)
-        return Targets(locator, self.session, keys)
+        since, now = self.rows.space.silent_since, self.rows.now
+        is_just_silent = since is not None and now - since < _JUST_SILENT
+        return Targets(locator, self.session, keys, is_just_silent)
 
 
 Pass = Callable[[PassRunner, PassPorts], None]

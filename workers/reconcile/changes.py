@@ -129,12 +129,15 @@ def mark_files_outdated(space: AddressSpace) -> None:
 
 
 def _is_settled(space: AddressSpace) -> bool:
-    """Return whether the space is unchanged, and ready or in a wait that a partial pass may end."""
+    """Return whether the space is unchanged, answers, and is ready or in a wait.
+
+    A partial pass must be able to end the wait."""
     ready = phases.find_condition(space.conditions, phases.READY)
     is_ready = ready is not None and ready["status"] == "True"
     waits = waiting.of(space)
     return (
         space.deletion_requested_at is None
+        and space.silent_since is None
         and space.generation == space.observed_generation
         and space.release_id == space.observed_release_id
         and space.attempts == 0
@@ -191,14 +194,17 @@ class _Change:
         return nearby, frozenset(topic.id for topic in found if topic.has_below)
 
     def find_dead_letters(self, nearby: Collection[Address]) -> Mapping[str, Collection[str]]:
-        """Return the dead-letter addresses of the changed addresses and of ``nearby``.
+        """Return the targets of dead and expired messages of the changed addresses and ``nearby``.
 
         Their names are grouped by the id of the broker that holds them.
         """
         placed = Placement.objects.filter(
             address__space=self.space,
             address__address__in={
-                row.dead_letter for row in (*self.addresses, *nearby) if row.dead_letter
+                name
+                for row in (*self.addresses, *nearby)
+                for name in (row.dead_letter, row.expiry)
+                if name
             },
             address__deletion_requested_at__isnull=True,
             broker__isnull=False,

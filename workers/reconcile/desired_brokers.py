@@ -16,6 +16,7 @@ from workers.instances import SecretName
 from workers.messaging.brokers import desired, render
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
+    BrokerSizes,
     DesiredAddress,
     DesiredBroker,
     DesiredUser,
@@ -42,6 +43,7 @@ def build(
     addresses = [] if emptied else list_addresses(rows, broker)
     # In a standard space clients log in at the routers, so its brokers know no users.
     users = [_user(row) for row in rows.wanted_users] if rows.is_brokered and not emptied else []
+    plan = publishing.space_plan_definition(rows.space.space_plan)
     return DesiredBroker(
         public=rows.is_brokered,
         addresses=addresses,
@@ -49,7 +51,10 @@ def build(
         send_withdrawn=rows.space.send_withdrawn,
         server=keys.pair(SecretName.server(broker.name)),
         authority_pem=keys.authority_pem,
-        max_connections=publishing.space_plan_definition(rows.space.space_plan).max_connections,
+        max_connections=plan.max_connections,
+        sizes=BrokerSizes(
+            plan.broker_message_memory_mb, plan.broker_journal, plan.broker_persistent
+        ),
         public_certificate=keys.public_pair if rows.is_brokered else None,
     )
 
@@ -65,12 +70,17 @@ def spec(
         layout.ports[Listener.AMQPS],
         layout.ports[Listener.MANAGEMENT],
     )
+    plan = publishing.space_plan_definition(rows.space.space_plan)
     return InstanceSpec(
         namespace=rows.namespace,
         kind=Kind.BROKER,
         name=broker.name,
         files=render.files(build(rows, keys, broker, emptied=emptied), engine_layout),
-        memory_mb=publishing.space_plan_definition(rows.space.space_plan).broker_memory_mb,
+        memory_mb=plan.broker_memory_mb,
+        cpu_millis=plan.broker_cpu_millis,
+        disk_gb=plan.broker_disk_gb,
+        persistent=plan.broker_persistent,
+        placement=plan.placement,
         image=rows.release.broker_image if rows.release else "",
         live_files=render.LIVE_FILES,
         secret_files=render.SECRET_FILES,
@@ -83,6 +93,8 @@ def list_addresses(rows: SpaceRows, broker: Broker) -> Sequence[DesiredAddress]:
     In a partial pass these are only the changed ones and the topics in ``rows.nearby``.
     """
     wanted = [*rows.wanted_addresses, *rows.nearby]
+    plan = publishing.space_plan_definition(rows.space.space_plan)
+    in_memory = not plan.broker_persistent
     placed = [address for address in wanted if is_on(address, broker)]
     # The broker can send dead letters only to an address of its own.
     names = {address.address for address in placed if desired.is_possible(address.address)}
@@ -93,6 +105,8 @@ def list_addresses(rows: SpaceRows, broker: Broker) -> Sequence[DesiredAddress]:
             kind,
             limits(address, present),
             subscriptions=_subscriptions(rows, address),
+            subscription_limits=_subscription_limits(rows, address),
+            in_memory=in_memory,
             read_only=address_types.BY_SLUG[address.type].is_read_only,
         )
         for address in placed
@@ -109,12 +123,14 @@ def is_on(address: Address, broker: Broker) -> bool:
 def limits(address: Address, present: set[str]) -> AddressSettings:
     """Return the effective settings: the address's own, within what its plan allows.
 
-    ``present``: the names of addresses on the same broker. If the dead-letter address is not among
-    them, it and the limit of delivery attempts are left out: the broker would otherwise drop a
-    message after the last attempt.
+    ``present``: the names of addresses on the same broker. A target of dead letters or expired
+    messages that is not among them is left out. Without one for dead letters, the limit of delivery
+    attempts is left out too: the broker would otherwise drop a message after the last attempt.
     """
     plan = publishing.address_plan_definition(address.address_plan)
     found = address_types.effective(address.settings, plan)
+    if found.expiry not in present:
+        found = replace(found, expiry="")
     if found.dead_letter in present:
         return found
     return replace(found, dead_letter="", max_delivery_attempts=None)
@@ -126,6 +142,15 @@ def _subscriptions(rows: SpaceRows, topic: Address) -> Sequence[str]:
         for address in rows.wanted_addresses
         if address.topic_id == topic.id and desired.is_possible(address.address)
     ]
+
+
+def _subscription_limits(rows: SpaceRows, topic: Address) -> Mapping[str, AddressSettings]:
+    """Return the effective settings of those subscriptions that have settings of their own."""
+    return {
+        address.address: limits(address, set())
+        for address in rows.wanted_addresses
+        if address.topic_id == topic.id and address.settings.max_consumers is not None
+    }
 
 
 def _user(row: MessagingUser) -> DesiredUser:

@@ -15,6 +15,7 @@ from workers.messaging.routers import config, entities
 from workers.messaging.routers.desired import (
     AuthServiceAt,
     BrokerAt,
+    ClientLimits,
     DesiredRouter,
     EngineLayout,
     OnBroker,
@@ -56,6 +57,7 @@ class DesiredRouters:
     def build(self, name: str, *, emptied: bool = False) -> DesiredRouter:
         """Return the desired state of router ``name``; ``emptied``: without addresses and users."""
         rows = self.rows
+        plan = publishing.space_plan_definition(rows.space.space_plan)
         return DesiredRouter(
             name=name,
             space_id=rows.space.id,
@@ -73,7 +75,14 @@ class DesiredRouters:
                 self.keys.pair(SecretName.AUTH_CLIENT),
             ),
             # Each router allows this many, because it counts only its own connections.
-            max_connections=publishing.space_plan_definition(rows.space.space_plan).max_connections,
+            max_connections=plan.max_connections,
+            limits=ClientLimits(
+                plan.max_user_connections,
+                plan.max_connection_sessions,
+                plan.max_connection_senders,
+                plan.max_connection_receivers,
+                plan.max_message_kb * 1024 if plan.max_message_kb is not None else None,
+            ),
             allowed={} if emptied else allowed(rows),
             public_certificate=self.keys.public_pair,
         )
@@ -98,6 +107,7 @@ class DesiredRouters:
             kind=Kind.ROUTER,
             name=name,
             files=config.files(router, engine_layout),
+            placement=publishing.space_plan_definition(self.rows.space.space_plan).placement,
             image=self.rows.release.router_image if self.rows.release else "",
             live_files=config.LIVE_FILES,
             secret_files=config.SECRET_FILES,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from controlplane.core.causes import Cause
 from controlplane.core.reasons import Reason
 from tenants.models import Broker, SpaceSecret
 from workers.messaging.brokers.desired import DesiredBroker
@@ -44,10 +45,18 @@ class CertificateState:
 
 @dataclass(frozen=True)
 class Down:
-    """Why an instance is down. ``lasting``: it is not expected to come up soon."""
+    """Why an instance is down. ``lasting``: it is not expected to come up soon.
+
+    ``reason`` is for staff. ``words`` are for tenants.
+    """
 
     reason: str
     lasting: bool = False
+    cause: Cause = Cause.NONE
+
+    @property
+    def words(self) -> str:
+        return self.cause.words or self.reason
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,20 @@ from workers.messaging.observed import ManagementTarget
 from workers.reconcile.ports import Brokers, Routers
 from workers.reconcile.space_keys import SpaceKeys
 
+_ANSWER_SECONDS, _SILENT_SECONDS = 5.0, 2.0
+
 
 @dataclass(frozen=True)
 class Targets:
-    """Finds the management listener of each instance of the space that ``session`` is for."""
+    """Finds the management listener of each instance of the space that ``session`` is for.
+
+    ``is_just_silent``: the sampler got no answer from an instance of the space a moment ago.
+    """
 
     locator: Locator
     session: Session
     keys: SpaceKeys
+    is_just_silent: bool = False
 
     def of(self, name: str) -> ManagementTarget:
         """Return host and port of an instance's management listener, and the client certificate.
@@ -42,9 +48,14 @@ class Managed(Generic[DriverT]):
     targets: Targets
 
     def answers(self, name: str) -> bool:
-        """Return whether the instance answers a request for its incarnation."""
+        """Return whether the instance answers a request for its incarnation.
+
+        It has less time if the sampler got no answer a moment ago. So a process that hangs shows in
+        the status soon.
+        """
+        seconds = _SILENT_SECONDS if self.targets.is_just_silent else _ANSWER_SECONDS
         try:
-            self.driver.find_incarnation(self.targets.of(name))
+            self.driver.find_incarnation(self.targets.of(name), timeout_seconds=seconds)
         except Unreachable:
             return False
         return True

@@ -4,9 +4,45 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from controlplane.core.causes import Cause
 from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused, Unreachable
+
+# What the cluster says about these reasons names its hosts, objects and other installations.
+_OF_CLUSTER = frozenset(
+    {
+        Reason.CLUSTER_BUSY,
+        Reason.CLUSTER_CONFLICT,
+        Reason.CLUSTER_UNREACHABLE,
+        Reason.CLUSTER_CREDENTIALS,
+        Reason.CLUSTER_FORBIDDEN,
+        Reason.CLUSTER_UNKNOWN,
+        Reason.CLUSTER_QUOTA,
+        Reason.CLUSTER_REFUSED,
+        Reason.QUOTA_PENDING,
+        Reason.RIGHTS_PENDING,
+        Reason.ADMISSION_REFUSED,
+        Reason.ADMISSION_UNANSWERED,
+        Reason.ADMISSION_ADDS,
+        Reason.POD_SECURITY,
+        Reason.OBJECT_REFUSED,
+        Reason.OBJECT_UNREADABLE,
+        Reason.KIND_MISSING,
+        Reason.FIELD_CONFLICT,
+        Reason.LABELS_MISSING,
+        Reason.BINDING_OF_ANOTHER,
+        Reason.NAMESPACE_TAKEN,
+        Reason.OTHER_INSTALLATION,
+        Reason.NAMESPACE_ENDING,
+        Reason.NAMESPACE_STUCK,
+        Reason.PULL_SECRET_MISSING,
+        Reason.PULL_SECRET_UNFIT,
+    }
+)
+_HIDDEN = (
+    "The platform that runs this space does not do what Waypost requests. Your operator sees why."
+)
 
 
 @dataclass(frozen=True)
@@ -21,12 +57,15 @@ class Wait:
     """The desired state is not reached yet, but may be later without a change by anybody.
 
     ``delay_seconds``: how soon the next pass should run. ``message``: text for people, empty if the
-    reason says everything.
+    reason says everything. ``detail``: what staff read in place of it, if it differs. ``cause``:
+    why an instance is down.
     """
 
     delay_seconds: float
     reason: Reason
     message: str = ""
+    detail: str = ""
+    cause: Cause = Cause.NONE
 
     @property
     def text(self) -> str:
@@ -38,11 +77,13 @@ class Wait:
 class Failed:
     """The desired state cannot be reached until somebody changes something.
 
-    ``message`` tells people what. The next pass tries again all the same.
+    ``message`` tells people what, and ``detail`` staff, if it differs. The next pass tries again
+    all the same.
     """
 
     reason: Reason
     message: str
+    detail: str = ""
 
 
 Outcome = Done | Wait | Failed
@@ -73,9 +114,13 @@ def of_error(error: Unreachable | Refused | InfraError) -> Outcome:
     if isinstance(error, Refused):
         # For instance a request to delete an address. The instance may accept it later.
         return Wait(2, Reason.INSTANCE_REFUSES, str(error))
+    if error.reason not in _OF_CLUSTER:
+        words, detail = str(error), ""
+    else:
+        words, detail = _HIDDEN, str(error)
     if error.retry:
-        return Wait(2, error.reason, str(error))
-    return Failed(error.reason, str(error))
+        return Wait(2, error.reason, words, detail)
+    return Failed(error.reason, words, detail)
 
 
 def attempt(action: Callable[[], Outcome]) -> Outcome:

@@ -23,7 +23,9 @@ from workers.messaging.routers.routing import Routing
 class Brokers(Protocol):
     """The broker driver. ``workers.messaging.brokers.driver`` documents each call."""
 
-    def find_incarnation(self, target: ManagementTarget) -> str: ...
+    def find_incarnation(
+        self, target: ManagementTarget, *, timeout_seconds: float = ...
+    ) -> str: ...
 
     def converge(
         self,
@@ -55,7 +57,9 @@ class Brokers(Protocol):
 class Routers(Protocol):
     """The router driver. ``workers.messaging.routers.driver`` documents each call."""
 
-    def find_incarnation(self, target: ManagementTarget) -> str: ...
+    def find_incarnation(
+        self, target: ManagementTarget, *, timeout_seconds: float = ...
+    ) -> str: ...
 
     def converge(
         self,

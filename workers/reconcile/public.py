@@ -18,10 +18,10 @@ def endpoint(rows: SpaceRows, session: Session, instance: str) -> PublicEndpoint
         InfraError: the platform refuses the request or does not answer.
         EndpointPending: the platform has assigned no address yet.
     """
+    known = Endpoint.objects.filter(space=rows.space, name=NAME).first()
     try:
-        return session.ensure_endpoint(instance)
+        return session.ensure_endpoint(instance, known.port if known else None)
     except EndpointPending as pending:
-        known = Endpoint.objects.filter(space=rows.space, name=NAME).first()
         if known is None:
             raise
         return PublicEndpoint(known.host, known.port, pending.extra_names, trouble=str(pending))

@@ -105,16 +105,21 @@ class Restarter:
         """Return the instances that do not run or do not answer.
 
         A running instance is asked with ``ask``, in a full pass, while another instance does not
-        run, and while the space is not ready. Otherwise it counts as up, because asking takes a
-        connection.
+        run, while the space is not ready, and while an instance does not answer the sampler.
+        Otherwise it counts as up, because asking takes a connection.
         """
         late = self._is_late(rolled_at)
         found = {
-            name: Down(status.trouble or status.message or "starting", late or bool(status.trouble))
+            name: Down(
+                status.trouble or status.message or "starting",
+                late or bool(status.trouble),
+                status.cause,
+            )
             for name, status in seen.items()
             if not status.running
         }
-        if ask or self.rows.full or found or self.rows.unready_since:
+        silent = self.rows.space.silent_since is not None
+        if ask or silent or self.rows.full or found or self.rows.unready_since:
             for name in seen.keys() - found.keys():
                 if not answers(name):
                     found[name] = Down("it does not answer yet", late)
@@ -186,13 +191,17 @@ def explain(instances: Instances) -> Wait:
     down, waits = instances.down, instances.waiting
     # Name an instance that will not be up soon before one that is just starting.
     name, first = min(down.items(), key=lambda item: (not item[1].lasting, item[0]))
-    cause = f"{name} is not ready: {first.reason}."
+    words = f"{name} is not ready: {first.words}."
+    detail = f"{name} is not ready: {first.reason}." if first.cause else ""
     is_lasting = all(instance.lasting for instance in down.values())
     delay = _LONG_SECONDS if is_lasting else _SHORT_SECONDS
     if not waits:
         starting, lasting = _REASONS[InstanceId.parse(name).kind]
-        return Wait(delay, lasting if first.lasting else starting, cause)
+        reason = lasting if first.lasting else starting
+        return Wait(delay, reason, words, detail, first.cause)
     reason = Reason.ROLLOUT_STOPPED if first.lasting else Reason.ROLLING_OUT
     rest = " and ".join(sorted(waits))
     keep = "keeps" if len(waits) == 1 else "keep"
-    return Wait(delay, reason, f"{cause} {rest} {keep} running as before until then.")
+    others = f"{rest} {keep} running as before until then."
+    detail = detail and f"{detail} {others}"
+    return Wait(delay, reason, f"{words} {others}", detail, first.cause)

@@ -64,6 +64,15 @@ class SpaceRows:
     release: EngineRelease | None = None  # the images to run; None: those that are configured
 
     @property
+    def probes_all(self) -> bool:
+        """Whether to probe every type of address in use, not only the types of changed addresses.
+
+        So a space is Ready again only after messages have passed.
+        """
+        is_doubtful = self.unready_since is not None or self.space.silent_since is not None
+        return self.full or (is_doubtful and not self.partial)
+
+    @property
     def is_settled(self) -> bool:
         """Whether plan and release are those with which the space was last ready.
 

@@ -13,9 +13,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from controlplane.core import operations, phases
+from controlplane.core.causes import Cause
 from controlplane.core.phases import Condition, Phase
-from controlplane.core.reasons import Reason
-from tenants.models import Address, AddressSpace, MessagingUser, SpaceSecret
+from controlplane.core.reasons import ENGINE_DOWN, Reason
+from tenants.models import Address, AddressSpace, ClientConnection, MessagingUser, SpaceSecret
 from workers.reconcile import meshing
 from workers.reconcile.findings import Problem
 from workers.reconcile.outcome import Done, Outcome, Wait
@@ -28,6 +29,10 @@ _CRASHED = (
     "Your operator finds the error in the log of the workers, under the id of this space."
 )
 _WORKING = "Waypost is working on it. You need not do anything."
+_UNREACHABLE = (
+    "Clients outside the platform cannot reach this space; those inside can. "
+    "Your operator sees why."
+)
 _SPACE, _ADDRESS, _USER = "address_space", "address", "messaging_user"
 
 
@@ -39,21 +44,26 @@ class _Ready:
     reason: Reason
     message: str
     failed: bool = False
+    detail: str = ""
+    cause: Cause = Cause.NONE
 
     @classmethod
     def of(cls, outcome: Outcome) -> "_Ready":
         if isinstance(outcome, Done):
             return cls(True, Reason.WORKS, "A test message passed through the space.")
         if isinstance(outcome, Wait):
-            return cls(False, outcome.reason, outcome.message or _WORKING)
-        return cls(False, outcome.reason, outcome.message, failed=True)
+            words = outcome.message or _WORKING
+            return cls(False, outcome.reason, words, detail=outcome.detail, cause=outcome.cause)
+        return cls(False, outcome.reason, outcome.message, failed=True, detail=outcome.detail)
 
     def phase_of(self, row: AddressSpace | Address | MessagingUser, *, failed: bool) -> str:
         if self.ok:
             return Phase.ACTIVE
         if failed:
             return Phase.FAILED
-        # A row without a pending change stays Active through a temporary problem.
+        if self.reason in ENGINE_DOWN:
+            return Phase.CONFIGURING
+        # A row without a pending change stays Active while only the control plane has a problem.
         is_settled = row.generation <= row.observed_generation
         return Phase.ACTIVE if is_settled and row.phase == Phase.ACTIVE else Phase.CONFIGURING
 
@@ -85,8 +95,8 @@ class _StatusWriter:
             self._record_leaving(address)
         for user in rows.users:
             self._record_user(user, ready)
-        # A full pass has probed every kind in use, so its probe counts for every address.
-        if report.probed and rows.full:
+        # Such a pass has probed every kind in use, so its probe counts for every address.
+        if report.probed and rows.probes_all:
             works = [row.id for row in rows.wanted_addresses if row.id not in report.problems]
             Address.objects.filter(id__in=works).update(probed_at=rows.now)
         self._record_space(ready)
@@ -101,6 +111,8 @@ class _StatusWriter:
             condition = phases.build_condition(
                 phases.READY, "False", Reason.TERMINATING, message, self.rows.now
             )
+            detail = ready.detail and f"{ready.reason}: {ready.detail}"
+            condition = phases.with_detail(condition, detail, ready.cause)
             conditions = phases.with_condition(self.rows.space.conditions, condition)
             _save(self.rows.space, {"phase": Phase.TERMINATING, "conditions": conditions})
             operations.progress(_SPACE, self.rows.space.id, list(self.report.steps))
@@ -110,6 +122,7 @@ class _StatusWriter:
         for user in self.rows.users:
             _end(_USER, user, self.rows.now)
         SpaceSecret.objects.filter(space=self.rows.space).delete()
+        ClientConnection.objects.filter(space=self.rows.space).delete()
         operations.progress(_SPACE, self.rows.space.id, list(self.report.steps))
         _end(_SPACE, self.rows.space, self.rows.now)
 
@@ -119,6 +132,8 @@ class _StatusWriter:
         if ready.ok:
             # The release that this pass used: meanwhile another one may have been assigned.
             fields["observed_release_id"] = space.release_id
+        if ready.ok and self.rows.probes_all:
+            fields["probed_at"] = self.rows.now
         conditions = meshing.with_routers(self.rows, self.report, fields["conditions"])
         conditions = self._with_certificate(conditions)
         fields["conditions"] = self._with_reachable(conditions)
@@ -150,10 +165,10 @@ class _StatusWriter:
             return conditions
         if not self.report.endpoint_trouble:
             return [condition for condition in conditions if condition["type"] != phases.REACHABLE]
-        message = self.report.endpoint_trouble
         new = phases.build_condition(
-            phases.REACHABLE, "False", Reason.ENDPOINT_PENDING, message, self.rows.now
+            phases.REACHABLE, "False", Reason.ENDPOINT_PENDING, _UNREACHABLE, self.rows.now
         )
+        new = phases.with_detail(new, self.report.endpoint_trouble)
         return phases.with_condition(conditions, new)
 
     def _record_address(self, address: Address, ready: _Ready) -> None:
@@ -231,6 +246,7 @@ def _status(
     condition = phases.build_condition(
         phases.READY, "True" if ready.ok else "False", ready.reason, ready.message, now
     )
+    condition = phases.with_detail(condition, ready.detail, ready.cause)
     fields: dict[str, Any] = {
         "conditions": phases.with_condition(row.conditions, condition),
         "phase": ready.phase_of(row, failed=failed),

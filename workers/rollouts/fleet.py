@@ -38,19 +38,24 @@ class Policy:
     * ``wave``: the number of spaces that may be changing at once. Spaces that never became ready
       are moved even beyond it.
     * ``patience``: the time after its move in which a space must run the release. Otherwise it has
-      failed.
+      failed. One that the release broke has failed at once (``rollouts.broken``).
     * ``budget``: the number of failed spaces at which the rollout stops.
+    * ``first_wave``: the wave until one space runs the release. So a release that does not start
+      takes down one space and not a whole wave.
     """
 
     wave: int
     budget: int
     patience: timedelta
+    first_wave: int = 1
 
 
 def policy() -> Policy:
     """Return the limits from this installation's settings."""
     patience = timedelta(seconds=settings.ROLLOUT_PATIENCE_SECONDS)
-    return Policy(settings.ROLLOUT_WAVE, settings.ROLLOUT_BUDGET, patience)
+    return Policy(
+        settings.ROLLOUT_WAVE, settings.ROLLOUT_BUDGET, patience, settings.ROLLOUT_FIRST_WAVE
+    )
 
 
 def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
@@ -131,12 +136,17 @@ class _OpenRollout:
     def advance(self) -> None:
         """Stop after too many failures; end when every space runs the release; else move spaces."""
         progress = rollouts.progress(self.rollout, self.now, self.policy.patience)
-        if progress.failed >= self.policy.budget:
+        # The first space to run the release decides whether any other gets it.
+        failed = progress.failed
+        is_broken = failed and not progress.done and rollouts.broken(self.rollout).exists()
+        if is_broken or failed >= self.policy.budget:
             self._stop()
         elif not (progress.waiting or progress.changing or progress.failed):
             self.end()
         else:
-            self._move(self.policy.wave - progress.changing)
+            # Of small installations with a wave of 5 a bad release would take down every space.
+            wave = self.policy.wave if progress.done else self.policy.first_wave
+            self._move(min(wave, self.policy.wave) - progress.changing)
 
     def _move(self, slots: int) -> None:
         """Assign the release to the next spaces. There are three groups.
@@ -153,8 +163,11 @@ class _OpenRollout:
         locked = behind.select_for_update(skip_locked=True, no_key=True, of=("self",))
         unready = locked.exclude(conditions__contains=_READY)
         closed = rollouts.list_closed_tenants(self.now)
-        never_ready = unready.exclude(observed_release=F("release")).exclude(
-            rollouts.UPGRADED_WHILE_DOWN
+        # Spaces that this rollout broke and that were taken back are moved once they are ready.
+        never_ready = (
+            unready.exclude(observed_release=F("release"))
+            .exclude(observed_release=self.rollout.release)
+            .exclude(rollouts.UPGRADED_WHILE_DOWN)
         )
         ready = locked.filter(conditions__contains=_READY).exclude(tenant_id__in=closed)
         chosen = [*never_ready, *ready[: max(slots, 0)]]
@@ -182,7 +195,10 @@ class _OpenRollout:
 
         ``since`` is when their patience begins; None means that they never count as failed.
         """
-        AddressSpace.objects.filter(id__in=[space.pk for space in chosen]).update(
+        moved = AddressSpace.objects.filter(id__in=[space.pk for space in chosen])
+        # Spaces that were taken back and are moved again before they have come up.
+        moved.filter(observed_release=self.rollout.release).update(observed_release=F("release"))
+        moved.update(
             release=self.rollout.release,
             released_at=since,
             next_attempt_at=self.now,
@@ -203,8 +219,10 @@ class _OpenRollout:
             f"{failure.tenant}/{failure.space}: {failure.reason}" for failure in failures[:5]
         )
         self.rollout.state = Rollout.State.STOPPED
-        self.rollout.reason = f"{len(failures)} did not become ready in time: {quoted}"
+        self.rollout.reason = f"{len(failures)} did not become ready: {quoted}"
         self.rollout.save(update_fields=["state", "reason", "updated_at"])
+        broken = list(rollouts.broken(self.rollout))
+        actions.take_back(self.rollout, broken, by=audit.WORKER)
         audit.record(
             audit.WORKER,
             "rollout.stopped",

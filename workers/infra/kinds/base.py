@@ -4,7 +4,7 @@ Each kind is one module beside this one, with one ``InstanceKind``. ``workers.in
 lists them. The adapters and metering look a kind up there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -77,6 +77,24 @@ class ReadSnapshot(Protocol):
     ) -> InstanceSnapshot: ...
 
 
+class CloseConnections(Protocol):
+    """Closes client connections of one instance; ``brokers.driver`` documents it.
+
+    Raises:
+        Unreachable: the instance does not answer.
+        Refused: it refused a request.
+    """
+
+    def __call__(
+        self,
+        target: ManagementTarget,
+        *,
+        boot_id: str | None,
+        ids: Collection[str],
+        user: str | None,
+    ) -> int: ...
+
+
 @dataclass(frozen=True)
 class InstanceKind:
     """One kind of instance.
@@ -94,6 +112,7 @@ class InstanceKind:
     * ``needs_logins``: it connects to the auth service.
     * ``needs_names``: it resolves host names.
     * ``read_snapshot``: reads its counters for metering.
+    * ``close_connections``: closes connections of clients.
     """
 
     kind: Kind
@@ -111,3 +130,4 @@ class InstanceKind:
     needs_logins: bool
     needs_names: bool
     read_snapshot: ReadSnapshot
+    close_connections: CloseConnections

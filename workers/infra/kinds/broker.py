@@ -50,4 +50,5 @@ KIND = InstanceKind(
     needs_logins=False,
     needs_names=False,
     read_snapshot=driver.snapshot,
+    close_connections=driver.close_connections,
 )

@@ -44,4 +44,5 @@ KIND = InstanceKind(
     needs_logins=True,
     needs_names=True,
     read_snapshot=driver.snapshot,
+    close_connections=driver.close_connections,
 )

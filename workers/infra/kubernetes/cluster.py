@@ -12,6 +12,8 @@ from typing import Self
 from pydantic import ConfigDict, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
+from controlplane.core.reasons import Reason
+from workers.infra.base import InfraError
 from workers.infra.kubernetes.endpoints.kind import EndpointKind
 from workers.infra.kubernetes.endpoints.registry import REGISTRY
 
@@ -135,11 +137,40 @@ class Storage:
 
 
 @dataclass(frozen=True, config=_CHECKED)
+class Toleration:
+    """A taint that pods tolerate, with the fields of Kubernetes (``core/v1 Toleration``)."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+@dataclass(frozen=True, config=_CHECKED)
+class PlacementProfile:
+    """Where the instances of a space run. A space plan names one.
+
+    * ``priority_class``, ``storage_class``: empty means the cluster's default, and for the storage
+      class first that of ``Storage``. The storage class applies to new volumes only.
+    * ``pod_annotations``: set on each pod.
+    """
+
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: Sequence[Toleration] = ()
+    priority_class: str = ""
+    storage_class: str = ""
+    pod_annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, config=_CHECKED)
 class Pods:
     """Pods that a network policy selects: those with ``labels`` in ``namespace``."""
 
     namespace: str
     labels: Mapping[str, str]
+
+
+_NO_PROFILE = PlacementProfile()
 
 
 @dataclass(frozen=True, config=_CHECKED)
@@ -156,6 +187,7 @@ class Cluster:
     * ``auth_port``: the port of the auth service.
     * ``dns_cidrs``: addresses of DNS servers besides the pods of ``dns``. Needed if they are pods
       on the host network, which a network policy cannot select.
+    * ``placements``: placement profiles by name.
     * ``java``, ``artemis_home``: the program and the folder in the broker's image.
     * ``broker_plugin``: the broker's image has the plugin's JAR in ``lib`` (docs/adr/0017).
     """
@@ -176,6 +208,24 @@ class Cluster:
     endpoint: EndpointChoice = EndpointChoice()
     identity: Identity = Identity()
     storage: Storage = Storage()
+    placements: Mapping[str, PlacementProfile] = field(default_factory=dict)
     java: str = "java"
     artemis_home: str = "/opt/activemq-artemis"
     broker_plugin: bool = False
+
+    def profile(self, name: str) -> PlacementProfile:
+        """Return the placement profile of this name; an empty one for the empty name.
+
+        Raises:
+            InfraError: the settings do not define it.
+        """
+        if not name:
+            return _NO_PROFILE
+        if name not in self.placements:
+            raise InfraError(
+                f"The space plan names the placement {name!r}, which the cluster's settings do not "
+                "define: add it to `spaces.placements` in the chart's values.",
+                reason=Reason.PLACEMENT_UNKNOWN,
+                retry=True,
+            )
+        return self.placements[name]

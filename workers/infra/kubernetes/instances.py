@@ -55,13 +55,15 @@ def disruption_budget(namespace: Namespace, kind: Kind) -> k8s.V1PodDisruptionBu
         spec=k8s.V1PodDisruptionBudgetSpec(
             max_unavailable=1,
             selector=selector_of(kind),
+            # A pod that is not ready serves nobody, so it must not block the drain of its node.
+            unhealthy_pod_eviction_policy="AlwaysAllow",
         ),
     )
 
 
 def stateful_set(cluster: Cluster, spec: InstanceSpec) -> k8s.V1StatefulSet:
     """Return the stateful set of one instance: one replica, and for a broker a volume claim."""
-    row = REGISTRY[spec.kind]
+    has_claim = REGISTRY[spec.kind].has_volume and spec.persistent
     return k8s.V1StatefulSet(
         metadata=instance_metadata(spec, spec.name),
         spec=k8s.V1StatefulSetSpec(
@@ -85,7 +87,7 @@ def stateful_set(cluster: Cluster, spec: InstanceSpec) -> k8s.V1StatefulSet:
             selector=k8s.V1LabelSelector(match_labels=labels.select_instance(spec.name)),
             template=pods.template(cluster, spec),
             # None leaves the field out. An empty list would be part of the object's digest.
-            volume_claim_templates=[_claim(cluster, spec)] if row.has_volume else None,
+            volume_claim_templates=[_claim(cluster, spec)] if has_claim else None,
         ),
     )
 
@@ -200,7 +202,8 @@ def service(spec: InstanceSpec) -> k8s.V1Service:
 
 def _claim(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PersistentVolumeClaim:
     """Return the claim template from which the cluster creates the instance's volume."""
-    size = sizes.quantity(cluster.storage.size_gb * 1024)
+    profile = cluster.profile(spec.placement)
+    size = sizes.quantity((spec.disk_gb or cluster.storage.size_gb) * 1024)
     return k8s.V1PersistentVolumeClaim(
         metadata=k8s.V1ObjectMeta(
             name=pods.DATA_VOLUME,
@@ -209,7 +212,7 @@ def _claim(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PersistentVolumeClaim:
         spec=k8s.V1PersistentVolumeClaimSpec(
             access_modes=_ACCESS_MODES,
             resources=k8s.V1VolumeResourceRequirements(requests={"storage": size}),
-            storage_class_name=cluster.storage.class_name or None,
+            storage_class_name=profile.storage_class or cluster.storage.class_name or None,
         ),
     )
 

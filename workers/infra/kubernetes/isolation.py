@@ -30,11 +30,13 @@ class Taken:
     * ``memory_mb``: the memory limits of the containers of its instances, in MiB, by kind.
     * ``volumes``: the number of its volume claims.
     * ``storage_mb``: the size of all its volumes together, in MiB.
+    * ``cpu_millis``: what all its pods together request, in thousandths of a core.
     """
 
     memory_mb: Mapping[Kind, Sequence[int]] = field(default_factory=dict)
     volumes: int = 0
     storage_mb: int = 0
+    cpu_millis: int = 0
 
 
 _NOTHING = Taken()
@@ -116,14 +118,21 @@ def resource_quota(
     limits = {kind: memory_limits(kind, row.share(budget), taken) for kind, row in REGISTRY.items()}
     every = [limit for of_kind in limits.values() for limit in of_kind]
     memory = sizes.quantity(sum(every) + max(every, default=0))
-    volumes = sum(len(limits[kind]) for kind, row in REGISTRY.items() if row.has_volume)
+    volumes = sum(
+        len(limits[kind]) for kind, row in REGISTRY.items() if row.has_volume and budget.persistent
+    )
     # ``taken`` includes the kept volumes of deleted brokers.
     claims = max(volumes, taken.volumes) + 1
     # The storage of the existing volumes, and of those still to be created.
-    size = cluster.storage.size_gb * 1024
+    size = (budget.disk_gb or cluster.storage.size_gb) * 1024
     existing = max(taken.storage_mb, taken.volumes * size)
     storage = existing + (claims - taken.volumes) * size
+    # Each pod may have one container more, which a webhook adds and ``limit_range`` limits.
+    containers = 2 * len(every) + 1
     hard = {
+        "requests.cpu": sizes.cpu(_cpu_millis(limits, budget, taken)),
+        "requests.ephemeral-storage": sizes.quantity(containers * sizes.EPHEMERAL_REQUEST_MB),
+        "limits.ephemeral-storage": sizes.quantity(containers * sizes.EPHEMERAL_MB),
         "requests.memory": memory,
         "limits.memory": memory,
         "pods": str(len(every) + 1),
@@ -138,6 +147,13 @@ def resource_quota(
     )
 
 
+def _cpu_millis(limits: Mapping[Kind, Sequence[int]], budget: ResourceBudget, taken: Taken) -> int:
+    """Return the CPU of the instances in ``limits``, or what is used if more, and a reserve."""
+    one = {Kind.BROKER: budget.broker_cpu_millis}
+    each = [one.get(kind, sizes.CPU_MILLIS) for kind, of_kind in limits.items() for _ in of_kind]
+    return max(sum(each), taken.cpu_millis) + max(each, default=sizes.CPU_MILLIS)
+
+
 def memory_limits(kind: Kind, share: Share, taken: Taken) -> list[int]:
     """Return the memory limits, in MiB, of the instances that exist and of those still to come."""
     size = sizes.container_mb(kind, share.memory_mb)
@@ -150,12 +166,18 @@ def limit_range(namespace: Namespace) -> k8s.V1LimitRange:
     """Return the limit range: defaults for containers that request nothing.
 
     Waypost's own containers state what they need. The quota would refuse any other one without
-    these defaults, such as one that a webhook adds.
+    these defaults, such as one that a webhook adds, or an instance that an older version of Waypost
+    created without a limit of ephemeral storage.
     """
+    ephemeral = "ephemeral-storage"
     container = k8s.V1LimitRangeItem(
         type="Container",
-        default={"memory": "64Mi"},
-        default_request={"cpu": "10m", "memory": "64Mi"},
+        default={"memory": "64Mi", ephemeral: sizes.quantity(sizes.EPHEMERAL_MB)},
+        default_request={
+            "cpu": "10m",
+            "memory": "64Mi",
+            ephemeral: sizes.quantity(sizes.EPHEMERAL_REQUEST_MB),
+        },
     )
     return k8s.V1LimitRange(
         metadata=space_metadata(namespace, "waypost"),

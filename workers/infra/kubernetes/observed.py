@@ -6,6 +6,7 @@ That is the status of an instance, what a space uses, and why something does not
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from controlplane.core.causes import Cause
 from controlplane.core.instance_names import InstanceId, Kind
 from workers.infra.base import InstanceStatus
 from workers.infra.kubernetes import pods, refusals, sizes
@@ -28,6 +29,10 @@ _NOT_MADE = "FailedCreate"  # Source: pkg/controller/statefulset, "recordPodEven
 _CREATIONS = frozenset({_NOT_MADE, "SuccessfulCreate"})
 _NOT_LISTENING = "it runs, but does not listen on the port of its readiness probe"
 _BACKING_OFF = "CrashLoopBackOff"  # Source: pkg/kubelet/images and kuberuntime, "doBackOff"
+# Reasons of a container that waits for its image. ``ErrImagePull`` is not among them: the first
+# attempt may fail and the second succeed. Source: pkg/kubelet/images, "errors".
+_NO_IMAGE = frozenset({"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
+_OUT_OF_MEMORY = "OOMKilled"
 _NO_TROUBLE = frozenset({"ContainerCreating", "PodInitializing"})
 _LONGEST_MESSAGE = 300
 # Phrases in messages of the scheduler, and what to do about each.
@@ -58,10 +63,13 @@ def status(stateful_set: StatefulSet, seen: Sequence[Pod], now: datetime) -> Ins
     if pod is None:
         conditions = stateful_set.status.conditions
         messages = (condition.message for condition in conditions if condition.message)
-        return InstanceStatus(name, kind, running=False, message=next(messages, "no pod yet"))
+        found = next(messages, "")
+        cause = Cause.PLATFORM if found else Cause.NONE
+        return InstanceStatus(name, kind, running=False, message=found or "no pod yet", cause=cause)
     wanted = pods.made_from(stateful_set.spec.template.metadata.annotations)
     is_current = pods.made_from(pod.metadata.annotations) == wanted and not pod.is_ending
     trouble = "" if pod.is_ready or pod.is_ending else _trouble(pod)
+    end_trouble = _end_trouble(pod, now)
     restarts = sum(container.restart_count for container in pod.status.container_statuses)
     return InstanceStatus(
         name,
@@ -69,7 +77,8 @@ def status(stateful_set: StatefulSet, seen: Sequence[Pod], now: datetime) -> Ins
         running=pod.is_ready and is_current,
         message=_message(pod) if is_current else "being replaced",
         boot=f"{pod.metadata.uid}-{restarts}",
-        trouble=_end_trouble(pod, now) or trouble,
+        trouble=end_trouble or trouble,
+        cause=Cause.NODE if end_trouble else _cause(pod, is_current=is_current),
     )
 
 
@@ -97,7 +106,8 @@ def why_missing(events: Sequence[Event]) -> str:
 def taken(stateful_sets: Iterable[StatefulSet], quotas: Mapping[str, Quota]) -> Taken:
     """Return what a space uses now; ``quotas`` are its live quotas by name.
 
-    The number and size of its volumes come from the status of Waypost's quota; 0 without it.
+    Its CPU, and the number and size of its volumes, come from the status of Waypost's quota; 0
+    without it.
     """
     memory: dict[Kind, list[int]] = {kind: [] for kind in Kind}
     for stateful_set in stateful_sets:
@@ -111,6 +121,7 @@ def taken(stateful_sets: Iterable[StatefulSet], quotas: Mapping[str, Quota]) -> 
         memory,
         volumes=int(used.get("persistentvolumeclaims", 0)),
         storage_mb=sizes.at_least_mebibytes(used.get("requests.storage", "0")),
+        cpu_millis=sizes.at_least_millis(used.get("requests.cpu", "0")),
     )
 
 
@@ -151,6 +162,38 @@ def _message(pod: Pod) -> str:
 
 def _trouble(pod: Pod) -> str:
     return _container_trouble(pod) or _scheduling_trouble(pod)
+
+
+def _cause(pod: Pod, *, is_current: bool) -> Cause:
+    """Return why a pod is not ready; none if it is, or if it only starts."""
+    if pod.is_ready:
+        return Cause.NONE
+    if not is_current:  # its trouble says nothing about the template that replaces it
+        return Cause.PLATFORM if _trouble(pod) else Cause.NONE
+    causes = map(_container_cause, pod.status.container_statuses)
+    if found := next(filter(None, causes), None):
+        return found
+    if _scheduling_trouble(pod):
+        return Cause.NO_PLACE
+    containers = pod.status.container_statuses
+    is_lost = bool(containers) and all(container.ready for container in containers)
+    return Cause.NODE if is_lost else Cause.NONE
+
+
+def _container_cause(container: ContainerStatus) -> Cause:
+    ended, waiting = container.state.terminated, container.state.waiting.reason
+    former = container.last_state.terminated
+    if _OUT_OF_MEMORY in {end.reason for end in (ended, former) if end}:
+        return Cause.MEMORY
+    if waiting in _NO_IMAGE:
+        return Cause.IMAGE
+    if waiting == _BACKING_OFF:
+        return Cause.CRASHES
+    if container.started and not container.ready:
+        return Cause.DEAF
+    if ended or former:
+        return Cause.ENDED
+    return Cause.PLATFORM if waiting and waiting not in _NO_TROUBLE else Cause.NONE
 
 
 def _container_trouble(pod: Pod) -> str:

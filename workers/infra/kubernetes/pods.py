@@ -15,7 +15,7 @@ from workers.infra.engines import Launch
 from workers.infra.kinds import REGISTRY
 from workers.infra.kinds.base import Container
 from workers.infra.kubernetes import labels, sizes
-from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.cluster import Cluster, PlacementProfile
 from workers.infra.kubernetes.difference import digest
 from workers.infra.kubernetes.objects import json_of, selector_of
 
@@ -35,6 +35,7 @@ def template(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PodTemplateSpec:
     The pods of a kind are spread over zones and nodes, as far as possible.
     """
     selector = selector_of(spec.kind)
+    profile = cluster.profile(spec.placement)
     pod = k8s.V1PodSpec(
         service_account_name=spec.kind.value,
         # The next two values are the API's defaults. They are set so that Waypost overwrites manual
@@ -45,6 +46,10 @@ def template(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PodTemplateSpec:
         enable_service_links=False,  # no environment variables for the namespace's services
         termination_grace_period_seconds=REGISTRY[spec.kind].grace_seconds,
         security_context=security_context(cluster),
+        # None leaves a field out, so that the digest of a pod without a profile stays the same.
+        node_selector=dict(profile.node_selector) or None,
+        tolerations=tolerations(profile) or None,
+        priority_class_name=profile.priority_class or None,
         affinity=apart(selector),
         topology_spread_constraints=[
             k8s.V1TopologySpreadConstraint(
@@ -58,11 +63,15 @@ def template(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PodTemplateSpec:
         containers=[container(cluster, spec)],
         volumes=volumes(spec),
     )
+    marked = {"annotations": dict(profile.pod_annotations)} if profile.pod_annotations else {}
     cold = {name: text for name, text in spec.files.items() if name not in spec.live_files}
     return k8s.V1PodTemplateSpec(
         metadata=k8s.V1ObjectMeta(
             labels=labels.of_instance(spec.namespace, spec.kind, spec.name),
-            annotations={RESTART: digest({"pod": json_of(pod), "files": cold})},
+            annotations={
+                **profile.pod_annotations,
+                RESTART: digest({"pod": json_of(pod), "files": cold, **marked}),
+            },
         ),
         spec=pod,
     )
@@ -90,8 +99,15 @@ def container(cluster: Cluster, spec: InstanceSpec) -> k8s.V1Container:
             for name in row.listeners
         ],
         resources=k8s.V1ResourceRequirements(
-            requests={"cpu": "100m", "memory": memory},
-            limits={"memory": memory},
+            requests={
+                "cpu": sizes.cpu(spec.cpu_millis),
+                "memory": memory,
+                "ephemeral-storage": sizes.quantity(sizes.EPHEMERAL_REQUEST_MB),
+            },
+            limits={
+                "memory": memory,
+                "ephemeral-storage": sizes.quantity(sizes.EPHEMERAL_MB),
+            },
         ),
         security_context=k8s.V1SecurityContext(
             allow_privilege_escalation=False,
@@ -164,6 +180,25 @@ def volumes(spec: InstanceSpec) -> list[k8s.V1Volume]:
         k8s.V1Volume(
             name=_SCRATCH_VOLUME, empty_dir=k8s.V1EmptyDirVolumeSource(size_limit="256Mi")
         ),
+        # A broker that keeps messages in memory still writes temporary files to its data folder.
+        *(
+            [k8s.V1Volume(name=DATA_VOLUME, empty_dir=k8s.V1EmptyDirVolumeSource(size_limit="1Gi"))]
+            if REGISTRY[spec.kind].has_volume and not spec.persistent
+            else []
+        ),
+    ]
+
+
+def tolerations(profile: PlacementProfile) -> list[k8s.V1Toleration]:
+    """Return the profile's tolerations."""
+    return [
+        k8s.V1Toleration(
+            key=row.key or None,
+            operator=row.operator,
+            value=row.value or None,
+            effect=row.effect or None,
+        )
+        for row in profile.tolerations
     ]
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import structlog
 
+from controlplane.core.causes import Cause
 from controlplane.core.instance_names import InstanceId, Kind
 from controlplane.core.reasons import Reason
 from workers.infra.base import (
@@ -129,7 +130,8 @@ class KubernetesSession:
         found = list(self._seen.of(resources.POD).values())
         status = observed.status(applied, found, datetime.now(UTC))
         if not status.boot:
-            status = replace(status, trouble=self._why_missing(spec))
+            why = self._why_missing(spec)
+            status = replace(status, trouble=why, cause=Cause.PLATFORM if why else status.cause)
         return replace(status, restart_deferred=restart_deferred)
 
     def restart_instance(self, name: str) -> None:
@@ -171,10 +173,9 @@ class KubernetesSession:
         self._api.delete(resources.STATEFUL_SET, self._namespace.name, name)
         self._snapshot = None
 
-    def ensure_endpoint(self, instance: str) -> PublicEndpoint:
+    def ensure_endpoint(self, instance: str, former_port: int | None = None) -> PublicEndpoint:
         choice, kind = self._cluster.endpoint, InstanceId.parse(instance).kind
-        for part in choice.strategy.build(choice, self._namespace, kind):
-            self._seen.ensure(part)
+        self._apply_endpoint(kind, former_port)
         outside = choice.strategy.outside
         # Delete the Ingress or route of the endpoint kind that was configured before.
         for resource in registry.OUTSIDE:
@@ -277,6 +278,23 @@ class KubernetesSession:
                 return ""
             raise
         return observed.why_missing(events)
+
+    def _apply_endpoint(self, kind: Kind, former_port: int | None) -> None:
+        """Apply the objects of the endpoint, with the former port if the cluster can give it."""
+        choice = self._cluster.endpoint
+        build = choice.strategy.build
+        if former_port is not None and choice.strategy.keeps(former_port):
+            try:
+                for part in build(choice, self._namespace, kind, former_port):
+                    self._seen.ensure(part)
+                return
+            except InfraError as error:
+                # Another service has the port, or it is outside this cluster's range.
+                if error.reason != Reason.OBJECT_REFUSED:
+                    raise
+                logger.warning("endpoint gets another port", port=former_port, reason=str(error))
+        for part in build(choice, self._namespace, kind):
+            self._seen.ensure(part)
 
     def _switch_on(self, live: StatefulSet) -> None:
         """Set the number of replicas to 1 if somebody changed it; leave the template as it is."""

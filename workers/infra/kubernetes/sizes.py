@@ -16,6 +16,11 @@ PORTS: Mapping[Listener, int] = {
     Listener.MESH: 5674,
 }
 
+CPU_MILLIS = 100  # what an instance requests, in thousandths of a CPU
+# The disk of the node that a container may use, in MiB: temporary files (256) and logs (50, on
+# OpenShift up to 250). The journal of a broker is on a volume and does not count.
+EPHEMERAL_MB = 1024
+EPHEMERAL_REQUEST_MB = 64
 _MEBIBYTE = 1 << 20
 
 
@@ -36,6 +41,18 @@ def quantity(mebibytes: int) -> str:
         amount //= 1024
         units.pop(0)
     return f"{amount}{units[0]}" if amount else "0"
+
+
+def cpu(millis: int) -> str:
+    """Return thousandths of a core in the API's canonical form, such as ``2`` for 2000."""
+    return f"{millis}m" if millis % 1000 else str(millis // 1000)
+
+
+def at_least_millis(quantity: str) -> int:
+    """Return a quantity of CPU, in any form, in thousandths of a core, rounded up."""
+    parse: Any = parse_quantity  # the library has no type annotations
+    amount: Decimal = parse(quantity)
+    return math.ceil(amount * 1000)
 
 
 def at_least_mebibytes(quantity: str) -> int:

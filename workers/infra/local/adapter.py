@@ -133,7 +133,7 @@ class LocalSession:
         self._supervisor.remove(names.program(self._namespace.name, name))
         self._files(name).remove(keep_data=keep_volume)
 
-    def ensure_endpoint(self, instance: str) -> PublicEndpoint:
+    def ensure_endpoint(self, instance: str, former_port: int | None = None) -> PublicEndpoint:
         layout = self.layout_of(InstanceId.parse(instance).kind, instance)
         return PublicEndpoint(_HOST, layout.ports[Listener.AMQPS], ("localhost",))
 

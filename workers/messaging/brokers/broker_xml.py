@@ -10,9 +10,16 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from controlplane.core import address_types
-from controlplane.core.address_types import AddressSettings, Whole
-from workers.messaging.brokers import desired, permissions
-from workers.messaging.brokers.desired import BrokerAddressKind, DesiredBroker, EngineLayout
+from controlplane.core.address_types import AddressSettings
+from controlplane.core.setting_values import Whole
+from workers.messaging.brokers import desired, permissions, queue_settings
+from workers.messaging.brokers.desired import (
+    BrokerAddressKind,
+    BrokerSizes,
+    DesiredAddress,
+    DesiredBroker,
+    EngineLayout,
+)
 from workers.messaging.observed import MANAGEMENT_ADDRESS
 
 PUBLIC = "public"  # the acceptor that clients connect to
@@ -21,15 +28,18 @@ PUBLIC = "public"  # the acceptor that clients connect to
 # writes placeholders such as _BOOT, and replaces them by the properties afterwards.
 _BOOT = "BOOT-PLACE"
 _BOOT_PROPERTY = "${waypost.boot:unknown}"
-# The broker plugin (docs/adr/0017). The command of a broker with the plugin sets two properties. A
+# The broker plugin (docs/adr/0017). The command of a broker with the plugin sets properties. A
 # broker without it uses their defaults: Artemis's own plugin, which announces each connection for
-# metering, and Artemis's own limit, which counts also connections that have not logged in.
+# metering, and Artemis's own limit, which counts also connections that have not logged in. There,
+# clients cannot create temporary queues for replies.
 _GUARD = "GUARD-PLACE"
 _GUARD_PROPERTY = (
     "${waypost.guard:"
     "org.apache.activemq.artemis.core.server.plugin.impl.NotificationActiveMQServerPlugin}"
 )
 _UNGUARDED = "UNGUARDED-PLACE"
+_REPLIES = "REPLIES-PLACE"
+_REPLIES_PROPERTY = f"${{waypost.replies:{desired.INTERNAL_ROLE}}}"
 # Connections that have not logged in: how many in all, and how many from one IPv4 address or one
 # IPv6 /64; and how long each may take to log in.
 _WAITING = 400
@@ -38,6 +48,9 @@ SECONDS_TO_LOG_IN = 10
 # Bytes in memory that one address may fill before it pages to disk, and the size of a page file.
 _MEMORY_BYTES = 1_048_576
 _PAGE_BYTES = 131_072
+# How much an address stores that blocks its senders when it is full. It never pages to disk.
+_BLOCKING_BYTES = 8_388_608
+_NO_LIMIT = 2**60  # bytes: more than a disk holds
 
 _FIXED = {
     "persistence-enabled": "true",
@@ -72,7 +85,7 @@ def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
     root = ElementTree.Element("configuration", xmlns="urn:activemq")
     core = ElementTree.SubElement(root, "core", xmlns="urn:activemq:core")
     _text(core, "name", _BOOT)
-    for name, value in _FIXED.items():
+    for name, value in {**_FIXED, **_sized(broker.sizes)}.items():
         _text(core, name, value)
     for name in ("journal", "bindings", "paging", "large-messages"):
         _text(core, f"{name}-directory", f"{engine_layout.data_dir}/{name}")
@@ -88,9 +101,18 @@ def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
     return _with_properties(text.replace("$", "&#36;"), broker) + "\n"
 
 
+def _sized(sizes: BrokerSizes) -> Mapping[str, str]:
+    """Return the elements of ``_FIXED`` that a space plan decides."""
+    return {
+        "persistence-enabled": "true" if sizes.persistent else "false",
+        "journal-type": sizes.journal.upper(),
+        "global-max-size": f"{sizes.message_memory_mb}M",
+    }
+
+
 def _with_properties(text: str, broker: DesiredBroker) -> str:
-    # Each searched text contains ``<`` or ``>``. These are escaped in names, so an address that is
-    # named like a placeholder is not replaced.
+    # Each searched text contains ``<``, ``>`` or ``"``. These are escaped in names, so an address
+    # that is named like a placeholder is not replaced.
     unguarded = f"${{waypost.unguarded-connections:{broker.max_connections}}}"
     return (
         text.replace(f"<name>{_BOOT}</name>", f"<name>{_BOOT_PROPERTY}</name>")
@@ -102,16 +124,30 @@ def _with_properties(text: str, broker: DesiredBroker) -> str:
             f";connectionsAllowed={_UNGUARDED}</acceptor>",
             f";connectionsAllowed={unguarded}</acceptor>",
         )
+        .replace(
+            f'roles="{desired.INTERNAL_ROLE},{_REPLIES}"',
+            f'roles="{desired.INTERNAL_ROLE},{_REPLIES_PROPERTY}"',
+        )
     )
 
 
-def address_settings(limits: AddressSettings, address_kind: BrokerAddressKind) -> Mapping[str, str]:
+def address_settings(
+    limits: AddressSettings,
+    address_kind: BrokerAddressKind,
+    *,
+    in_memory: bool = False,
+    takes_all: bool = False,
+) -> Mapping[str, str]:
     """Return the address settings that enforce ``limits``: element of ``broker.xml`` -> text.
 
     ``limits`` are the effective settings of an address. Each becomes the elements that
     ``address_types`` lists; ``max_bytes`` needs further ones. An address that has filled its memory
     pages to disk, up to ``max_bytes``. Then it refuses each message with
-    ``amqp:resource-limit-exceeded``. It never blocks senders and never drops messages.
+    ``amqp:resource-limit-exceeded``. If the address says so, the broker stops giving credit
+    instead; such an address keeps all its messages in memory. It never drops messages.
+    ``in_memory``: the broker has no disk, so an address that has filled its memory refuses.
+    ``takes_all``: the address refuses nothing, whatever ``max_bytes`` says. If it refused a dead
+    letter, the broker would keep it in delivery, out of everyone's reach, until its next start.
     """
     settings = {
         "auto-create-queues": "false",
@@ -122,6 +158,19 @@ def address_settings(limits: AddressSettings, address_kind: BrokerAddressKind) -
         if address_kind is BrokerAddressKind.TOPIC
         else "ANYCAST",
         **_unset(),
+        **_room(limits, in_memory=in_memory, takes_all=takes_all),
+    }
+    for name, value in limits.given().items():
+        settings |= dict.fromkeys(address_types.SETTING[name].engine, str(value))
+    if takes_all:
+        # An address that was full and now has no limit at all would drop messages.
+        settings |= {"page-limit-bytes": str(_NO_LIMIT), "page-full-policy": "FAIL"}
+    return settings
+
+
+def _room(limits: AddressSettings, *, in_memory: bool, takes_all: bool) -> dict[str, str]:
+    """Return the settings of memory and disk of an address, and what it does when it is full."""
+    settings = {
         "address-full-policy": "PAGE",
         "page-size-bytes": str(_PAGE_BYTES),
         "max-size-bytes": str(_MEMORY_BYTES),
@@ -135,9 +184,25 @@ def address_settings(limits: AddressSettings, address_kind: BrokerAddressKind) -
             "page-limit-bytes": str(limits.max_bytes),
             "page-full-policy": "FAIL",
         }
-    for name, value in limits.given().items():
-        settings |= dict.fromkeys(address_types.SETTING[name].engine, str(value))
+    if in_memory and takes_all:
+        # The policy blocks only clients that send, and none may send here.
+        settings |= {"address-full-policy": "BLOCK", "max-size-bytes": "-1"}
+    elif in_memory:
+        settings |= {"address-full-policy": "FAIL", "max-size-bytes": str(limits.max_bytes or -1)}
+    if limits.when_full == "block":
+        settings["address-full-policy"] = "BLOCK"
+        settings["max-size-bytes"] = str(min(limits.max_bytes or _BLOCKING_BYTES, _BLOCKING_BYTES))
     return settings
+
+
+def settings_of(address: DesiredAddress) -> Mapping[str, str]:
+    """Return the address settings of one address of a broker, as ``address_settings`` does."""
+    return address_settings(
+        address.limits,
+        address.address_kind,
+        in_memory=address.in_memory,
+        takes_all=address.read_only,
+    )
 
 
 def _unset() -> dict[str, str]:
@@ -197,11 +262,15 @@ class _Document:
 
     def add_security(self) -> None:
         settings = ElementTree.SubElement(self._core, "security-settings")
-        anything = (
-            permissions.internal_roles() if self._broker.public else permissions.router_roles()
-        )
+        internal = [MANAGEMENT_ADDRESS, desired.NOTIFICATIONS_ADDRESS]
+        if self._broker.public:
+            anything = permissions.reply_roles(self._broker, _REPLIES)
+            internal.append(desired.RESTORED_QUEUE)
+            internal += [twin.address for twin in desired.probe_twins()]
+        else:
+            anything = permissions.router_roles()
         self._add_setting(settings, "#", anything)
-        for name in (MANAGEMENT_ADDRESS, desired.NOTIFICATIONS_ADDRESS):
+        for name in internal:
             self._add_setting(settings, name, permissions.internal_roles())
         for address in (
             self._broker.addresses if self._broker.public else desired.topics(self._broker)
@@ -212,9 +281,15 @@ class _Document:
 
     def add_address_settings(self) -> None:
         parent = ElementTree.SubElement(self._core, "address-settings")
-        matches = {"#": address_settings(AddressSettings(), BrokerAddressKind.QUEUE)}
+        matches = {
+            "#": address_settings(
+                AddressSettings(),
+                BrokerAddressKind.QUEUE,
+                in_memory=not self._broker.sizes.persistent,
+            )
+        }
         for address in (*desired.probe_twins(), *self._broker.addresses):
-            matches[address.address] = address_settings(address.limits, address.address_kind)
+            matches[address.address] = settings_of(address)
         if self._broker.users:
             revision = desired.users_revision(self._broker)
             matches[desired.USERS_MATCH] = {"expiry-delay": str(revision)}
@@ -250,11 +325,11 @@ class _Document:
             element = ElementTree.SubElement(parent, "address", name=address.address)
             if address.address_kind is BrokerAddressKind.QUEUE:
                 routing = ElementTree.SubElement(element, "anycast")
-                _add_queue(routing, address.address)
+                _add_queue(routing, address.address, address.limits)
             else:
                 routing = ElementTree.SubElement(element, "multicast")
                 for name in address.subscriptions:
-                    _add_queue(routing, name)
+                    _add_queue(routing, name, address.limits_of(name))
 
     @staticmethod
     def _add_setting(parent: ElementTree.Element, match: str, roles: permissions.Roles) -> None:
@@ -295,8 +370,9 @@ def _tls(engine_layout: EngineLayout, name: str) -> str:
     )
 
 
-def _add_queue(parent: ElementTree.Element, name: str) -> None:
-    queue = ElementTree.SubElement(parent, "queue", name=name)
+def _add_queue(parent: ElementTree.Element, name: str, limits: AddressSettings) -> None:
+    own = queue_settings.attributes(limits)
+    queue = ElementTree.SubElement(parent, "queue", attrib={"name": name, **own})
     _text(queue, "durable", "true")
 
 

@@ -9,10 +9,13 @@ from workers.messaging.brokers import permissions
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, DesiredUser
 from workers.messaging.brokers.tables import BrokerTables
 from workers.messaging.management import ManagementClient
+from workers.messaging.observed import ConnectionSeen
 
 _INTERNAL_USER = "CN="  # users with a certificate; the name of a messaging user has no "="
 # The broker reports creation times in whole seconds, so a connection may be this much younger.
 _CLOCK_GRAIN = timedelta(seconds=1)
+# How the broker lists the address of a sender that has none (seen with Artemis 2.56).
+_ANONYMOUS = "ANONYMOUS"
 
 Row = Mapping[str, Any]
 
@@ -31,6 +34,8 @@ class OpenConnection:
     remote_host: str
     listener: str
     opened_at: datetime
+    protocol: str = ""
+    sessions: int | None = None
 
     @classmethod
     def of_row(cls, row: Row) -> Self:
@@ -46,6 +51,8 @@ class OpenConnection:
             remote_host=str(row["remoteAddress"]),
             listener=str(row["localAddress"]),
             opened_at=opened_at,
+            protocol=str(row.get("protocol") or ""),
+            sessions=int(row["sessionCount"]) if row.get("sessionCount") else None,
         )
 
     @property
@@ -68,16 +75,27 @@ class _Link:
     user: str
     address: str
     operation: str
+    messages: int = 0
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether it names an address in each message; the broker checks each message."""
+        return self.operation == "send" and self.address in ("", _ANONYMOUS)
 
     def is_permitted(
-        self, users: Mapping[str, DesiredUser], addresses: Mapping[str, DesiredAddress]
+        self,
+        users: Mapping[str, DesiredUser],
+        addresses: Mapping[str, DesiredAddress],
+        temporary: Collection[str],
     ) -> bool:
         user, address = users.get(self.user), addresses.get(self.address)
         if user is None:
             return False
+        if self.is_anonymous:
+            return True
         if address is None:
-            # Clients may use desired addresses only; temporary ones are not permitted.
-            return False
+            # Else desired addresses only. The broker plugin checks who may read a temporary one.
+            return self.address in temporary
         # While sending is withdrawn, the broker refuses each message. The connection itself stays,
         # so that it can go on receiving.
         return permissions.may(user, self.operation, address, withdrawn=False)
@@ -103,15 +121,26 @@ class _Lists:
         """Return {id of a session: id of its connection}."""
         return {row["id"]: row["connectionID"] for row in self._tables.rows("listSessions")}
 
+    def temporary(self, names: Collection[str]) -> Collection[str]:
+        """Return those of ``names`` that are temporary addresses now; no names cost no request."""
+        found = self._tables.find("listAddresses", names) if names else {}
+        return {name for name, row in found.items() if row["temporary"] == "true"}
+
     def links(self) -> Sequence[_Link]:
         producers, consumers = self._tables.rows_of("listProducers", "listConsumers")
         return [
-            _Link(row["session"], row["validatedUser"], row["address"], operation)
-            for rows, operation in ((producers, "send"), (consumers, "recv"))
+            _Link(
+                row["session"],
+                row["validatedUser"],
+                row["address"],
+                operation,
+                int(row.get(counter) or 0),
+            )
+            for rows, operation, counter in (
+                (producers, "send", "msgSent"),
+                (consumers, "recv", "messagesAcknowledged"),
+            )
             for row in rows
-            # An anonymous sender has no address. It names one in each message, and the broker
-            # checks each message.
-            if row["address"]
         ]
 
 
@@ -131,7 +160,8 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
 
     * its user does not exist any more;
     * it is older than its user, so it belongs to an earlier user of the same name;
-    * it has a consumer or producer on an address that is not desired or not permitted to its user.
+    * it has a consumer or producer on an address that is not desired or not permitted to its user,
+      and is no temporary queue.
 
     Withdrawn sending (quota) does not count: the broker then refuses each message instead.
     """
@@ -143,9 +173,12 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
     }
     addresses = {address.address: address for address in broker.addresses}
     sessions = lists.sessions()
-    for link in lists.links():
-        connection = sessions.get(link.session, "")
-        if connection in clients and not link.is_permitted(users, addresses):
+    links = [link for link in lists.links() if sessions.get(link.session, "") in clients]
+    named = {link.address for link in links if not link.is_anonymous}
+    temporary = lists.temporary(named - addresses.keys())
+    for link in links:
+        connection = sessions[link.session]
+        if not link.is_permitted(users, addresses, temporary):
             unauthorized.add(connection)
     return unauthorized
 
@@ -157,3 +190,48 @@ def find_on(client: ManagementClient, addresses: Collection[str]) -> set[str]:
     sessions = lists.sessions()
     found = {sessions.get(link.session, "") for link in lists.links() if link.address in addresses}
     return found & clients
+
+
+def find_of(client: ManagementClient, ids: Collection[str], user: str | None) -> set[str]:
+    """Return the ids of open client connections that are in ``ids`` or belong to ``user``.
+
+    An internal connection is never among them, whatever ``ids`` has.
+    """
+    return {
+        connection.id
+        for connection in _Lists(client).clients()
+        if connection.id in ids or (user is not None and connection.user == user)
+    }
+
+
+def describe(
+    client: ManagementClient, clients: Sequence[OpenConnection]
+) -> Sequence[ConnectionSeen]:
+    """Return ``clients`` with their links and counters.
+
+    Reads nothing if there are no clients, as on each broker of a standard space.
+    """
+    if not clients:
+        return ()
+    lists = _Lists(client)
+    sessions = lists.sessions()
+    links: dict[str, list[_Link]] = {}
+    for link in lists.links():
+        links.setdefault(sessions.get(link.session, ""), []).append(link)
+    return [_seen(connection, links.get(connection.id, ())) for connection in clients]
+
+
+def _seen(connection: OpenConnection, links: Sequence[_Link]) -> ConnectionSeen:
+    return ConnectionSeen(
+        id=connection.id,
+        user=connection.user,
+        container=connection.container,
+        remote_host=connection.remote_host,
+        protocol=connection.protocol,
+        opened_at=connection.opened_at,
+        sessions=connection.sessions,
+        links=len(links),
+        addresses=sorted({link.address for link in links if not link.is_anonymous}),
+        sent=sum(link.messages for link in links if link.operation == "send"),
+        received=sum(link.messages for link in links if link.operation == "recv"),
+    )

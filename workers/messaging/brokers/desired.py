@@ -19,6 +19,9 @@ from workers.messaging.observed import PROBE_PREFIX
 # The roles of Waypost's workers and of routers.
 INTERNAL_ROLE = "waypost-internal"
 ROUTER_ROLE = "waypost-router"
+# The role of all messaging users of a brokered space. A broker with the plugin lets it create
+# temporary queues for replies.
+REPLIES_ROLE = "waypost-replies"
 # The common names of their client certificates. Logins with other certificates are refused.
 CONTROL_NAME = "waypost-control"
 ROUTER_NAME = "waypost-router"
@@ -53,12 +56,15 @@ class DesiredAddress:
 
     * ``limits``: its effective settings; None means no limit.
     * ``subscriptions``: the names of a topic's durable queues. Empty for a queue.
+      ``subscription_limits``: the settings of those that have their own.
     """
 
     address: str
     address_kind: BrokerAddressKind
     limits: AddressSettings = field(default_factory=AddressSettings)
     subscriptions: Sequence[str] = ()
+    subscription_limits: Mapping[str, AddressSettings] = field(default_factory=dict)
+    in_memory: bool = False  # its broker does not persist
     read_only: bool = False  # a dead-letter address: clients may not send to it
 
     @property
@@ -67,6 +73,12 @@ class DesiredAddress:
         if self.address_kind is BrokerAddressKind.QUEUE:
             return [self.address]
         return list(self.subscriptions)
+
+    def limits_of(self, queue: str) -> AddressSettings:
+        """Return the settings that apply to one of ``queues`` alone."""
+        if self.address_kind is BrokerAddressKind.QUEUE:
+            return self.limits
+        return self.subscription_limits.get(queue, AddressSettings())
 
     @property
     def routing_type(self) -> str:
@@ -108,6 +120,20 @@ class EngineLayout:
 
 
 @dataclass(frozen=True)
+class BrokerSizes:
+    """What a space plan says about a broker's files.
+
+    * ``message_memory_mb``: memory that messages of all addresses together may fill.
+    * ``journal``: ``nio`` or ``asyncio``.
+    * ``persistent``: False means that messages are in memory only.
+    """
+
+    message_memory_mb: int = 48
+    journal: str = "nio"
+    persistent: bool = True
+
+
+@dataclass(frozen=True)
 class DesiredBroker:
     """The desired state of one broker.
 
@@ -124,6 +150,7 @@ class DesiredBroker:
     server: KeyPair
     authority_pem: str
     max_connections: int = -1  # concurrent, from clients; -1 is no limit
+    sizes: BrokerSizes = BrokerSizes()
     public_certificate: KeyPair | None = None
 
 

@@ -42,13 +42,15 @@ class Converged:
     created: int
 
 
-def find_incarnation(target: ManagementTarget) -> str:
+def find_incarnation(target: ManagementTarget, *, timeout_seconds: float = 5) -> str:
     """Return the identity of the broker process's current incarnation.
 
     Raises:
-        Unreachable: the broker does not answer; it may still be starting.
+        Unreachable: the broker does not answer in time; it may still be starting.
     """
-    with management.connected(target, purpose="incarnation", timeout_seconds=5) as client:
+    with management.connected(
+        target, purpose="incarnation", timeout_seconds=timeout_seconds
+    ) as client:
         return str(client.read("broker", "Name"))
 
 
@@ -132,6 +134,23 @@ def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
     """
     with management.connected(target, purpose="disconnect") as client:
         return BrokerTables(client).close(connections.find_unauthorized(client, broker))
+
+
+def close_connections(
+    target: ManagementTarget, *, boot_id: str | None, ids: Collection[str], user: str | None
+) -> int:
+    """Close the client connections in ``ids`` and those of ``user``; return how many were open.
+
+    ``ids`` belong to the incarnation ``boot_id``: in another one they would be other connections,
+    so none of them is closed. Internal connections are never closed. Idempotent.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+    """
+    with management.connected(target, purpose="close") as client:
+        if boot_id is not None and str(client.read("broker", "Name")) != boot_id:
+            ids = ()
+        return BrokerTables(client).close(connections.find_of(client, ids, user))
 
 
 def remove(target: ManagementTarget, addresses: Collection[str]) -> None:

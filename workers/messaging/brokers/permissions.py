@@ -46,6 +46,10 @@ _SUBSCRIBE = (
     "deleteNonDurableQueue",
 )
 
+# What the clients of a brokered space may do on an address without permissions of its own. The
+# broker plugin limits it to temporary queues for replies (``Replies.java``).
+_REPLIES = ("createNonDurableQueue", "deleteNonDurableQueue", "consume")
+
 Roles = Mapping[str, Sequence[str]]  # permission type -> roles
 
 
@@ -110,6 +114,17 @@ def router_roles() -> Roles:
     return {
         kind: [desired.INTERNAL_ROLE, *([desired.ROUTER_ROLE] if kind in _ROUTE else [])]
         for kind in EVERYTHING
+    }
+
+
+def reply_roles(broker: DesiredBroker, holder: str) -> Roles:
+    """Return the roles of every address of a brokered space that has none of its own.
+
+    ``holder`` is the role of all clients. While sending is withdrawn nobody may send replies.
+    """
+    kinds = _REPLIES if broker.send_withdrawn else (*_REPLIES, *_SEND)
+    return {
+        kind: [desired.INTERNAL_ROLE, *([holder] if kind in kinds else [])] for kind in EVERYTHING
     }
 
 

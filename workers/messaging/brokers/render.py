@@ -158,6 +158,7 @@ class _Files:
             "users.properties": properties(plain),
             "roles.properties": properties(
                 {permissions.role(user.name): user.name for user in users}
+                | ({desired.REPLIES_ROLE: ",".join(user.name for user in users)} if users else {})
             ),
             "certificate-users.properties": properties(
                 {name: certificates.distinguished_name(name) for name in names}

@@ -33,6 +33,12 @@ _NAMES = {
     },
 }
 _UNSET = (None, "", -1)  # the values that the broker reports for a setting that is not set
+_UNSET_TEXTS = {
+    name: setting.unset
+    for setting in address_types.SETTINGS
+    if setting.unset
+    for name in setting.engine
+}
 # The order of the arguments of ``addSecuritySettings`` after the address.
 _ROLE_ARGUMENTS = (
     "send",
@@ -111,7 +117,7 @@ def _permit(address: str, roles: permissions.Roles) -> Request:
 
 
 def _as_json(address: DesiredAddress) -> str:
-    settings = broker_xml.address_settings(address.limits, address.address_kind)
+    settings = broker_xml.settings_of(address)
     # Dead-letter and expiry addresses are names, so one that looks like a number stays text.
     return json.dumps(
         {
@@ -187,17 +193,20 @@ def _settings_difference(address: DesiredAddress, answer: Any) -> str:
     if isinstance(answer, Refused):
         return f"the broker refuses to show its settings: {answer}"
     found: Mapping[str, Any] = json.loads(answer) if isinstance(answer, str) else answer
-    wanted = broker_xml.address_settings(address.limits, address.address_kind)
+    wanted = broker_xml.settings_of(address)
     for name, theirs in _NAMES.items():
         if name in wanted and _as_text(found.get(theirs)) != wanted[name]:
             return f"{name} is {found.get(theirs)}, not {wanted[name]} yet"
-        if name not in wanted and found.get(theirs) not in _UNSET:
+        is_unset = found.get(theirs) in _UNSET or str(found[theirs]) == _UNSET_TEXTS.get(name)
+        if name not in wanted and not is_unset:
             return f"{name} is {found.get(theirs)} and should not be set"
     return ""
 
 
 def _as_text(value: Any) -> str:
     """Return a value that the broker reports in the form in which ``broker.xml`` has it."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -16,6 +16,10 @@ journal as added. The first snapshot of each incarnation finds their number: the
 never routed. The number is exact unless sends were refused or rolled back before that snapshot.
 ``restored`` stores it in the broker.
 
+**Operations on messages.** A move adds to one queue's counter and acknowledges on another's. The
+broker plugin counts what management added and removed, in the broker's own process, so these counts
+begin with the broker's counters and survive the death of a worker. They are subtracted.
+
 **Connections opened.** The broker itself counts them, so an outage of Waypost loses nothing. Two
 internal queues count notifications of the broker: of new connections, and of failed logins. Neither
 counts connections with one of our certificates. The figure is the first number minus the second,
@@ -24,6 +28,7 @@ figure may be too low while a login is in progress and is never too high; at res
 the maximum within one incarnation is the right value.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,17 +36,18 @@ from typing import Any
 from controlplane.core import address_types
 from controlplane.core.address_types import AddressTypeRow, BrokerForm
 from workers.messaging import management
-from workers.messaging.brokers import connections, desired, restored
+from workers.messaging.brokers import connections, desired, restored, stored_messages
 from workers.messaging.brokers.tables import BrokerTables
-from workers.messaging.management import ManagementClient, Refused, Request
+from workers.messaging.management import ManagementClient, Refused, Request, Unreachable
 from workers.messaging.observed import (
     AddressCounters,
-    ConnectionSeen,
+    AddressGauges,
     InstanceSnapshot,
     ManagementTarget,
 )
 
 Row = Mapping[str, Any]
+_TRIES = 5  # to read all queues while no message is being moved
 
 
 @dataclass(frozen=True)
@@ -70,30 +76,35 @@ def take(
     Raises:
         Unreachable: the broker does not answer; its counters are then unknown.
     """
-    with management.connected(target, purpose="meter") as client:
+    with management.connected(
+        target, purpose="meter", greeting_seconds=management.GREETING_SECONDS
+    ) as client:
         incarnation = str(client.read("broker", "Name"))
         reading = _Reading(client)
-        queues, topics = reading.queues_and_addresses()
+        queues, topics, producers, moved = reading.queues_and_addresses()
         base = restored.find_or_record(client, queues, topics)
-        stored = reading.stored_bytes(queues)
+        stored, ages = reading.sizes_and_ages(queues)
         opened, seen = reading.connections()
+        described = connections.describe(client, seen)
     subscriptions = {
         metered.address
         for metered in addresses
         if metered.row.broker_form is BrokerForm.QUEUE_OF_TOPIC
     }
-    counts = _Counts(queues, topics, base, stored, exclude=subscriptions)
+    counts = _Counts(queues, topics, base, stored, exclude=subscriptions, moved=moved)
+    gauges = _Gauges(counts, ages, producers)
     counters = [found for metered in addresses if (found := counts.of(metered)) is not None]
     return InstanceSnapshot(
         boot_id=incarnation,
         addresses=counters,
+        gauges={
+            metered.address: values
+            for metered in addresses
+            if (values := gauges.of(metered)) is not None
+        },
         connections_opened=opened,
         connections=[
-            ConnectionSeen(
-                connection.id, connection.user, connection.container, connection.remote_host
-            )
-            for connection in seen
-            if connection.user not in internal_users
+            connection for connection in described if connection.user not in internal_users
         ],
     )
 
@@ -104,13 +115,30 @@ class _Reading:
     def __init__(self, client: ManagementClient) -> None:
         self._client = client
 
-    def queues_and_addresses(self) -> tuple[Sequence[Row], Mapping[str, Row]]:
-        """Return all queues, and all addresses by name."""
-        queues, topics = BrokerTables(self._client).rows_of("listQueues", "listAddresses")
-        return queues, {row["name"]: row for row in topics}
+    def queues_and_addresses(
+        self,
+    ) -> tuple[Sequence[Row], Mapping[str, Row], Mapping[str, int], Mapping[str, int]]:
+        """Return all queues, all addresses by name, the number of producers by address, and what
+        management changed on queues and addresses.
 
-    def stored_bytes(self, queues: Sequence[Row]) -> Mapping[str, int]:
-        """Return the persistent size, in bytes, of each queue that holds messages.
+        Raises:
+            Unreachable: messages were moved during each of the reads.
+        """
+        before = stored_messages.operated(self._client)
+        for _ in range(_TRIES):
+            queues, topics, producers = BrokerTables(self._client).rows_of(
+                "listQueues", "listAddresses", "listProducers"
+            )
+            after = stored_messages.operated(self._client)
+            if before == after:
+                sending = Counter(str(row["address"]) for row in producers)
+                return queues, {row["name"]: row for row in topics}, sending, after
+            before = after
+        raise Unreachable("messages are being moved; their counts are not complete")
+
+    def sizes_and_ages(self, queues: Sequence[Row]) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """Return the persistent size, in bytes, of each queue that holds messages, and the age of
+        its oldest message in milliseconds.
 
         Internal queues, and queues that have vanished meanwhile, are missing.
         """
@@ -119,14 +147,21 @@ class _Reading:
             for row in queues
             if row["messageCount"] != "0" and not row["name"].startswith("$")
         ]
-        answers = self._client.try_all(
-            [Request(f"queue.{name}", attribute="PersistentSize") for name in names]
+        attributes = ("PersistentSize", "FirstMessageAge")
+        answers = iter(
+            self._client.try_all(
+                [Request(f"queue.{n}", attribute=a) for a in attributes for n in names]
+            )
         )
-        return {
-            name: int(answer)
-            for name, answer in zip(names, answers, strict=True)
-            if not isinstance(answer, Refused)
-        }
+        sizes, ages = (
+            {
+                name: int(answer)
+                for name, answer in zip(names, answers, strict=False)
+                if not isinstance(answer, Refused) and answer is not None
+            }
+            for _ in attributes
+        )
+        return sizes, ages
 
     def connections(self) -> tuple[int, Sequence[connections.OpenConnection]]:
         """Return how many client connections have logged in, and the ones that are open now.
@@ -149,6 +184,7 @@ class _Counts:
     * ``base``: restored messages by queue. ``stored``: bytes by queue.
     * ``exclude``: queues that are addresses of type subscription. Their topic must not count them a
       second time.
+    * ``moved``: what ``stored_messages.operated`` returned.
     """
 
     def __init__(
@@ -159,44 +195,113 @@ class _Counts:
         stored: Mapping[str, int],
         *,
         exclude: Collection[str],
+        moved: Mapping[str, int],
     ) -> None:
-        self._topics, self._base, self._stored = topics, base, stored
-        self._queues = {str(row["name"]): row for row in queues}
-        self._subscribers: dict[str, list[Row]] = {}
+        self.topics, self._base, self.stored = topics, base, stored
+        self._moved = moved
+        self.queues = {str(row["name"]): row for row in queues}
+        self.subscribers: dict[str, list[Row]] = {}
+        self.bound: dict[str, list[Row]] = {}  # every queue, subscriptions included
         for row in queues:
+            self.bound.setdefault(str(row["address"]), []).append(row)
             if row["name"] not in exclude:
-                self._subscribers.setdefault(str(row["address"]), []).append(row)
+                self.subscribers.setdefault(str(row["address"]), []).append(row)
 
     def of(self, metered: MeteredAddress) -> AddressCounters | None:
         """Return the counters of an address; None if it is not on this broker."""
         if metered.row.broker_form is BrokerForm.TOPIC:
             return self._of_topic(metered.address)
-        queue = self._queues.get(metered.address)
+        queue = self.queues.get(metered.address)
         if queue is None:
             return None
         form, is_read_only = metered.row.broker_form, metered.row.is_read_only
         is_billed_in = form is BrokerForm.QUEUE and not is_read_only
-        added = int(queue["messagesAdded"]) - self._base.get(metered.address, 0)
+        added = self.added(queue)
         return AddressCounters(
             metered.address,
-            messages_in=max(0, added) if is_billed_in else 0,
-            messages_out=int(queue["messagesAcked"]),
-            stored_bytes=self._stored.get(metered.address, 0),
+            messages_in=added if is_billed_in else 0,
+            messages_out=self.acknowledged(queue),
+            stored_bytes=self.stored.get(metered.address, 0),
             incarnation=str(queue["id"]),
         )
 
+    def added(self, queue: Row) -> int:
+        """Return the messages that clients added to a queue in this incarnation.
+
+        Restored messages, and those that management added, are left out.
+        """
+        others = self._base.get(str(queue["name"]), 0) + self._moved.get(f"in:{queue['id']}", 0)
+        return max(0, int(queue["messagesAdded"]) - others)
+
+    def sent(self, topic: Row) -> int:
+        """Return the messages that clients sent to a topic, with or without a subscriber."""
+        arrived = int(topic["routedMessageCount"]) + int(topic["unroutedMessageCount"])
+        return max(0, arrived - self._moved.get(f"in:{topic['id']}", 0))
+
+    def acknowledged(self, queue: Row) -> int:
+        """Return the messages that clients acknowledged on a queue."""
+        return max(0, int(queue["messagesAcked"]) - self._moved.get(f"out:{queue['id']}", 0))
+
     def _of_topic(self, address: str) -> AddressCounters | None:
-        topic = self._topics.get(address)
+        topic = self.topics.get(address)
         if topic is None:
             return None
-        subscribers = self._subscribers.get(address, [])
+        subscribers = self.subscribers.get(address, [])
         # With the id in the key, a recreated queue of the same name is another counter.
-        out = {f"{row['name']}#{row['id']}": int(row["messagesAcked"]) for row in subscribers}
+        out = {f"{row['name']}#{row['id']}": self.acknowledged(row) for row in subscribers}
         return AddressCounters(
             address,
-            messages_in=int(topic["routedMessageCount"]) + int(topic["unroutedMessageCount"]),
+            messages_in=self.sent(topic),
             messages_out=sum(out.values()),
             queues_out=out,
-            stored_bytes=sum(self._stored.get(str(row["name"]), 0) for row in subscribers),
+            stored_bytes=sum(self.stored.get(str(row["name"]), 0) for row in subscribers),
             incarnation=str(topic["id"]),
+        )
+
+
+@dataclass(frozen=True)
+class _Gauges:
+    """The newest values of addresses; ``ages`` by queue, ``producers`` by address."""
+
+    counts: _Counts
+    ages: Mapping[str, int]
+    producers: Mapping[str, int]
+
+    def of(self, metered: MeteredAddress) -> AddressGauges | None:
+        """Return the values of an address; None if it is not on this broker.
+
+        The depth of a topic is that of all its subscribers' queues.
+        """
+        counts, name = self.counts, metered.address
+        topic = counts.topics.get(name) if metered.row.broker_form is BrokerForm.TOPIC else None
+        if topic is not None:
+            queues: Sequence[Row] = counts.bound.get(name, [])
+            # The receivers of a subscription are its own.
+            receiving: Sequence[Row] = counts.subscribers.get(name, [])
+            arrived = counts.sent(topic)
+        elif metered.row.broker_form is not BrokerForm.TOPIC and name in counts.queues:
+            queues = receiving = [counts.queues[name]]
+            arrived = counts.added(queues[0])
+        else:
+            return None
+        is_subscription = metered.row.broker_form is BrokerForm.QUEUE_OF_TOPIC
+        names = [str(queue["name"]) for queue in queues]
+
+        def total(column: str) -> int:
+            return sum(int(queue.get(column) or 0) for queue in queues)
+
+        return AddressGauges(
+            arrived,
+            sum(counts.acknowledged(queue) for queue in queues),
+            depth=total("messageCount"),
+            stored_bytes=sum(counts.stored.get(queue, 0) for queue in names),
+            delivering=total("deliveringCount"),
+            consumers=sum(int(queue.get("consumerCount") or 0) for queue in receiving),
+            # Producers send to the topic, not to one of its subscriptions.
+            producers=None if is_subscription else self.producers.get(name, 0),
+            oldest_ms=max(
+                (self.ages[queue] for queue in names if queue in self.ages), default=None
+            ),
+            expired=total("messagesExpired"),
+            dead_lettered=total("messagesKilled"),
         )

@@ -8,9 +8,11 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from workers.messaging.brokers import queue_settings
 from workers.messaging.brokers.desired import DesiredAddress
 from workers.messaging.management import ManagementClient, Refused, Request
 
+_TRIES = 4  # of a list that the broker refuses, before the last one
 _MANY = 1_000_000  # page size of list operations: one page that holds everything
 _FEW = 200  # up to this number of names, one look-up for each costs less than listing everything
 
@@ -30,13 +32,19 @@ class BrokerTables:
 
         All requests are sent at once, so the lists are about the same moment.
         """
-        answers = self._client.ask(
-            [Request("broker", operation, ["", 1, _MANY]) for operation in operations]
-        )
-        return [json.loads(answer)["data"] for answer in answers]
+        requests = [Request("broker", operation, ["", 1, _MANY]) for operation in operations]
+        # The broker refuses to list queues if one vanishes meanwhile (seen with Artemis 2.56), as
+        # those of subscriptions and replies do.
+        for _ in range(_TRIES):
+            answers = self._client.try_all(requests)
+            if not any(isinstance(answer, Refused) for answer in answers):
+                break
+        else:
+            answers = self._client.ask(requests)
+        return [json.loads(str(answer))["data"] for answer in answers]
 
-    def find(self, operation: str, names: Collection[str]) -> set[str]:
-        """Return those of ``names`` that exist on the broker.
+    def find(self, operation: str, names: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
+        """Return the rows of those of ``names`` that exist on the broker, by name.
 
         ``operation`` is ``listAddresses`` or ``listQueues``. Few names are looked up one by one, so
         that the answers do not grow with the number of addresses on the broker.
@@ -51,13 +59,13 @@ class BrokerTables:
         answers = self._client.ask(
             [Request("broker", operation, [wanted, 1, _MANY]) for wanted in filters]
         )
-        found = {row["name"] for answer in answers for row in json.loads(answer)["data"]}
-        return found & set(names)
+        rows = {row["name"]: row for answer in answers for row in json.loads(answer)["data"]}
+        return {name: rows[name] for name in names if name in rows}
 
     def create_missing(self, wanted: Sequence[DesiredAddress]) -> int:
         """Create the missing addresses and durable queues of ``wanted``; return how many.
 
-        Idempotent.
+        Attributes of existing queues that differ (``queue_settings``) are set. Idempotent.
         """
         queues = self.find("listQueues", {name for address in wanted for name in address.queues})
         addresses = self.find("listAddresses", {address.address for address in wanted})
@@ -67,26 +75,17 @@ class BrokerTables:
             if address.address not in addresses
         ]
         requests += [
-            self._queue_request(address, name)
+            queue_settings.as_request(address, name, "createQueue")
             for address in wanted
             for name in address.queues
             if name not in queues
         ]
-        self._client.ask(requests)
+        changes = [
+            queue_settings.as_request(address, name, "updateQueue")
+            for address, name in queue_settings.list_different(wanted, queues)
+        ]
+        self._client.ask([*requests, *changes])
         return len(requests)
-
-    @staticmethod
-    def _queue_request(address: DesiredAddress, name: str) -> Request:
-        queue = {
-            "name": name,
-            "address": address.address,
-            "routing-type": address.routing_type,
-            "durable": True,
-            "auto-create-address": False,
-            "auto-delete": False,
-        }
-        # The second argument makes the broker ignore a queue that exists already.
-        return Request("broker", "createQueue", [json.dumps(queue), True])
 
     def close(self, connections: Collection[str]) -> int:
         """Close the connections with these ids; return how many requests the broker accepted.

@@ -137,17 +137,24 @@ class RouterClient:
 
 @contextmanager
 def connected(
-    target: ManagementTarget, *, purpose: str, timeout_seconds: float = 10
+    target: ManagementTarget,
+    *,
+    purpose: str,
+    timeout_seconds: float = 10,
+    greeting_seconds: float | None = None,
 ) -> Iterator[RouterClient]:
     """Connect to the router at ``target`` and yield a client; close the connection after the block.
+
+    The times are those of ``management.connected``.
 
     Raises:
         Unreachable: nothing answers, or it does not accept our certificate.
     """
     connection = management.open_connection(
-        target, purpose=purpose, timeout_seconds=timeout_seconds
+        target, purpose=purpose, timeout_seconds=greeting_seconds or timeout_seconds
     )
     try:
+        connection.timeout = timeout_seconds
         with management.as_unreachable():
             client = RouterClient(connection, timeout_seconds)
         yield client

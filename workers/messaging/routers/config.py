@@ -18,6 +18,7 @@ from workers.messaging.routers import entities
 from workers.messaging.routers.desired import (
     CLIENT_VHOST,
     INTERNAL_VHOST,
+    ClientLimits,
     DesiredRouter,
     EngineLayout,
 )
@@ -105,7 +106,7 @@ def _base(router: DesiredRouter, engine_layout: EngineLayout) -> Sequence[_Entry
         *_listeners(
             engine_layout, "wp-server" if router.public_certificate is None else _PRESENTED
         ),
-        *_policy(router.max_connections),
+        *_policy(router.max_connections, router.limits),
     ]
 
 
@@ -173,16 +174,26 @@ _NOT_FOR_CLIENTS = {
 }
 
 
-def _policy(max_connections: int | None) -> Sequence[_Entry]:
+def _policy(max_connections: int | None, sold: ClientLimits) -> Sequence[_Entry]:
     """Return the entities that enable the policy; without it the router ignores permissions.
 
     The vhost of clients lists no sources and targets, so the permissions from the auth service
     apply. A connection to an unknown vhost gets the vhost ``wp-nobody``, which does not exist, so
-    it is refused. ``max_connections`` limits the clients of this router; None is no limit.
+    it is refused. ``max_connections`` limits the clients of this router; None is no limit. ``sold``
+    limits each of them.
     """
     limits = {} if max_connections is None else {"maxConnections": max_connections}
     group = {"remoteHosts": "*", "allowDynamicSource": True, "allowAnonymousSender": True}
-    clients = {**group, **_NOT_FOR_CLIENTS}
+    # In the group, because a router mixes up a vhost's own limits when somebody updates the vhost.
+    per_client = {
+        "maxConnectionsPerUser": sold.user_connections,
+        "maxSessions": sold.sessions,
+        "maxSenders": sold.senders,
+        "maxReceivers": sold.receivers,
+        "maxMessageSize": sold.message_bytes,
+    }
+    given = {name: value for name, value in per_client.items() if value is not None}
+    clients = {**group, **_NOT_FOR_CLIENTS, **given}
     control = {**group, "sources": _ALL, "targets": _ALL, "allowAdminStatusUpdate": True}
     return [
         ("policy", {"enableVhostPolicy": True, "defaultVhost": "wp-nobody"}),

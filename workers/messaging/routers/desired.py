@@ -121,6 +121,20 @@ class AuthServiceAt:
 
 
 @dataclass(frozen=True)
+class ClientLimits:
+    """Limits of one user (``user_connections``), one connection, and one message of a client.
+
+    Each router counts for itself. None means no limit.
+    """
+
+    user_connections: int | None = None
+    sessions: int | None = None
+    senders: int | None = None
+    receivers: int | None = None
+    message_bytes: int | None = None
+
+
+@dataclass(frozen=True)
 class DesiredRouter:
     """The desired state of one router.
 
@@ -147,6 +161,7 @@ class DesiredRouter:
     auth: AuthServiceAt
     peers: Sequence[PeerAt] = ()
     max_connections: int | None = None
+    limits: ClientLimits = ClientLimits()
     allowed: Mapping[str, datetime] = field(default_factory=dict)
     public_certificate: KeyPair | None = None
 

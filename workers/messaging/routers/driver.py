@@ -15,15 +15,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tenants.router_patches import Patch
+from workers.messaging import management
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.observed import (
     PROBE_PREFIX,
     AddressCounters,
-    ConnectionSeen,
+    AddressGauges,
     InstanceSnapshot,
     ManagementTarget,
 )
-from workers.messaging.routers import client, difference, entities, probing
+from workers.messaging.routers import client, connections, difference, entities, probing
 from workers.messaging.routers.client import Row
 from workers.messaging.routers.desired import (
     DesiredRouter,
@@ -53,13 +54,15 @@ class Converged:
     patches: frozenset[Patch] = frozenset()
 
 
-def find_incarnation(target: ManagementTarget) -> str:
+def find_incarnation(target: ManagementTarget, *, timeout_seconds: float = 10) -> str:
     """Return the identity of the router's current incarnation.
 
     Raises:
-        Unreachable: the router does not answer; it may still be starting.
+        Unreachable: the router does not answer in time; it may still be starting.
     """
-    with client.connected(target, purpose="incarnation") as router_client:
+    with client.connected(
+        target, purpose="incarnation", timeout_seconds=timeout_seconds
+    ) as router_client:
         return RouterTables(router_client).incarnation()
 
 
@@ -205,6 +208,21 @@ def disconnect_clients(
         return sum(router_client.close_connection(str(row["identity"])) for row in unauthorized)
 
 
+def close_connections(
+    target: ManagementTarget, *, boot_id: str | None, ids: Collection[str], user: str | None
+) -> int:
+    """Close client connections; return how many. ``brokers.driver.close_connections`` says which.
+
+    Raises:
+        Unreachable: no answer in time.
+        Refused: the router refused the query.
+    """
+    with client.connected(target, purpose="close") as router_client:
+        if boot_id is not None and RouterTables(router_client).incarnation() != boot_id:
+            ids = ()
+        return connections.close(router_client, ids, user)
+
+
 def snapshot(
     target: ManagementTarget,
     *,
@@ -223,14 +241,17 @@ def snapshot(
         for metered in addresses
         if RouterAddressKind.of_type(metered.type).is_direct
     ]
-    with client.connected(target, purpose="meter") as router_client:
+    with client.connected(
+        target, purpose="meter", greeting_seconds=management.GREETING_SECONDS
+    ) as router_client:
         tables = RouterTables(router_client)
         incarnation = tables.incarnation()
         rows = router_client.query(
-            "router.address", "name", "deliveriesIngress", "deliveriesEgress"
+            "router.address", "name", "deliveriesIngress", "deliveriesEgress", "subscriberCount"
         )
         seen = tables.client_connections()
         opened = tables.connections_opened()
+        described = connections.describe(tables, seen)
     # An address without a row has no counters yet and is left out. In the router's address table
     # the key of an address of clients ("mobile") in phase 0 begins with ``M0``.
     by_key = {str(row["name"]): row for row in rows}
@@ -242,15 +263,9 @@ def snapshot(
             for name, row in found
             if row is not None
         ],
+        gauges=_gauges(addresses, by_key),
         connections=[
-            ConnectionSeen(
-                id=str(row["identity"]),
-                user=str(row["user"]),
-                container=str(row["container"]),
-                remote_host=str(row["host"]),
-            )
-            for row in seen
-            if row["user"] not in internal_users
+            connection for connection in described if connection.user not in internal_users
         ],
         connections_opened=opened,
     )
@@ -262,6 +277,27 @@ def probe(target: ManagementTarget, address: str, *, timeout_seconds: float = 5)
     ``probing.through_router`` describes it, and the errors.
     """
     return probing.through_router(target, address, timeout_seconds=timeout_seconds)
+
+
+def _gauges(
+    addresses: Sequence[MeteredAddress], by_key: Mapping[str, Row]
+) -> Mapping[str, AddressGauges]:
+    """Return what a router knows: a direct address's messages, and the receivers of any but topics.
+
+    Clients receive from a stored address in phase 1; phase 0 leads to its brokers.
+    """
+    # Routers know a subscription as <topic>::<name>.
+    phase_1 = {key[2:].rpartition("::")[2]: row for key, row in by_key.items() if key[:2] == "M1"}
+    found: dict[str, AddressGauges] = {}
+    for metered in addresses:
+        name, kind = metered.address, RouterAddressKind.of_type(metered.type)
+        row = by_key.get(f"M0{name}") if kind.is_direct else phase_1.get(name)
+        if row is None or kind is RouterAddressKind.TOPIC:
+            continue
+        direct = (int(row["deliveriesIngress"]), int(row["deliveriesEgress"]))
+        arrived, left = direct if kind.is_direct else (0, 0)
+        found[name] = AddressGauges(arrived, left, consumers=int(row["subscriberCount"]))
+    return found
 
 
 def _that_may_have_changed(wanted: Sequence[Entity], only: Collection[str]) -> Sequence[Entity]:

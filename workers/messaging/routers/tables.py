@@ -29,7 +29,8 @@ _COLUMNS: Mapping[str, Sequence[str]] = {
     ),
 }  # fmt: skip
 _CONNECTION_COLUMNS = ("identity", "host", "container", "user", "role", "dir", "sasl", "opened",
-                       "uptimeSeconds")  # fmt: skip
+                       "uptimeSeconds", "properties", "protocol", "sslProto",
+                       "sslCipher")  # fmt: skip
 
 
 class RouterTables:
@@ -119,7 +120,23 @@ class RouterTables:
         The connections of brokers and workers are among them.
         """
         rows = self._client.query("router.link", "owningAddr", "connectionId")
-        return {str(row["connectionId"]) for row in rows if _bare(row["owningAddr"]) in addresses}
+        return {
+            str(row["connectionId"]) for row in rows if bare_address(row["owningAddr"]) in addresses
+        }
+
+    def client_links(self) -> Mapping[str, Sequence[Row]]:
+        """Return the links of clients by the identity of their connection.
+
+        Links without an address, such as those of management, are left out.
+        """
+        found: dict[str, list[Row]] = {}
+        rows = self._client.query(
+            "router.link", "owningAddr", "connectionId", "linkDir", "linkType", "deliveryCount"
+        )
+        for row in rows:
+            if row["linkType"] == "endpoint" and row["owningAddr"]:
+                found.setdefault(str(row["connectionId"]), []).append(row)
+        return found
 
     def connections_opened(self) -> int:
         """Return how many client connections the router has accepted in this incarnation."""
@@ -129,7 +146,7 @@ class RouterTables:
         )
 
 
-def _bare(key: object) -> str:
+def bare_address(key: object) -> str:
     """Return the address in a key of the router's address table, such as ``M0orders``."""
     text = str(key or "")
     # A key begins with a class. Only the class ``M`` is followed by one more character, the phase.

@@ -13,7 +13,15 @@ def ensure(rows: SpaceRows, session: Session) -> StepResult[OpenNamespace]:
     plan = publishing.space_plan_definition(rows.space.space_plan)
     # Brokers that a smaller plan no longer allows stay until they are drained.
     brokers = max(plan.max_brokers, len(rows.brokers))
-    session.ensure_namespace(ResourceBudget(brokers, plan.broker_memory_mb, plan.routers))
+    budget = ResourceBudget(
+        brokers,
+        plan.broker_memory_mb,
+        plan.routers,
+        disk_gb=plan.broker_disk_gb,
+        persistent=plan.broker_persistent,
+        broker_cpu_millis=plan.broker_cpu_millis,
+    )
+    session.ensure_namespace(budget)
     return StepResult(Done(), OpenNamespace())
 
 

@@ -21,7 +21,8 @@ def ensure(
 ) -> StepResult[ProbedBrokers]:
     """At each broker that is up, probe every kind of its changed addresses.
 
-    A full pass probes every kind in use; a space without addresses gets the probe of a queue.
+    A full pass, and a pass over a space that was not ready, probe every kind in use. A space
+    without addresses gets the probe of a queue.
     ``addresses``: findings of the step that has applied all addresses to these brokers.
     """
     for name, applied in addresses.applied.items():
@@ -39,7 +40,7 @@ def _probe(
     kinds = {
         address.address_kind
         for address in applied.addresses
-        if rows.full or address.address in changed
+        if rows.probes_all or address.address in changed
     }
     if not rows.addresses:
         # A space without addresses is probed too: it must work before its first address.
@@ -49,6 +50,6 @@ def _probe(
         brokers.driver.probe(target, desired.probe_address(kind))
     is_new = rows.space.generation > rows.space.observed_generation
     # Clients of a standard space do not connect here, so its brokers have no public listener.
-    if rows.is_brokered and (rows.full or is_new):
+    if rows.is_brokered and (rows.probes_all or is_new):
         layout = session.layout_of(Kind.BROKER, name)
         brokers.driver.probe_listener(target, layout.ports[Listener.AMQPS])

@@ -25,11 +25,12 @@ _TWINS = {
 def ensure(routers: ManagedRouters, addresses: RouterAddresses) -> StepResult[None]:
     """At each router that is up, probe every kind of changed addresses.
 
-    A full pass probes every kind in use; a space without addresses gets the probe of an anycast
-    address. ``addresses``: findings of the step that has applied all addresses to these routers.
+    A full pass, and a pass over a space that was not ready, probe every kind in use. A space
+    without addresses gets the probe of an anycast address. ``addresses``: findings of the step that
+    has applied all addresses to these routers.
     """
     rows = addresses.desired.rows
-    probed = rows.wanted_addresses if rows.full else rows.changed_addresses
+    probed = rows.wanted_addresses if rows.probes_all else rows.changed_addresses
     kinds = {
         _TWINS[RouterAddressKind.of_type(row.type)]
         for row in probed

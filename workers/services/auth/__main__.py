@@ -28,6 +28,7 @@ from workers.messaging import certificates  # noqa: E402
 from workers.services.auth.server import AuthServer  # noqa: E402
 from workers.services.auth.state import State  # noqa: E402
 from workers.services.auth.watcher import Watcher  # noqa: E402
+from workers.services.tls_objects import CleanObject  # noqa: E402
 
 logger = structlog.get_logger(__name__)
 
@@ -64,6 +65,7 @@ class Replica:
         self._host = host
         self._stopped = asyncio.Event()
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.sslobject_class = CleanObject
 
     async def serve(self, bind: str, port: int) -> None:
         """Wait for the users, then listen at ``bind`` and answer logins until SIGTERM or SIGINT."""

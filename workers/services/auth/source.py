@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 
 import structlog
 
+from controlplane.core import address_types
 from tenants.models import Address, AddressSpace, MessagingUser, SpaceType
 from workers.services.auth.state import KnownUser, Picture, SpaceUsers, Verifier
 
@@ -42,10 +43,14 @@ class _Reading:
         # stored in between counts already. A space that is created in between has no users yet, so
         # its logins fail until the next read.
         users = self._users()
-        addresses = self._addresses()
+        addresses, read_only = self._addresses()
         return {
             space_id: SpaceUsers(
-                withdrawn, users.get(space_id, {}), addresses.get(space_id, ()), tuple(patches)
+                withdrawn,
+                users.get(space_id, {}),
+                addresses.get(space_id, ()),
+                read_only.get(space_id, ()),
+                tuple(patches),
             )
             for space_id, withdrawn, patches in spaces.values_list(
                 "id", "send_withdrawn", "router_patches"
@@ -74,9 +79,10 @@ class _Reading:
                 found.setdefault(space_id, {})[name] = user
         return found
 
-    def _addresses(self) -> Mapping[str, tuple[str, ...]]:
+    def _addresses(self) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
         """Return the addresses of standard spaces by space id, as clients name them.
 
+        The second mapping has those to which no client may send.
         Brokered spaces are left out: their clients log in at the broker itself.
         """
         rows = Address.objects.filter(
@@ -87,10 +93,17 @@ class _Reading:
         if self._space_ids is not None:
             rows = rows.filter(space_id__in=self._space_ids)
         found: dict[str, list[str]] = {}
-        names = rows.order_by("address").values_list("space_id", "topic__address", "address")
-        for space_id, topic, address in names:
+        read_only: dict[str, list[str]] = {}
+        columns = ("space_id", "topic__address", "address", "type")
+        for space_id, topic, address, kind in rows.order_by("address").values_list(*columns):
             found.setdefault(space_id, []).append(f"{topic}::{address}" if topic else address)
-        return {space_id: tuple(addresses) for space_id, addresses in found.items()}
+            if address_types.BY_SLUG[kind].is_read_only:
+                read_only.setdefault(space_id, []).append(address)
+        return _as_tuples(found), _as_tuples(read_only)
+
+
+def _as_tuples(found: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
+    return {space_id: tuple(addresses) for space_id, addresses in found.items()}
 
 
 def _by_pattern(permissions: list[dict[str, list[str]]]) -> dict[str, tuple[str, ...]]:

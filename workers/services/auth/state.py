@@ -57,12 +57,14 @@ class SpaceUsers:
     * ``users``: by name.
     * ``addresses``: the addresses of a standard space as clients name them (a subscription:
       ``<topic>::<name>``); none for a brokered space.
+    * ``read_only``: those of them to which no client may send.
     * ``router_patches``: the patches that all routers of the space have.
     """
 
     send_withdrawn: bool = False
     users: Mapping[str, KnownUser] = field(default_factory=dict)
     addresses: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
     router_patches: tuple[str, ...] = ()
 
     @classmethod
@@ -72,7 +74,9 @@ class SpaceUsers:
         # A copy written by an older version has no patches: only PLAIN is offered until the next
         # read of the database.
         patches = tuple(stored.get("router_patches", ()))
-        return cls(bool(stored["send_withdrawn"]), users, tuple(stored["addresses"]), patches)
+        read_only = tuple(stored.get("read_only", ()))
+        addresses = tuple(stored["addresses"])
+        return cls(bool(stored["send_withdrawn"]), users, addresses, read_only, patches)
 
     def grants_of(self, user: KnownUser) -> dict[str, list[str]]:
         """Return what the user may do now: {address: operations}.
@@ -107,7 +111,8 @@ class SpaceUsers:
             if patterns.matches(pattern, address)
             for operation in operations
         }
-        return sorted(found - {"send"} if self.send_withdrawn else found)
+        is_closed = self.send_withdrawn or address in self.read_only
+        return sorted(found - {"send"} if is_closed else found)
 
 
 # Reply addresses, of two kinds.

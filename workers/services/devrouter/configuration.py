@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workers.services.devrouter import policy
+from workers.services.devrouter.limits import Limits
 from workers.services.devrouter.tls import Profile
 
 Attributes = Mapping[str, Any]
@@ -94,6 +95,7 @@ class Configuration:
     profiles: dict[str, Profile] = field(default_factory=dict)
     max_connections: dict[str, int] = field(default_factory=dict)  # by vhost
     forbidden: dict[str, frozenset[str]] = field(default_factory=dict)  # by vhost: capabilities
+    limits: dict[str, Limits] = field(default_factory=dict)  # by vhost
     live: list[tuple[str, Attributes]] = field(default_factory=list)
 
 
@@ -158,6 +160,7 @@ class _Entries:
                 entry["hostname"]: policy.forbidden_capabilities(entry.get("groups", {}))
                 for entry in vhosts
             },
+            limits={entry["hostname"]: Limits.of(entry.get("groups", {})) for entry in vhosts},
             live=[(kind, entry) for kind in LIVE_TYPES for entry in self._all(kind)],
         )
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from proton import Delivery, Link
 
-from workers.services.devrouter import forwarding
+from workers.services.devrouter import forwarding, limits
 from workers.services.devrouter.engine import Connection
 from workers.services.devrouter.forwarding import Inbound, Sink
 
@@ -92,6 +92,7 @@ class Producer(RouterLink):
         super().__init__(connection, proton)
         self.sink = sink
         self.gives_credit = True  # False on a routed link: ``RoutedPair`` passes credit on
+        self.largest_bytes = 0  # of a message; 0 means no limit
         self._partial = bytearray()
 
     def delivered(self, delivery: Delivery) -> None:
@@ -136,6 +137,12 @@ class Producer(RouterLink):
                 continue
             # Large messages come in several frames; they are forwarded only when complete.
             self._partial += self.proton.recv(delivery.pending) or b""
+            if 0 < self.largest_bytes < len(self._partial):
+                self._partial.clear()
+                self.largest_bytes = 0
+                limits.refuse_message(delivery)
+                self.connection.touch()
+                return
             if delivery.partial:
                 return
             payload = bytes(self._partial)

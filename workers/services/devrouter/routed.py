@@ -64,6 +64,11 @@ class RoutedPair:
         self._producer.gives_credit = False
         return self._producer
 
+    def limit_messages(self, largest_bytes: int) -> None:
+        """Refuse larger messages of the client; 0 means no limit."""
+        if self._producer is self._client:
+            self._producer.largest_bytes = largest_bytes
+
     def accept(self, inbound: Inbound) -> None:
         self._consumer.send(inbound)
 

@@ -15,12 +15,13 @@ from proton import Condition, Link, Message, Terminus, symbol
 
 from tenants.router_patches import Patch
 from workers.messaging.routers import patches
-from workers.services.devrouter import anonymous, forwarding, matching
+from workers.services.devrouter import anonymous, forwarding, limits, matching
 from workers.services.devrouter.attaches import Attach
 from workers.services.devrouter.configuration import Configuration
 from workers.services.devrouter.configured import AutoLink, Configured, LinkRoute
 from workers.services.devrouter.engine import Connection
 from workers.services.devrouter.forwarding import Address
+from workers.services.devrouter.limits import Limits
 from workers.services.devrouter.links import Consumer, Producer, RouterLink
 from workers.services.devrouter.routed import RoutedPair
 
@@ -38,7 +39,6 @@ _NO_TRANSACTIONS = Condition(
 _NO_BROWSE = Condition(
     "amqp:not-implemented", "This address can neither be browsed nor read with a filter"
 )
-_OVER_LIMIT = Condition("amqp:resource-limit-exceeded", "disallowed by local policy")
 
 
 class Router:
@@ -56,6 +56,7 @@ class Router:
         self.boot = int(time.time())  # whole seconds, as in Dispatch
         self.started_at = time.monotonic()
         self.max_connections = configuration.max_connections
+        self.limits = configuration.limits
         self.forbidden = configuration.forbidden
         self.configured = Configured(configuration.default_distribution)
         self.addresses: dict[str, Address] = {}
@@ -109,15 +110,27 @@ class Router:
             return
         vhost = connection.settings.vhost
         limit = self.max_connections.get(vhost)
+        # Dispatch has no other refusal of a session than this number, which the client reads.
+        if sessions := self._limits(connection).sessions:
+            connection.transport.channel_max = sessions - 1
         # Open first, also when over the limit: the reason follows in the close frame.
         self._open(connection)
-        if limit is not None and self.current(vhost) >= limit:
+        mine = sum(
+            other.is_approved
+            and (other.settings.vhost, other.peer.user) == (vhost, connection.peer.user)
+            for other in self.connections.values()
+        )
+        is_full = limit is not None and self.current(vhost) >= limit
+        if is_full or 0 < self._limits(connection).user_connections <= mine:
             self.denied[vhost] += 1
-            connection.proton.condition = _OVER_LIMIT
+            connection.proton.condition = limits.OVER_LIMIT
             connection.proton.close()
             return
         connection.is_approved = True
         self.approved[vhost] += 1
+
+    def _limits(self, connection: Connection) -> Limits:
+        return self.limits.get(connection.settings.vhost, limits.NONE)
 
     def current(self, vhost: str) -> int:
         """Return how many approved connections a vhost has now."""
@@ -154,6 +167,9 @@ class Router:
         attach = Attach(proton)
         if proton.remote_target.type == Terminus.COORDINATOR:
             attach.refuse(_NO_TRANSACTIONS)
+            return
+        if self._limits(connection).is_reached_by(connection.links, proton):
+            attach.refuse(limits.OVER_LIMIT)
             return
         name = self._name_of(attach)
         if not self._may_attach(connection, attach, name):
@@ -205,7 +221,8 @@ class Router:
         if broker is None:
             attach.refuse(_NO_ROUTE)
         else:
-            RoutedPair(connection, attach.proton, broker, route)
+            pair = RoutedPair(connection, attach.proton, broker, route)
+            pair.limit_messages(self._limits(connection).message_bytes)
 
     def _attach_consumer(self, connection: Connection, attach: Attach, name: str | None) -> None:
         proton = attach.proton
@@ -232,8 +249,12 @@ class Router:
         if proton.remote_target.dynamic:
             proton.target.address = f"amqp:/{name}"
         proton.source.copy(proton.remote_source)
+        largest = self._limits(connection).message_bytes
+        proton.max_message_size = largest
         proton.open()
-        self.produce(connection, proton, sink).address_key = key
+        producer = self.produce(connection, proton, sink)
+        producer.address_key = key
+        producer.largest_bytes = largest
 
     def _sink(self, connection: Connection, name: str | None) -> tuple[forwarding.Sink | None, str]:
         if name is None:

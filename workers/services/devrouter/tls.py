@@ -4,6 +4,8 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
+from workers.services.tls_objects import CleanObject
+
 
 @dataclass
 class Profile:
@@ -32,6 +34,7 @@ class Profile:
 
     def _prepared(self, context: ssl.SSLContext, *, trusts: bool) -> ssl.SSLContext:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.sslobject_class = CleanObject
         if self.cert_file:
             context.load_cert_chain(self.cert_file, self.key_file)
         if trusts:

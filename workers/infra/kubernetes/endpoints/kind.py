@@ -18,7 +18,7 @@ from workers.infra.kubernetes.reported import Condition, Reported
 from workers.infra.kubernetes.resources import Applied, Resource
 
 NAME = "messaging"  # the name of the service, and of the object that leads to it
-_PASSED_THROUGH_PORT = 443  # of ingresses, gateways and OpenShift's router
+PASSED_THROUGH_PORT = 443  # of ingresses, gateways and OpenShift's router
 # Conditions of a route: no traffic passes while one of them is False. Sources: Gateway API
 # reference, RouteStatus ("Accepted", "ResolvedRefs"); OpenShift API, RouteIngress ("Admitted").
 _LEADS = frozenset({"Accepted", "ResolvedRefs", "Admitted"})
@@ -80,9 +80,18 @@ class EndpointKind(ABC):
         """
         return ""
 
-    def service(self, choice: Choice, namespace: Namespace, kind: Kind) -> k8s.V1Service:
-        """Return the service in front of the space's public instances, all of them of ``kind``."""
-        port = sizes.PORTS[Listener.AMQPS]
+    def keeps(self, port: int) -> bool:
+        """Return whether the cluster can be asked for this port of the endpoint again."""
+        return False
+
+    def service(
+        self, choice: Choice, namespace: Namespace, kind: Kind, port: int | None = None
+    ) -> k8s.V1Service:
+        """Return the service in front of the space's public instances, all of them of ``kind``.
+
+        ``port`` is the port of the nodes to ask for; None leaves it to the cluster.
+        """
+        inner = sizes.PORTS[Listener.AMQPS]
         return k8s.V1Service(
             metadata=space_metadata(namespace, NAME, self.service_annotations(choice, namespace)),
             spec=k8s.V1ServiceSpec(
@@ -90,16 +99,25 @@ class EndpointKind(ABC):
                 selector=labels.select_component(kind),
                 ports=[
                     k8s.V1ServicePort(
-                        name=Listener.AMQPS.value, port=port, target_port=port, protocol="TCP"
+                        name=Listener.AMQPS.value,
+                        port=inner,
+                        target_port=inner,
+                        protocol="TCP",
+                        node_port=port,
                     )
                 ],
             ),
         )
 
-    def build(self, choice: Choice, namespace: Namespace, kind: Kind) -> Sequence[Applied]:
-        """Return the objects of the endpoint, the service first. Its pods are those of ``kind``."""
+    def build(
+        self, choice: Choice, namespace: Namespace, kind: Kind, port: int | None = None
+    ) -> Sequence[Applied]:
+        """Return the objects of the endpoint, the service first. Its pods are those of ``kind``.
+
+        ``port`` is the port that the service asks for, as for ``service``.
+        """
         lead = self.lead(choice, namespace)
-        service = self.service(choice, namespace, kind)
+        service = self.service(choice, namespace, kind, port)
         return [service] if lead is None else [service, lead]
 
 
@@ -118,7 +136,7 @@ class PassedThrough(EndpointKind):
     def address(
         self, choice: Choice, namespace: Namespace, service: reported.Service
     ) -> Address | None:
-        return outer_host(choice, namespace), _PASSED_THROUGH_PORT
+        return outer_host(choice, namespace), PASSED_THROUGH_PORT
 
 
 def inner_host(namespace: Namespace) -> str:

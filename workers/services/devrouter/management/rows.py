@@ -183,6 +183,8 @@ class Rows:
                 "lastDlvSeconds": int(now - last) if last is not None else None,
                 "protocol": "amqp",
                 "tenant": None,
+                "sslProto": None,
+                "sslCipher": None,
                 "properties": {},
             }
 

@@ -4,15 +4,23 @@ import java.util.Map;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
+import javax.management.MalformedObjectNameException;
+import javax.management.ObjectName;
+
 import org.apache.activemq.artemis.api.core.ActiveMQException;
 import org.apache.activemq.artemis.api.core.ActiveMQSecurityException;
 import org.apache.activemq.artemis.api.core.Message;
 import org.apache.activemq.artemis.api.core.QueueConfiguration;
 import org.apache.activemq.artemis.api.core.SimpleString;
 import org.apache.activemq.artemis.core.postoffice.QueueBinding;
+import org.apache.activemq.artemis.core.postoffice.RoutingStatus;
+import org.apache.activemq.artemis.core.security.SecurityAuth;
 import org.apache.activemq.artemis.core.server.ActiveMQServer;
+import org.apache.activemq.artemis.core.server.MessageReference;
 import org.apache.activemq.artemis.core.server.Queue;
+import org.apache.activemq.artemis.core.server.ServerConsumer;
 import org.apache.activemq.artemis.core.server.ServerSession;
+import org.apache.activemq.artemis.core.server.impl.AckReason;
 import org.apache.activemq.artemis.core.server.plugin.ActiveMQServerPlugin;
 import org.apache.activemq.artemis.core.transaction.Transaction;
 import org.apache.activemq.artemis.spi.core.protocol.RemotingConnection;
@@ -28,11 +36,14 @@ import org.apache.activemq.artemis.utils.CompositeAddress;
 public final class Guard implements ActiveMQServerPlugin {
 
    private static final long SWEEP_MILLIS = 1000;
+   private static final String MESSAGES = "waypost.messages";  // the resource of management
 
    private Limits limits;
    private ActiveMQServer server;
    private Connections connections;
    private ScheduledFuture<?> sweep;
+   private Messages messages;
+   private Replies replies;
 
    @Override
    public void init(Map<String, String> properties) {
@@ -43,6 +54,13 @@ public final class Guard implements ActiveMQServerPlugin {
    public void registered(ActiveMQServer server) {
       this.server = server;
       connections = new Connections(server, limits);
+      messages = new Messages(server);
+      replies = new Replies(server);
+      try {
+         server.getManagementService().registerUntypedControl(MESSAGES, messages, messagesName());
+      } catch (Exception error) {
+         throw new IllegalStateException(error);
+      }
       sweep = server.getScheduledPool()
          .scheduleWithFixedDelay(connections::sweep, 0, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
    }
@@ -50,6 +68,34 @@ public final class Guard implements ActiveMQServerPlugin {
    @Override
    public void unregistered(ActiveMQServer server) {
       sweep.cancel(false);
+      try {
+         server.getManagementService().unregisterUntypedControl(MESSAGES, messagesName());
+      } catch (Exception error) {
+         throw new IllegalStateException(error);
+      }
+   }
+
+   private static ObjectName messagesName() throws MalformedObjectNameException {
+      return new ObjectName("waypost:type=Messages");
+   }
+
+   /** Counts what management removed. Clients acknowledge through a consumer. */
+   @Override
+   public void messageAcknowledged(Transaction transaction, MessageReference reference,
+                                   AckReason reason, ServerConsumer consumer) {
+      if (consumer == null && reason == AckReason.NORMAL) {
+         messages.removed(reference.getQueue());
+      }
+   }
+
+   /** Counts what management added. Dead and expired messages move for other reasons. */
+   @Override
+   public void messageMoved(Transaction transaction, MessageReference reference, AckReason reason,
+                            SimpleString address, Long queue, ServerConsumer consumer,
+                            Message message, RoutingStatus result) {
+      if (consumer == null && reason == AckReason.NORMAL && result == RoutingStatus.OK) {
+         messages.added(address);
+      }
    }
 
    @Override
@@ -65,12 +111,31 @@ public final class Guard implements ActiveMQServerPlugin {
    }
 
    @Override
+   public void afterCreateConsumer(ServerConsumer consumer) throws ActiveMQException {
+      replies.checkConsumer(consumer);
+   }
+
+   @Override
    public void beforeCreateQueue(QueueConfiguration queue) throws ActiveMQException {
       Selectors.check(queue.getFilterString());
+      replies.checkCreation(queue);
+   }
+
+   @Override
+   public void afterCreateQueue(Queue queue) {
+      replies.created(queue);
+   }
+
+   @Override
+   public void afterDestroyQueue(Queue queue, SimpleString address, SecurityAuth session,
+                                 boolean checkConsumerCount, boolean removeConsumers,
+                                 boolean autoDeleteAddress) {
+      replies.destroyed(queue);
    }
 
    /**
-    * Refuses a message to {@code address::queue} if the queue belongs to another address. The
+    * Refuses a message to what is open for replies only and is no reply queue. Also refuses one
+    * to {@code address::queue} if the queue belongs to another address. The
     * broker checks the right to send to the address, then finds no such queue there, and would
     * accept the message without storing it.
     */
@@ -78,7 +143,11 @@ public final class Guard implements ActiveMQServerPlugin {
    public void beforeSend(ServerSession session, Transaction transaction, Message message,
                           boolean direct, boolean noAutoCreateQueue) throws ActiveMQException {
       SimpleString target = message.getAddressSimpleString();
-      if (target == null || !CompositeAddress.isFullyQualified(target)) {
+      if (target == null) {
+         return;
+      }
+      replies.checkMessage(session, CompositeAddress.extractAddressName(target));
+      if (!CompositeAddress.isFullyQualified(target)) {
          return;
       }
       SimpleString address = CompositeAddress.extractAddressName(target);

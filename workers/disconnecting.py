@@ -1,0 +1,125 @@
+"""Close connections of clients that somebody has requested to be closed (``Disconnection``).
+
+``tasks`` calls it. Level-triggered: each call reads what of a request is not done. Whatever step is
+repeated after a worker was killed, a connection that has ended already stays ended.
+"""
+
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+
+import structlog
+from django.db import transaction
+
+from controlplane.core import leases, operations
+from controlplane.core.errors import WaypostError
+from controlplane.core.instance_names import InstanceId
+from tenants.models import Disconnection
+from workers.infra.base import InfraError
+from workers.infra.kinds import REGISTRY
+from workers.instances import LocatedInstance, Locator
+from workers.messaging.management import Refused, Unreachable
+from workers.reconcile.ports import Ports
+
+logger = structlog.get_logger(__name__)
+
+SUBJECT = "connections"  # of the operation, as ``tenants.actions.connections`` begins it
+_LEASE_SECONDS = 60
+# An instance that has not answered for so long has most likely lost its clients anyway.
+PATIENCE = timedelta(seconds=60)
+
+
+def list_due() -> Sequence[str]:
+    """Return the ids of the unfinished requests, oldest first."""
+    rows = Disconnection.objects.filter(finished_at__isnull=True).order_by("created_at")
+    return list(rows.values_list("id", flat=True))
+
+
+def run(disconnection_id: str, ports: Ports) -> None:
+    """Close the connections of one request, and end its operation. Idempotent.
+
+    An instance that does not answer is left to the next call. After a minute the operation fails.
+    Does nothing while another worker runs the same request, or after its end.
+    """
+    name, holder = f"disconnect:{disconnection_id}", uuid.uuid4().hex
+    if not leases.acquire(name, holder, _LEASE_SECONDS):
+        return
+    try:
+        row = (
+            Disconnection.objects.select_related("space")
+            .filter(pk=disconnection_id, finished_at__isnull=True)
+            .first()
+        )
+        if row is not None:
+            _close(row, ports)
+    finally:
+        leases.release(name, holder)
+
+
+def _close(row: Disconnection, ports: Ports) -> None:
+    troubles: dict[str, str] = {}
+    try:
+        existing = Locator(ports.infra, ports.identities_dir).list_existing(row.space)
+    except (InfraError, WaypostError) as error:
+        existing, troubles = [], {"the space": str(error)}
+    wanted = {target["instance"] for target in row.targets}
+    for one in existing:
+        if one.id.name in row.done_on or (not row.messaging_user and one.id.name not in wanted):
+            continue
+        if row.messaging_user and not _serves_clients(one.id, row):
+            continue
+        try:
+            row.closed += _close_at(one, row)
+        except (Unreachable, Refused) as error:
+            logger.warning("connections not closed", instance=one.id.name, reason=str(error))
+            troubles[one.id.name] = "it does not answer"
+            continue
+        except Exception:  # so that the request ends in time, and the requests after it run
+            logger.exception("connections not closed", instance=one.id.name)
+            troubles[one.id.name] = "Waypost failed there"
+            continue
+        row.done_on = [*row.done_on, one.id.name]
+        # After each instance, so that a killed worker's successor does not begin again.
+        row.save(update_fields=["closed", "done_on", "updated_at"])
+        _show(row, troubles)
+    _finish(row, troubles, ports)
+
+
+def _serves_clients(instance: InstanceId, row: Disconnection) -> bool:
+    """Return whether clients of the space connect to this kind of instance."""
+    serving = "broker" if row.space.type == "brokered" else "router"
+    return str(instance.kind) == serving
+
+
+def _close_at(one: LocatedInstance, row: Disconnection) -> int:
+    targets = [target for target in row.targets if target["instance"] == one.id.name]
+    return REGISTRY[one.id.kind].close_connections(
+        one.target,
+        boot_id=targets[0]["boot_id"] if targets else None,
+        ids={target["id"] for target in targets},
+        user=row.messaging_user or None,
+    )
+
+
+def _show(row: Disconnection, troubles: dict[str, str]) -> None:
+    steps = [{"name": name, "state": "done", "message": ""} for name in row.done_on]
+    steps += [
+        {"name": name, "state": "waiting", "message": text} for name, text in troubles.items()
+    ]
+    operations.progress(SUBJECT, row.pk, steps)
+
+
+def _finish(row: Disconnection, troubles: dict[str, str], ports: Ports) -> None:
+    now = ports.clock()
+    _show(row, troubles)
+    if troubles and now - row.created_at < PATIENCE:
+        return
+    with transaction.atomic():
+        row.finished_at = now
+        row.save(update_fields=["finished_at", "updated_at"])
+        if troubles:
+            silent = " and ".join(sorted(troubles))
+            message = f"{silent} did not answer for a minute. Closed elsewhere: {row.closed}."
+            operations.fail(SUBJECT, row.pk, code="connections.not_closed", message=message)
+        else:
+            operations.succeed(SUBJECT, row.pk, up_to_generation=1)

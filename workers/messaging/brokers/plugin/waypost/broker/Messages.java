@@ -1,0 +1,167 @@
+package waypost.broker;
+
+import java.nio.ByteBuffer;
+import java.util.Base64;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.apache.activemq.artemis.api.core.Message;
+import org.apache.activemq.artemis.api.core.SimpleString;
+import org.apache.activemq.artemis.core.message.LargeBodyReader;
+import org.apache.activemq.artemis.core.server.ActiveMQServer;
+import org.apache.activemq.artemis.core.server.LargeServerMessage;
+import org.apache.activemq.artemis.core.server.MessageReference;
+import org.apache.activemq.artemis.core.server.Queue;
+import org.apache.activemq.artemis.core.server.impl.AddressInfo;
+import org.apache.activemq.artemis.json.JsonArrayBuilder;
+import org.apache.activemq.artemis.json.JsonObjectBuilder;
+import org.apache.activemq.artemis.protocol.amqp.broker.AMQPMessage;
+import org.apache.activemq.artemis.protocol.amqp.broker.AMQPStandardMessage;
+import org.apache.activemq.artemis.protocol.amqp.converter.CoreAmqpConverter;
+import org.apache.activemq.artemis.utils.JsonLoader;
+import org.apache.activemq.artemis.utils.collections.LinkedListIterator;
+import org.apache.qpid.proton.codec.ReadableBuffer;
+
+/**
+ * Lists stored messages, and counts what management moved and removed.
+ *
+ * A move adds to one queue's counter and acknowledges on another's, so metering subtracts these
+ * counts. They begin with the process, as the broker's own counters do: a worker that is killed
+ * loses none of them.
+ */
+public final class Messages implements MessagesMBean {
+
+   private final ActiveMQServer server;
+   private final Map<String, AtomicLong> counts = new ConcurrentHashMap<>();
+
+   Messages(ActiveMQServer server) {
+      this.server = server;
+   }
+
+   void removed(Queue queue) {
+      count("out:" + queue.getID());
+   }
+
+   void added(SimpleString address) {
+      Queue queue = server.locateQueue(address);
+      if (queue != null) {
+         count("in:" + queue.getID());
+         return;
+      }
+      AddressInfo topic = server.getAddressInfo(address);
+      if (topic != null) {
+         count("in:" + topic.getId());
+      }
+   }
+
+   private void count(String key) {
+      counts.computeIfAbsent(key, missing -> new AtomicLong()).incrementAndGet();
+   }
+
+   /** Returns {"in:id of queue or topic": number, "out:id of queue": number} as JSON. */
+   @Override
+   public String operated() {
+      JsonObjectBuilder found = JsonLoader.createObjectBuilder();
+      counts.forEach((key, number) -> found.add(key, number.get()));
+      return found.build().toString();
+   }
+
+   /**
+    * Returns a page of stored messages as JSON, in the order of the queue: {newest, messages}.
+    * Messages younger than {@code newest} are left out; 0 takes all. A message has up to
+    * {@code bytes} bytes of its AMQP encoding.
+    */
+   @Override
+   public String list(String queue, long newest, int skip, int count, int bytes) throws Exception {
+      long last = newest > 0 ? newest : server.getStorageManager().getCurrentID();
+      JsonArrayBuilder page = JsonLoader.createArrayBuilder();
+      Queue from = server.locateQueue(queue);
+      if (from == null) {
+         throw new IllegalArgumentException("there is no such queue");
+      }
+      int passed = 0;
+      int taken = 0;
+      try (LinkedListIterator<MessageReference> references = from.browserIterator()) {
+         while (taken < count && references.hasNext()) {
+            MessageReference reference = references.next();
+            if (reference.getMessageID() > last || passed++ < skip) {
+               continue;
+            }
+            page.add(row(reference, bytes));
+            taken++;
+         }
+      }
+      return JsonLoader.createObjectBuilder().add("newest", last).add("messages", page).build()
+         .toString();
+   }
+
+   /** Stores a message at a queue or topic, from its AMQP encoding in base64. Not idempotent. */
+   @Override
+   public void send(String address, String encoded) throws Exception {
+      SimpleString target = SimpleString.of(address);
+      if (server.getAddressInfo(target) == null) {
+         throw new IllegalArgumentException("there is no such address");
+      }
+      AMQPStandardMessage message =
+         new AMQPStandardMessage(0, Base64.getDecoder().decode(encoded), null);
+      message.setMessageID(server.getStorageManager().generateID());
+      message.setAddress(target);
+      server.getPostOffice().route(message, false);
+      added(target);
+   }
+
+   private JsonObjectBuilder row(MessageReference reference, int bytes) throws Exception {
+      Message message = reference.getMessage();
+      JsonObjectBuilder row = JsonLoader.createObjectBuilder()
+         .add("id", reference.getMessageID())
+         .add("from", text(message.getAnnotationString(Message.HDR_ORIGINAL_QUEUE)));
+      if (bytes == 0) {
+         return row;
+      }
+      return row.add("sent", message.getTimestamp())
+         .add("expires", message.getExpiration())
+         .add("durable", message.isDurable())
+         .add("priority", (int) message.getPriority())
+         .add("group", text(message.getGroupID()))
+         .add("deliveries", reference.getDeliveryCount())
+         .add("large", message.isLargeMessage())
+         .add("size", size(message))
+         .add("address", text(message.getAddress()))
+         .add("fromAddress", text(message.getAnnotationString(Message.HDR_ORIGINAL_ADDRESS)))
+         .add("encoded", Base64.getEncoder().encodeToString(encoded(message, reference, bytes)));
+   }
+
+   private static long size(Message message) throws Exception {
+      return message instanceof LargeServerMessage large
+         ? large.getLargeBody().getBodySize() : message.getPersistentSize();
+   }
+
+   private byte[] encoded(Message message, MessageReference reference, int bytes) throws Exception {
+      if (message.isLargeMessage()) {
+         return message instanceof AMQPMessage ? begin((LargeServerMessage) message, bytes)
+            : new byte[0];
+      }
+      AMQPMessage amqp = CoreAmqpConverter.checkAMQP(message, server.getStorageManager());
+      ReadableBuffer buffer = amqp.getSendBuffer(1, reference);
+      byte[] taken = new byte[Math.min(bytes, buffer.remaining())];
+      buffer.get(taken);
+      return taken;
+   }
+
+   private static byte[] begin(LargeServerMessage message, int bytes) throws Exception {
+      LargeBodyReader reader = message.getLargeBody().getLargeBodyReader();
+      reader.open();
+      try {
+         ByteBuffer taken = ByteBuffer.allocate((int) Math.min(bytes, reader.getSize()));
+         reader.readInto(taken);
+         return taken.array();
+      } finally {
+         reader.close();
+      }
+   }
+
+   private static String text(Object value) {
+      return value == null ? "" : value.toString();
+   }
+}

@@ -1,0 +1,11 @@
+package waypost.broker;
+
+/** What {@link Messages} offers to management. Java management demands this interface. */
+public interface MessagesMBean {
+
+   String operated();
+
+   String list(String queue, long newest, int skip, int count, int bytes) throws Exception;
+
+   void send(String address, String encoded) throws Exception;
+}

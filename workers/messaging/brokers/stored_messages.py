@@ -1,0 +1,146 @@
+"""List, remove, move and resend the messages that a broker stores, by its management.
+
+``workers.message_requests`` calls it. No client connection is involved, so no consumer is counted
+and nothing is locked. The broker plugin lists messages and counts what management moves and
+removes (``Messages.java``), and ``snapshot`` subtracts these counts. A broker without the plugin
+is refused.
+
+Each change of one message is a transaction of the broker: it happened or it did not. A repeated
+change of a message that is gone does nothing.
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workers.messaging import management
+from workers.messaging.brokers.tables import BrokerTables
+from workers.messaging.encoded_message import ShownMessage, shown
+from workers.messaging.management import ManagementClient, Refused, Request
+from workers.messaging.observed import ManagementTarget
+
+_RESOURCE = "waypost.messages"  # the name in Guard.java
+_ENCODED_BYTES = 12 * 1024  # of a listed message: sections before the body, and the body's begin
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A page of a queue; ``newest`` bounds later pages to the messages that were there then."""
+
+    newest: int
+    messages: Sequence[ShownMessage]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The id of a stored message, and the queue that it was in before it became a dead letter."""
+
+    id: int
+    came_from: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """The first messages that a change may take, and ``newest`` as in ``Listed``."""
+
+    newest: int
+    messages: Sequence[Found]
+
+
+def list_messages(
+    target: ManagementTarget, queue: str, *, skip: int, count: int, timeout_seconds: float
+) -> Listed:
+    """Return up to ``count`` messages of the queue after the first ``skip``; removes nothing.
+
+    Raises:
+        Unreachable: no answer within ``timeout_seconds``.
+        Refused: the broker has no such queue, or no plugin.
+    """
+    with management.connected(target, purpose="browse", timeout_seconds=timeout_seconds) as client:
+        page = _list(client, queue, 0, skip, count, _ENCODED_BYTES)
+    rows = [shown(row, base64.b64decode(row["encoded"])) for row in page["messages"]]
+    return Listed(int(page["newest"]), rows)
+
+
+@dataclass(frozen=True)
+class StoredQueue:
+    """A queue's id in this incarnation of the broker, and how many messages it holds."""
+
+    id: str
+    messages: int
+
+
+class MessageChanges:
+    """Changes messages of one broker through one management connection."""
+
+    def __init__(self, client: ManagementClient) -> None:
+        self._client = client
+
+    def queues(self) -> Mapping[str, StoredQueue]:
+        """Return all queues by name."""
+        rows = BrokerTables(self._client).rows("listQueues")
+        return {
+            str(row["name"]): StoredQueue(str(row["id"]), int(row["messageCount"])) for row in rows
+        }
+
+    def incarnation(self) -> str:
+        """Return the identity of the broker process's current incarnation."""
+        return str(self._client.read("broker", "Name"))
+
+    def removed_from(self, queue: StoredQueue) -> int:
+        """Return how many messages management took out of a queue in this incarnation."""
+        return operated(self._client).get(f"out:{queue.id}", 0)
+
+    def send(self, address: str, encoded: bytes) -> None:
+        """Store a message, given as its AMQP encoding, at a queue or topic. Not idempotent."""
+        self._client.call(_RESOURCE, "send", address, base64.b64encode(encoded).decode())
+
+    def find(self, queue: str, *, newest: int, skip: int, count: int) -> Page:
+        """Return up to ``count`` messages after ``skip``, none younger than ``newest`` (0: all)."""
+        page = _list(self._client, queue, newest, skip, count, 0)
+        found = [Found(int(row["id"]), str(row["from"])) for row in page["messages"]]
+        return Page(int(page["newest"]), found)
+
+    def remove(self, queue: str, ids: Sequence[int]) -> int:
+        """Delete the messages; return how many were there. Idempotent."""
+        return self._each(queue, "removeMessage", [[id_] for id_ in ids])
+
+    def move(self, queue: str, ids: Sequence[int], to: str) -> int:
+        """Move the messages to another queue of this broker; return how many were there."""
+        return self._each(queue, "moveMessage", [[id_, to] for id_ in ids])
+
+    def resend(self, queue: str, ids: Sequence[int]) -> int:
+        """Move the messages back to where they came from; return how many were there."""
+        return self._each(queue, "retryMessage", [[id_] for id_ in ids])
+
+    def _each(self, queue: str, operation: str, arguments: Sequence[Sequence[Any]]) -> int:
+        requests = [Request(f"queue.{queue}", operation, given) for given in arguments]
+        return sum(1 for done in self._client.ask(requests) if done is True)
+
+
+def operated(client: ManagementClient) -> Mapping[str, int]:
+    """Return what management changed since the broker started, by ``in:<id>`` and ``out:<id>``.
+
+    The id is the broker's of the queue or topic. Empty for a broker without the plugin, which
+    refuses every change of this module.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+    """
+    (answer,) = client.try_all([Request(_RESOURCE, "operated")])
+    return {} if isinstance(answer, Refused) else _json(answer)
+
+
+def _list(
+    client: ManagementClient, queue: str, newest: int, skip: int, count: int, encoded: int
+) -> Mapping[str, Any]:
+    page: Mapping[str, Any] = _json(
+        client.call(_RESOURCE, "list", queue, newest, skip, count, encoded)
+    )
+    return page
+
+
+def _json(answer: Any) -> Any:
+    return json.loads(answer) if isinstance(answer, str) else answer

@@ -1,0 +1,62 @@
+"""The limits that a vhost's policy sets to each user and connection, as in Dispatch.
+
+``configuration`` reads them, ``router`` and ``links`` enforce them. Source: Qpid Dispatch,
+``policy.c`` and ``router_node.c``.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from proton import Condition, Delivery, Link
+
+OVER_LIMIT = Condition("amqp:resource-limit-exceeded", "disallowed by local policy")
+_TOO_LARGE = "Message size exceeded"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a vhost's clients; 0 means no limit.
+
+    ``user_connections``: connections of one user. ``sessions``, ``senders``, ``receivers``: of one
+    connection. ``message_bytes``: of one message that a client sends.
+    """
+
+    user_connections: int = 0
+    sessions: int = 0
+    senders: int = 0
+    receivers: int = 0
+    message_bytes: int = 0
+
+    @classmethod
+    def of(cls, groups: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Return the limits of the group of all users, the only one that Waypost writes."""
+        group = groups.get("$default", {})
+        return cls(
+            group.get("maxConnectionsPerUser", 0),
+            group.get("maxSessions", 0),
+            group.get("maxSenders", 0),
+            group.get("maxReceivers", 0),
+            group.get("maxMessageSize", 0),
+        )
+
+    def is_reached_by(self, links: Iterable[Link], new: Link) -> bool:
+        """Return whether a connection with ``links`` may not attach ``new`` too."""
+        # The router's receivers are the client's senders.
+        allowed = self.receivers if new.is_sender else self.senders
+        return 0 < allowed <= sum(link.is_sender == new.is_sender for link in links)
+
+
+NONE = Limits()
+
+
+def refuse_message(delivery: Delivery) -> None:
+    """Refuse a message that is too large: reject it, close its link, then the connection."""
+    link = delivery.link
+    delivery.local.condition = Condition("amqp:link:message-size-exceeded", _TOO_LARGE)
+    delivery.update(Delivery.REJECTED)
+    delivery.settle()
+    link.close()
+    connection = link.connection
+    connection.condition = Condition("amqp:connection:forced", _TOO_LARGE)
+    connection.close()
