@@ -8,7 +8,7 @@ is off.
 import os
 
 from celery import Celery
-from celery.signals import beat_init, worker_init
+from celery.signals import beat_init, before_task_publish, heartbeat_sent, worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
@@ -16,7 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from controlplane import checks
+from controlplane import checks, heartbeat
 from workers import schedule
 
 app = Celery("waypost")
@@ -65,3 +65,19 @@ def _refuse_source_keys(**_signal: object) -> None:
     except ImproperlyConfigured as error:
         # Celery only logs any other exception of a signal handler, and the server would start.
         raise SystemExit(str(error)) from error
+
+
+@heartbeat_sent.connect  # type: ignore[untyped-decorator]
+def _worker_turns(**_signal: object) -> None:
+    heartbeat.beat()
+
+
+@beat_init.connect  # type: ignore[untyped-decorator]
+def _touch_at_each_sent_task(**_signal: object) -> None:
+    # Celery beat has no signal for a turn of its loop. It sends a task every two seconds
+    # (``schedule.TABLE``). Other processes send tasks too, so only beat listens.
+    before_task_publish.connect(_beat_turns)
+
+
+def _beat_turns(**_signal: object) -> None:
+    heartbeat.beat()

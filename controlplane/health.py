@@ -6,7 +6,6 @@
 * ``/metrics`` reads the database at each scrape, so every web process reports the same values.
 """
 
-import redis
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
@@ -17,6 +16,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from controlplane import gauges
+from controlplane.core import reachability
 
 SCRAPE_TIMEOUT_MS = 5000
 logger = structlog.get_logger(__name__)
@@ -33,7 +33,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 if the database answers, else 503; the body (JSON) says what is away."""
-    database, queue = _database_answers(), _queue_answers()
+    database = reachability.database_answers()
+    queue = reachability.queue_answers(settings.REDIS_URL)
     status = "ready" if database and queue else "degraded" if database else "not ready"
     parts = {"database": "ok" if database else "away", "queue": "ok" if queue else "away"}
     return JsonResponse({"status": status, **parts}, status=200 if database else 503)
@@ -66,23 +67,3 @@ def metrics(request: HttpRequest) -> HttpResponse:
     except DatabaseError:
         logger.exception("metrics could not be read")
         return HttpResponse("the database does not answer\n", status=503, content_type="text/plain")
-
-
-def _database_answers() -> bool:
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
-        return False
-    return True
-
-
-def _queue_answers() -> bool:
-    # Short timeouts: Kubernetes fails a probe that waits for an absent Redis.
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
-    try:
-        return bool(client.ping())
-    except (redis.RedisError, OSError):
-        return False
-    finally:
-        client.close()

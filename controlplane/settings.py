@@ -134,6 +134,10 @@ SUPERVISOR_SOCKET = text("WAYPOST_SUPERVISOR_SOCKET", str(STATE_DIR / "run" / "s
 ARTEMIS_HOME = text("WAYPOST_ARTEMIS_HOME")
 # Whether spaces of type standard can be created. The chart sets false without a router image.
 STANDARD_SPACES_OFFERED = flag("WAYPOST_STANDARD_SPACES_OFFERED", True)
+# The placement profiles that space plans may name, and the size in GiB of the volume of a broker
+# whose plan names none. The chart sets both from the values that `CLUSTER_FILE` has too.
+PLACEMENTS = tuple(text("WAYPOST_PLACEMENTS").split())
+SPACE_STORAGE_GB = number("WAYPOST_SPACE_STORAGE_GB", 5)
 ROUTER_BINARY = text("WAYPOST_ROUTER_BINARY")  # empty: the development router
 # The address of the auth service, which routers ask about logins.
 AUTH_SERVICE_HOST = text("WAYPOST_AUTH_SERVICE_HOST", "127.0.0.1")
@@ -154,10 +158,21 @@ ACCOUNT_RATE = rate("WAYPOST_ACCOUNT_RATE", "10/min")
 # ignored.
 TRUSTED_PROXIES = number("WAYPOST_TRUSTED_PROXIES", 0)
 METRICS_TOKEN = text("WAYPOST_METRICS_TOKEN")  # empty: /metrics is open
+# The web server: its processes, and the threads of each one. A thread has at most one connection to
+# the database, and each process one more for event streams.
+_SERVE = "with 0, nothing serves requests."
+WEB_PROCESSES = positive("WAYPOST_WEB_PROCESSES", 2, _SERVE)
+WEB_THREADS = positive("WAYPOST_WEB_THREADS", 4, _SERVE)
+# How often an open event stream checks that its caller may still read the space.
+EVENT_RECHECK_SECONDS = positive(
+    "WAYPOST_EVENT_RECHECK_SECONDS", 30, "with 0, event streams would check without a pause."
+)
 # A rollout changes at most WAVE ready spaces at once. It stops by itself when BUDGET spaces have
 # failed. A space has failed if it is not ready ROLLOUT_PATIENCE_SECONDS after its change.
 _PAUSE = "to stop rollouts, pause them (`waypost rollouts pause`)."
 ROLLOUT_WAVE = positive("WAYPOST_ROLLOUT_WAVE", 5, _PAUSE)
+# The wave until the first space runs the release. That space shows whether the release starts.
+ROLLOUT_FIRST_WAVE = positive("WAYPOST_ROLLOUT_FIRST_WAVE", 1, _PAUSE)
 ROLLOUT_BUDGET = positive("WAYPOST_ROLLOUT_BUDGET", 1, _PAUSE)
 # Rises with each `helm upgrade`, because the chart sets it. While workers of two versions run
 # during an upgrade, those with the lower revision start no rollouts. 0: not used.

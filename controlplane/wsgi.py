@@ -1,7 +1,7 @@
 """The WSGI entry point of the web server.
 
-It loads slow parts at import. gunicorn imports it before it forks (``--preload``), so no request
-waits for them. The import fails if a key is from the source code (``checks``).
+It loads slow parts at import. ``controlplane.web`` imports it before it forks, so no request waits
+for them. The import fails if a key is from the source code (``checks``).
 """
 
 import os

@@ -15,6 +15,7 @@ from controlplane.api.serializers import (
     OperationSerializer,
     ReconciledSerializer,
     StrictSerializer,
+    for_caller,
 )
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.errors import Invalid
@@ -71,6 +72,15 @@ class AddressSpaceSerializer(ReconciledSerializer):
     send_withdrawn = serializers.BooleanField(
         help_text="True while a used-up quota keeps every client from sending."
     )
+    probed_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When probe messages last passed through every type of address in use, on every "
+        "broker and router. They use internal addresses, never those of the tenant.",
+    )
+    silent_since = serializers.DateTimeField(
+        allow_null=True,
+        help_text="Since when a broker or router has not answered; null if all answer.",
+    )
     endpoints = EndpointSerializer(many=True)
 
 
@@ -124,7 +134,10 @@ class AddressSpaceView(TenantView):
     def get(self, request: Request, tenant: str, space: str) -> Response:
         """Return the space with endpoints and conditions. The ETag identifies its desired state."""
         row = queries.get_space(self.tenant, space)
-        return Response(AddressSpaceSerializer(row).data, headers=etags.headers(row.generation))
+        return Response(
+            AddressSpaceSerializer(row, context=for_caller(self.request)).data,
+            headers=etags.headers(row.generation),
+        )
 
     @schema.describe(
         "Change a space's plan",

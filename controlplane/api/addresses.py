@@ -7,13 +7,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import etags, pagination, schema, setting_fields
+from controlplane.api import etags, live, pagination, schema, setting_fields
 from controlplane.api.idempotency import idempotent
+from controlplane.api.live import LiveSerializer
 from controlplane.api.serializers import (
     ChoiceOf,
     OperationSerializer,
     ReconciledSerializer,
     StrictSerializer,
+    for_caller,
 )
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.address_types import SETTINGS, AddressSettings
@@ -25,7 +27,7 @@ from tenants.permissions import Permission
 
 
 class FixedAtCreation(Conflict):
-    """Type, plan and topic of an address can never change."""
+    """Type, plan, topic and last-value key of an address can never change."""
 
     code = "address.fixed_at_creation"
 
@@ -57,7 +59,11 @@ class AddressSerializer(ReconciledSerializer):
     plan = serializers.CharField(source="address_plan.key")
     probed_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When a probe message last went through an address of its kind on its instances.",
+        help_text="When a probe message last went through an internal address of the same type on "
+        "its brokers and routers. No probe goes through the address itself.",
+    )
+    live = LiveSerializer(
+        allow_null=True, help_text="The newest reading; null before the first one."
     )
 
     def get_fields(self) -> dict[str, setting_fields.Field]:
@@ -94,9 +100,11 @@ class AddressesView(AddressChangesView):
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
         """Return the addresses ordered by name."""
-        found = queries.list_addresses(queries.get_space(self.tenant, space))
+        space_row = queries.get_space(self.tenant, space)
+        found = queries.list_addresses(space_row)
         rows = found.select_related("address_plan", "topic")
         page = pagination.page(request, rows, "address")
+        live.attach(space_row, page.rows)
         return Response(pagination.body(page, AddressSerializer))
 
     @schema.describe(
@@ -164,7 +172,11 @@ class AddressView(AddressChangesView):
         return accepted(operation, self.tenant)
 
     def _shown(self, row: Address) -> Response:
-        return Response(AddressSerializer(row).data, headers=etags.headers(row.generation))
+        live.attach(row.space, [row])
+        return Response(
+            AddressSerializer(row, context=for_caller(self.request)).data,
+            headers=etags.headers(row.generation),
+        )
 
     def _change(self, request: Request, row: Address, spec: dict[str, Any]) -> Response:
         own = row.settings

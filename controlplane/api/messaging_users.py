@@ -13,6 +13,7 @@ from controlplane.api.serializers import (
     OperationSerializer,
     ReconciledSerializer,
     StrictSerializer,
+    for_caller,
 )
 from controlplane.api.views import TenantView, accepted
 from tenants import queries
@@ -108,7 +109,9 @@ class MessagingUserView(TenantView):
         """Return the messaging user of this name. The ETag identifies its desired state."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         headers = etags.headers(row.generation)
-        return Response(MessagingUserSerializer(row).data, headers=headers)
+        return Response(
+            MessagingUserSerializer(row, context=for_caller(self.request)).data, headers=headers
+        )
 
     @schema.describe(
         "Change a messaging user",

@@ -3,8 +3,10 @@
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from controlplane.core.models import Operation
+from controlplane.core.phases import Condition
 from tenants.models import Role
 
 
@@ -46,7 +48,19 @@ class ConditionSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(["True", "False", "Unknown"])
     reason = serializers.CharField()
     message = serializers.CharField()
+    detail = serializers.SerializerMethodField(
+        help_text="What the platform reports, for staff; empty for everybody else."
+    )
     since = serializers.DateTimeField()
+
+    def get_detail(self, condition: Condition) -> str:
+        """Return the detail if the caller is staff: views pass ``for_caller`` as context."""
+        return condition.get("detail", "") if self.context.get("is_staff") else ""
+
+
+def for_caller(request: Request) -> dict[str, Any]:
+    """Return the context of serializers of reconciled objects: what the caller may read of them."""
+    return {"is_staff": bool(request.user.is_staff)}
 
 
 class ReconciledSerializer(serializers.Serializer[Any]):

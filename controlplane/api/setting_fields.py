@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from controlplane.core.address_types import SETTINGS, Setting, Whole
+from controlplane.core.address_types import SETTINGS, Setting
+from controlplane.core.setting_values import Text, Whole
 from tenants.models import SpaceType
 
 Field = serializers.Field[Any, Any, Any, Any]
@@ -36,18 +37,32 @@ def input_field(setting: Setting) -> Field:
             required=False,
             allow_null=True,
             default=None,
-            help_text=f"{setting.help_text} {number.range_words()} Null or absent: the plan's "
-            "value.",
+            help_text=f"{setting.help_text} {number.range_words()}{_where(setting)} "
+            "Null or absent: the plan's value.",
         )
-    is_everywhere = set(setting.spaces) == set(SpaceType.values)
-    where = "" if is_everywhere else f" Only in {' and '.join(setting.spaces)} spaces."
+    if isinstance(number, Text):
+        # ``tenants.address_rules`` checks it and refuses with the code ``address.invalid``.
+        return serializers.CharField(
+            max_length=number.longest,
+            required=False,
+            default="",
+            allow_blank=True,
+            help_text=f"{setting.help_text}{_where(setting)}",
+        )
     return serializers.CharField(
         max_length=255,
         required=False,
         default="",
         allow_blank=True,
-        help_text=f"{setting.help_text}{where}",
+        help_text=f"{setting.help_text}{_where(setting)}",
     )
+
+
+def _where(setting: Setting) -> str:
+    is_everywhere = set(setting.spaces) == set(SpaceType.values)
+    fixed = " It can never change." if setting.is_fixed and not setting.is_relation else ""
+    where = "" if is_everywhere else f" Only in {' and '.join(setting.spaces)} spaces."
+    return f"{fixed}{where}"
 
 
 def output_field(setting: Setting) -> Field:
@@ -56,7 +71,7 @@ def output_field(setting: Setting) -> Field:
         return serializers.IntegerField(
             allow_null=True, help_text=f"{setting.help_text} Null: the plan's value."
         )
-    # A fixed setting is a relation to another address, any other a column with its name.
-    if setting.is_fixed:
+    # A relation is a foreign key to another address, any other a column with its name.
+    if setting.is_relation:
         return serializers.CharField(source=f"{setting.name}.address", default="")
     return serializers.CharField(allow_blank=True, help_text=setting.help_text)

@@ -3,18 +3,22 @@
 from django.urls import path, re_path
 
 from controlplane.api import (
+    address_history,
     address_spaces,
     addresses,
     audit_events,
+    connections,
     invoices,
     maintenance_windows,
     members,
+    messages,
     messaging_users,
     operations,
     plans,
     problem,
     schema,
     sessions,
+    space_events,
     staff_catalog,
     staff_invoices,
     staff_rollouts,
@@ -64,11 +68,25 @@ urlpatterns = [
     path(f"{_TENANT}/invoices/<str:invoice>", invoices.InvoiceView.as_view()),
     path(f"{_TENANT}/address-spaces", address_spaces.AddressSpacesView.as_view()),
     path(_SPACE, address_spaces.AddressSpaceView.as_view()),
+    path(f"{_SPACE}/events", space_events.SpaceEventsView.as_view()),
     path(f"{_SPACE}/addresses", addresses.AddressesView.as_view()),
     # ``path``, because names of addresses may have slashes.
+    # The view of /history also serves an address whose own name ends so.
+    path(
+        f"{_SPACE}/addresses/<path:address>/history", address_history.AddressHistoryView.as_view()
+    ),
     path(f"{_SPACE}/addresses/<path:address>", addresses.AddressView.as_view()),
+    path(f"{_SPACE}/messages/browse", messages.BrowseView.as_view()),
+    path(f"{_SPACE}/messages/send", messages.SendView.as_view()),
+    path(f"{_SPACE}/messages/purge", messages.PurgeView.as_view()),
+    path(f"{_SPACE}/messages/delete", messages.DeleteView.as_view()),
+    path(f"{_SPACE}/messages/move", messages.MoveView.as_view()),
+    path(f"{_SPACE}/messages/resend", messages.ResendView.as_view()),
+    path(f"{_SPACE}/messages/pages/<str:page>", messages.MessagePageView.as_view()),
     path(f"{_SPACE}/users", messaging_users.MessagingUsersView.as_view()),
     path(f"{_SPACE}/users/<str:user>", messaging_users.MessagingUserView.as_view()),
+    path(f"{_SPACE}/connections", connections.ConnectionsView.as_view()),
+    path(f"{_SPACE}/connections/close", connections.ConnectionsCloseView.as_view()),
     path("staff/catalog", staff_catalog.CatalogView.as_view()),
     path("staff/rollouts", staff_rollouts.RolloutsView.as_view()),
     path("staff/rollout", staff_rollouts.RolloutView.as_view()),

@@ -8,20 +8,16 @@ import typer
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
-from controlplane.core.address_types import (
-    BY_SLUG,
-    SETTING,
-    SETTINGS,
-    AddressSettings,
-    Setting,
-    Whole,
-)
+from controlplane.core.address_types import BY_SLUG, SETTING, SETTINGS, AddressSettings, Setting
 from controlplane.core.errors import Invalid
+from controlplane.core.setting_values import Whole
 from controlplane.rest_client import Api, Json, last_segments, segment
 
 app = typer.Typer(
     no_args_is_help=True, help="Addresses of a space: list, create, show, update, delete."
 )
+# The columns of the newest reading in a list.
+_LIVE = ("depth", "in_per_second", "out_per_second", "consumers")
 # For the help text: without the types that no space offers.
 _TYPES = ", ".join(row.slug for row in BY_SLUG.values() if row.spaces)
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
@@ -71,10 +67,14 @@ def setting_named(option: str) -> str:
 
 @app.command("list")
 def list_addresses(space: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
-    """List the addresses of a space."""
+    """List the addresses of a space, with the newest reading of each."""
     api, tenant = login_store.connect(tenant)
     rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses"))
-    output.show_rows(rows, ["address", "type", "plan", "phase"], form)
+    if form is Format.TABLE:
+        rows = [
+            {**row, **{name: (row.get("live") or {}).get(name) for name in _LIVE}} for row in rows
+        ]
+    output.show_rows(rows, ["address", "type", "plan", "phase", *_LIVE], form)
 
 
 @app.command()
@@ -99,11 +99,22 @@ def create(
 
 
 @app.command()
-def show(space: str, address: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
-    """Show an address: phase, settings, conditions."""
+def show(
+    space: str,
+    address: str,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it again every few seconds until Ctrl-C.")
+    ] = False,
+    tenant: Tenant = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show an address: phase, newest reading, settings, conditions."""
     api, tenant = login_store.connect(tenant)
     path = f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
-    output.show_one(api.get(path), form)
+    if watch:
+        output.watch(lambda: api.get(path), form)
+    else:
+        output.show_one(api.get(path), form)
 
 
 @app.command()

@@ -11,7 +11,9 @@ from typer.core import TyperGroup
 from controlplane.cli import (
     addresses,
     billing,
+    connections,
     extras,
+    messages,
     output,
     people,
     rollouts,
@@ -61,7 +63,9 @@ app.command()(people.login)
 app.command()(people.logout)
 app.add_typer(spaces.app, name="spaces")
 app.add_typer(addresses.app, name="addresses")
+app.add_typer(messages.app, name="messages")
 app.add_typer(users.app, name="users")
+app.add_typer(connections.app, name="connections")
 app.add_typer(billing.usage_app, name="usage")
 app.add_typer(billing.invoices_app, name="invoices")
 app.add_typer(tokens.app, name="tokens")

@@ -32,7 +32,8 @@ def up(
     seconds, password = time.monotonic() - began, started.secrets.operator_password
     if form is Format.JSON:
         operator = {"email": OPERATOR_EMAIL, "password": password}
-        output.show_json({"root": root, "url": started.url, "operator": operator})
+        shown = {"root": root, "url": started.url, "operator": operator}
+        output.show_json({**shown, "metrics_token": started.metrics_token})
         return
     output.show_text(f"up after {seconds:.1f} s: {started.url}")
     output.show_text(f"operator: {OPERATOR_EMAIL} / {password}")

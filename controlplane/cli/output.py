@@ -13,6 +13,7 @@ Exit codes, for scripts (docs/cli.md lists them too)::
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -46,6 +47,8 @@ _BY_KIND: Sequence[tuple[type[WaypostError], int]] = (
     (Unavailable, 7),
 )
 _MOST_REASONS = 20
+_WATCH_SECONDS = 3.0
+_CLEAR = "\x1b[H\x1b[2J"  # ANSI: to the first column of the first line, then erase the screen
 _UNBROKEN = 100_000  # columns: no line of an answer in a pipe is wrapped or truncated
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -102,6 +105,25 @@ def show_one(row: Mapping[str, Any], output: Format) -> None:
     for name, value in row.items():
         table.add_row(Text(cells.heading(name)), Text(cells.text(name, value, row)))
     _print(table)
+
+
+def watch(
+    read: Callable[[], Mapping[str, Any]],
+    output: Format,
+    *,
+    wait: Callable[[float], None] = time.sleep,
+) -> None:
+    """Print what ``read`` returns every few seconds, until an interrupt.
+
+    On a terminal each answer replaces the one before; ``wait`` sleeps for the given seconds.
+    """
+    while True:
+        row = read()
+        if sys.stdout.isatty():
+            sys.stdout.write(_CLEAR)
+        show_one(row, output)
+        sys.stdout.flush()
+        wait(_WATCH_SECONDS)
 
 
 def show_json(value: Any) -> None:

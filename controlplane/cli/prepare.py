@@ -5,10 +5,14 @@ controlplane.cli.prepare`` with the installation's environment. Idempotent.
 """
 
 import os
+import sys
+import time
+from collections.abc import Callable
 
 import django
 
 _ONE_AT_A_TIME = 0x57507570  # advisory lock of PostgreSQL; an arbitrary number
+_ATTEMPTS, _PAUSE_SECONDS = 200, 3  # ten minutes, and the time that each attempt takes
 
 
 def main() -> None:
@@ -21,6 +25,7 @@ def main() -> None:
     from controlplane.core import audit
     from plans.catalog import publishing
 
+    wait_for_database(connection.ensure_connection, lambda: time.sleep(_PAUSE_SECONDS))
     # A killed `up` leaves its own preparation running, so this one waits for it. The lock ends with
     # the connection to the database.
     with connection.cursor() as cursor:
@@ -29,6 +34,31 @@ def main() -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
     publishing.ensure_default(by=audit.SYSTEM)
     ensure_operator(os.environ["WAYPOST_OPERATOR_PASSWORD"])
+
+
+def wait_for_database(connect: Callable[[], None], pause: Callable[[], None]) -> None:
+    """Return once ``connect`` succeeds; each failure is printed, and ``pause`` called after it.
+
+    In a cluster this starts together with the bundled database, whose name does not resolve before
+    it is ready.
+
+    Raises:
+        OperationalError: the database does not answer after ten minutes.
+    """
+    from django.db import OperationalError
+
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            connect()
+        except OperationalError as error:
+            if attempt == _ATTEMPTS:
+                raise
+            reason = " ".join(str(error).split())
+            sys.stdout.write(f"waiting for the database ({attempt} of {_ATTEMPTS}): {reason}\n")
+            sys.stdout.flush()
+            pause()
+        else:
+            return
 
 
 def ensure_operator(password: str) -> None:

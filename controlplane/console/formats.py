@@ -38,10 +38,12 @@ _INVOICE_CLASS: Mapping[str, str] = {
     Invoice.State.ISSUING: "busy",
     Invoice.State.VOIDED: "",
 }
+_NOUNS = {"messages": "messages of"}
 _STEP_CLASS = {"done": "done", "running": "now", "waiting": "now", "failed": "failed"}
 _OPERATION_CLASS = {"Running": "busy", "Succeeded": "good", "Failed": "bad"}
 _VERBS = {
     "change_plan": "Change the plan of",
+    "close": "Close",
     "create": "Create",
     "delete": "Delete",
     "update": "Change",
@@ -86,7 +88,7 @@ def operation_class(state: str) -> str:
 def operation_title(kind: str, name: str) -> str:
     """Return the title of an operation: ``address.create`` of x -> ``Create address x``."""
     noun, _, verb = kind.partition(".")
-    return f"{_VERBS.get(verb, verb.capitalize())} {plain_words(noun)} {name}"
+    return f"{_VERBS.get(verb, verb.capitalize())} {_NOUNS.get(noun, plain_words(noun))} {name}"
 
 
 def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -112,9 +114,10 @@ def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
 
 
 def problem_words(space: AddressSpace) -> str:
-    """Return the problems of a space as one line: ``reason: message reason: message``."""
+    """Return the problems of a space as staff read them, as one line: ``reason: message …``."""
     return " ".join(
-        f"{condition['reason']}: {condition['message']}" for condition in problems_of(space)
+        f"{condition['reason']}: {condition.get('detail') or condition['message']}"
+        for condition in problems_of(space)
     )
 
 

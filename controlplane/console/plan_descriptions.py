@@ -44,7 +44,7 @@ def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) ->
     """Return short lines about a plan for its card.
 
     For a plan: main limits, included usage, prices of meters. For a space plan: its size. For an
-    address plan: none.
+    address plan: its partitions, if it has several.
     """
     if isinstance(plan, PlanDefinition):
         quotas = [
@@ -64,8 +64,30 @@ def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) ->
             + (" at each router" if plan.routers > 1 else ""),
             f"{plan.max_brokers} broker{'s' if plan.max_brokers > 1 else ''}"
             + (f", {plan.routers} router{'s' if plan.routers > 1 else ''}" if plan.routers else ""),
+            *sizes(plan),
         ]
+    if plan.partitions > 1:
+        return [f"spread over {plan.partitions} brokers, without order across them"]
     return []  # the address form shows an address plan's type and hourly price instead
+
+
+def sizes(plan: SpacePlanDefinition) -> list[str]:
+    """Return lines about each broker of a space plan, and about the limits of its clients."""
+    disk = f" and {plan.broker_disk_gb:,} GiB of disk" if plan.broker_disk_gb else ""
+    limits = {
+        "messages of up to {:,} KiB": plan.max_message_kb,
+        "up to {:,} connections of each user": plan.max_user_connections,
+        "up to {:,} sessions in each connection": plan.max_connection_sessions,
+        "up to {:,} senders in each connection": plan.max_connection_senders,
+        "up to {:,} receivers in each connection": plan.max_connection_receivers,
+    }
+    return [
+        f"{plan.broker_memory_mb:,} MiB of memory{disk} for each broker"
+        if plan.broker_persistent
+        else f"{plan.broker_memory_mb:,} MiB of memory for each broker and no disk: messages are "
+        "lost when a broker restarts",
+        *(words.format(limit) for words, limit in limits.items() if limit is not None),
+    ]
 
 
 def hour_price(price: Decimal, currency: str) -> str:

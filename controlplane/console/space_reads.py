@@ -28,6 +28,7 @@ def operations(space: AddressSpace) -> QuerySet[Operation]:
         Q(subject_id=space.id)
         | Q(subject_id__in=space.addresses.values("id"))
         | Q(subject_id__in=space.users.values("id"))
+        | Q(subject_id__in=queries.list_message_requests(space).order_by().values("id"))
     )
     return queries.list_operations(space.tenant).filter(inside)
 

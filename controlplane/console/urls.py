@@ -5,8 +5,10 @@ from django.urls import include, path
 
 from controlplane.console.views import (
     accounts,
+    address_settings,
     addresses,
     connect,
+    connections,
     invoices,
     messaging_users,
     overview,
@@ -15,6 +17,7 @@ from controlplane.console.views import (
     staff_fleet,
     staff_invoices,
     staff_tenants,
+    stored_messages,
     team,
     usage,
 )
@@ -29,10 +32,21 @@ space_urls = [
     path("plan", spaces.plan, name="space_plan"),
     path("addresses/new", addresses.new, name="address_new"),
     # ``address`` is the id, because names may contain slashes.
+    path("addresses/<slug:address>", addresses.detail, name="address"),
+    path("addresses/<slug:address>/live", addresses.live, name="address_live"),
+    path("addresses/<slug:address>/settings", address_settings.page, name="address_settings"),
     path("addresses/<slug:address>/delete", addresses.delete, name="address_delete"),
+    path("addresses/<slug:address>/messages", stored_messages.page, name="messages"),
+    path("addresses/<slug:address>/messages/send", stored_messages.send, name="messages_send"),
+    path("addresses/<slug:address>/messages/purge", stored_messages.purge, name="messages_purge"),
+    path(
+        "addresses/<slug:address>/messages/change", stored_messages.change, name="messages_change"
+    ),
     path("users", messaging_users.user_list, name="space_users"),
     path("users/new", messaging_users.new, name="user_new"),
     path("users/<str:user>/revoke", messaging_users.revoke, name="user_revoke"),
+    path("connections", connections.page, name="space_connections"),
+    path("connections/close", connections.close, name="connections_close"),
     path("connect", connect.page, name="space_connect"),
     path("certificate", connect.certificate, name="space_certificate"),
 ]

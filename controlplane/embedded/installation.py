@@ -6,6 +6,7 @@ create the file; the ``waypost`` command, the demonstration and the benches read
 """
 
 import base64
+import hmac
 import json
 import os
 import secrets
@@ -103,6 +104,15 @@ class Installation:
         return f"http://127.0.0.1:{self.ports.web}"
 
     @property
+    def metrics_token(self) -> str:
+        """The token that /metrics requires; empty if the settings of the installation say so.
+
+        Derived from a secret, so that installations of earlier versions have one too.
+        """
+        derived = hmac.new(self.secrets.django_key.encode(), b"metrics-token", "sha256")
+        return self.settings.get("WAYPOST_METRICS_TOKEN", derived.hexdigest()[:40])
+
+    @property
     def postgres(self) -> postgres.Server:
         return postgres.Server(
             "127.0.0.1", self.ports.postgres, postgres.USER, self.secrets.postgres_password
@@ -143,6 +153,7 @@ class Installation:
             "WAYPOST_SECRET_KEY": self.secrets.django_key,
             "WAYPOST_SECRET_KEYS": self.secrets.sealing_key,
             "WAYPOST_PUBLIC_URL": self.url,
+            "WAYPOST_METRICS_TOKEN": self.metrics_token,
             "WAYPOST_SUPERVISOR_SOCKET": str(self.run_dir / "supervisor.sock"),
             "WAYPOST_ARTEMIS_HOME": str(tools.artemis),
             # Empty: the development router.
@@ -253,6 +264,9 @@ def keep_tools(installation: Installation) -> Installation:
     # later would not be used.
     if os.environ.get("WAYPOST_ROUTER"):
         in_use["WAYPOST_ROUTER"] = os.environ["WAYPOST_ROUTER"]
+    # An empty one opens /metrics.
+    if "WAYPOST_METRICS_TOKEN" in os.environ:
+        in_use["WAYPOST_METRICS_TOKEN"] = os.environ["WAYPOST_METRICS_TOKEN"]
     return with_settings(installation, in_use)
 
 

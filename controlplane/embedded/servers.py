@@ -96,13 +96,9 @@ def service_programs(installation: Installation) -> Sequence[Program]:
     # wait for them.
     worker = f"{celery} worker --without-gossip --without-mingle --loglevel INFO"
     beat_state = installation.run_dir / "beat-schedule"
-    bind = f"127.0.0.1:{installation.ports.web}"
     commands: Mapping[str, Sequence[str]] = {
         "auth": ["workers.services.auth"],
-        "web": [
-            *f"gunicorn controlplane.wsgi --bind {bind} --workers 2 --threads 4".split(),
-            *"--preload --no-control-socket --worker-tmp-dir /dev/shm".split(),
-        ],
+        "web": ["controlplane.web", "--port", str(installation.ports.web)],
         "worker": f"{worker} --concurrency 3 --queues reconcile --hostname worker@%h".split(),
         "metering": f"{worker} --concurrency 2 --queues metering --hostname metering@%h".split(),
         "beat": [*f"{celery} beat --loglevel WARNING".split(), "--schedule", str(beat_state)],

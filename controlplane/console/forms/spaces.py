@@ -6,7 +6,8 @@ from typing import Any
 from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
-from controlplane.core.address_types import SETTING, SETTINGS, AddressSettings, Setting, Whole
+from controlplane.core.address_types import SETTING, SETTINGS, AddressSettings, Setting
+from controlplane.core.setting_values import Text, Whole
 from plans.catalog.definitions import AddressPlanDefinition, SpacePlanDefinition
 from tenants.models import Address
 
@@ -56,11 +57,13 @@ def form_name(setting: Setting) -> str:
     return setting.name.removesuffix(unit.suffix) + unit.form_suffix
 
 
-def setting_field(setting: Setting, existing: Sequence[Address]) -> forms.Field | None:
-    """Return the form field of a setting: a number, or the choice of an address.
+def setting_field(
+    setting: Setting, existing: Sequence[Address], space_type: str
+) -> forms.Field | None:
+    """Return the form field of a setting: a number, a text, or the choice of an address.
 
-    ``existing`` are the addresses of the space; those of the type ``refers_to`` can be chosen. None
-    if there are none.
+    ``existing`` are the addresses of the space; those of a type in ``refers_to`` can be chosen.
+    None if there are none.
     """
     number = setting.value
     if isinstance(number, Whole):
@@ -73,7 +76,19 @@ def setting_field(setting: Setting, existing: Sequence[Address]) -> forms.Field 
             min_value=-(-number.smallest // unit.size),
             max_value=number.largest // unit.size,
         )
-    names = [row.address for row in existing if row.type == number.refers_to]
+    if isinstance(number, Text):
+        options = [("", "the default"), *((choice, choice) for choice in number.choices)]
+        texts: dict[str, Any] = {
+            "label": setting.title,
+            "required": False,
+            "help_text": setting.help_text,
+        }
+        if number.choices:
+            return forms.ChoiceField(choices=options, **texts)
+        return forms.CharField(
+            max_length=number.longest, widget=forms.TextInput(attrs=_MONO), **texts
+        )
+    names = [row.address for row in existing if row.type in number.refers_to[space_type]]
     choices = [("", "none"), *((name, name) for name in names)]
     return (
         forms.ChoiceField(
@@ -120,7 +135,7 @@ class AddressForm(ConsoleForm):
             if any(setting.is_offered(plan.space_type, plan.address_type) for plan in address_plans)
         }
         for name, setting in list(self.shown.items()):
-            field = setting_field(setting, existing)
+            field = setting_field(setting, existing, address_plans[0].space_type)
             # There is no address to refer to: the only choice would be "none".
             if field is None:
                 del self.shown[name]
@@ -129,16 +144,16 @@ class AddressForm(ConsoleForm):
 
     @property
     def fixed_fields(self) -> list[forms.BoundField]:
-        """The fields of settings that can never change, such as the topic of a subscription.
+        """The fields that an address of their type must have, such as a subscription's topic.
 
         The page shows them always, below the plans; the other settings can be folded away.
         """
-        return [self[name] for name, setting in self.shown.items() if setting.is_fixed]
+        return [self[name] for name, setting in self.shown.items() if setting.is_relation]
 
     @property
     def setting_fields(self) -> list[forms.BoundField]:
-        """The fields of the settings that can change later."""
-        return [self[name] for name, setting in self.shown.items() if not setting.is_fixed]
+        """The fields of all other settings."""
+        return [self[name] for name, setting in self.shown.items() if not setting.is_relation]
 
     @property
     def has_settings(self) -> bool:
@@ -205,6 +220,18 @@ class ConfirmForm(ConsoleForm):
         if typed != self.expected:
             raise forms.ValidationError(f"Type exactly {self.expected}.")
         return typed
+
+
+class CloseConnectionsForm(ConsoleForm):
+    """The confirmation of closing connections: some by name, or all of a messaging user."""
+
+    ids = forms.MultipleChoiceField(required=False, widget=forms.MultipleHiddenInput)
+    user = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, chosen: Sequence[str], user: str, **kwargs: Any) -> None:
+        kwargs["initial"] = {"ids": chosen, "user": user}
+        super().__init__(*args, **kwargs)
+        self.fields["ids"].choices = [(name, name) for name in chosen]  # type: ignore[attr-defined]
 
 
 class DeleteSpaceForm(ConfirmForm):

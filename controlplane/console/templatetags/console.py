@@ -4,8 +4,10 @@ They give templates the functions of ``formats``, ``charts``, ``plan_description
 """
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django import template
 from django.utils import timezone
@@ -42,6 +44,18 @@ def money(amount_minor: int, currency: str) -> str:
 def figure(value: Decimal | int) -> str:
     """Return a number as text, with thousands separators and at most three decimals."""
     return charts.words(Decimal(value))
+
+
+@register.simple_tag
+def live_figure(value: Decimal | int | float | None) -> str:
+    """Return a live value as text; ``not known`` for None."""
+    return "not known" if value is None else charts.words(Decimal(str(value)))
+
+
+@register.filter
+def of_id(rows: Mapping[str, Any], id: str) -> Any:
+    """Return the entry of a mapping by id; None if there is none."""
+    return rows.get(id)
 
 
 @register.filter

@@ -1,24 +1,32 @@
-"""Pages that create an address, and delete one after a typed confirmation."""
+"""Pages of an address: its newest reading and history, creation, deletion."""
 
+import hashlib
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils import timezone
 
-from controlplane.console import plan_reads
+from controlplane.console import address_charts, plan_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.spaces import AddressForm, ConfirmForm
-from controlplane.console.scope import TenantScope
-from controlplane.core.address_types import SETTINGS, Reference
-from controlplane.core.errors import Missing
+from controlplane.console.scope import NavItem, TenantScope
+from controlplane.console.views import address_frame
+from controlplane.core.address_types import SETTINGS
+from controlplane.core.setting_values import Reference
 from plans.catalog import publishing
 from plans.catalog.definitions import AddressPlanDefinition
-from tenants import queries
+from tenants import live_readings, queries, reading_history
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace
 from tenants.permissions import Permission
+
+# Several cycles of the sampler: an older reading shows that an instance does not answer.
+_OLD = timedelta(minutes=2)
 
 
 @tenant_page(Permission.MANAGE_MESSAGING)
@@ -55,16 +63,47 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
     return scope.render("spaces/address_new.html", context, form_status(form))
 
 
+@tenant_page(Permission.VIEW)
+def detail(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
+    """Show an address: its newest reading, and charts of ``?span=``. ``address`` is the id."""
+    found = address_frame.find(scope, space, address)
+    span = scope.request.GET.get("span", "1h")
+    span = span if span in reading_history.SPANS else "1h"
+    series = reading_history.read(found, span, timezone.now())
+    own = scope.url("address", found.space.name, found.id)
+    context = {
+        **address_frame.frame(scope, found, "address"),
+        **_live_context(found),
+        "spans": [
+            NavItem(title, f"{own}?span={key}", key == span)
+            for key, title in address_charts.TITLES.items()
+        ],
+        "span_title": address_charts.TITLES[span],
+        "shown": None if series.is_empty else address_charts.build(series, span),
+    }
+    return scope.render("spaces/address.html", context)
+
+
+@tenant_page(Permission.VIEW)
+def live(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
+    """Return only the card of the newest reading, which htmx polls.
+
+    Answers 204 if the card is unchanged (``?seen=`` is its hash).
+    """
+    context = _live_context(address_frame.find(scope, space, address))
+    if scope.request.GET.get("seen") == context["seen_live"]:
+        return HttpResponse(status=204)
+    return scope.render("spaces/address_live.html", context)
+
+
 @tenant_page(Permission.MANAGE_MESSAGING)
 def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     """Delete an address and every message in it.
 
     ``address`` is the id, because names may contain ``/../``, which browsers resolve in URLs.
     """
-    row = queries.get_space(scope.tenant, space)
-    found = queries.list_addresses(row).filter(pk=address).first()
-    if found is None:
-        raise Missing("There is no such address; it may be deleted already.")
+    found = address_frame.find(scope, space, address)
+    row = found.space
     form = ConfirmForm(scope.request.POST or None, expected=found.address)
     if form.is_valid() and form.attempted(addresses.delete, address=found, by=scope.actor):
         messages.success(scope.request, f"{found.address} is being deleted.")
@@ -80,6 +119,19 @@ def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     return scope.render("confirm.html", context, form_status(form))
 
 
+def _live_context(address: Address) -> dict[str, Any]:
+    """Return the template context of the card with the newest reading."""
+    reading = live_readings.of_addresses(address.space, [address]).get(address.id)
+    content = repr((reading, address.phase))
+    return {
+        "space": address.space,
+        "address": address,
+        "live_reading": reading,
+        "is_old": reading is not None and timezone.now() - reading.as_of > _OLD,
+        "seen_live": hashlib.sha256(content.encode()).hexdigest()[:16],
+    }
+
+
 def creatable_plans(
     space: AddressSpace, existing: Sequence[Address]
 ) -> list[AddressPlanDefinition]:
@@ -90,7 +142,7 @@ def creatable_plans(
     """
     present = {address.type for address in existing}
     needed = {
-        setting.value.refers_to: setting.types
+        setting.value.refers_to[space.type][0]: setting.types
         for setting in SETTINGS
         if isinstance(setting.value, Reference) and setting.is_fixed
     }

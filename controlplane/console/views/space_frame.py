@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from controlplane.console import formats, space_reads
 from controlplane.console.scope import NavItem, TenantScope
+from controlplane.core import phases
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
+from controlplane.core.reasons import ENGINE_DOWN
 from plans.catalog import publishing
 from tenants import queries, router_patches
 from tenants.models import AddressSpace, SpaceType
@@ -16,6 +18,7 @@ from tenants.models import AddressSpace, SpaceType
 _TABS = (
     ("Addresses", "space"),
     ("Messaging users", "space_users"),
+    ("Connections", "space_connections"),
     ("Connect", "space_connect"),
     ("Activity", "space_activity"),
     ("Settings", "space_settings"),
@@ -86,12 +89,20 @@ def status_context(space: AddressSpace) -> dict[str, Any]:
     return {
         "space": space,
         "seen": hashlib.sha256(repr(content).encode()).hexdigest()[:16],
-        "headline": _HEADLINES.get(Phase(space.phase), ""),
+        "headline": _headline(space),
         "running": running,
         "more_running": len(operations) - len(running),
         "problems": problems,
         "live": bool(running) or unsettled,
     }
+
+
+def _headline(space: AddressSpace) -> str:
+    ready = phases.find_condition(space.conditions, phases.READY)
+    was_active = space.active_since is not None and space.phase == Phase.CONFIGURING
+    if was_active and ready is not None and ready["reason"] in ENGINE_DOWN:
+        return "A broker or router does not serve; Waypost works on it."
+    return _HEADLINES.get(Phase(space.phase), "")
 
 
 def frame(scope: TenantScope, space: AddressSpace, tab: str) -> dict[str, Any]:

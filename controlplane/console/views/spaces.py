@@ -11,7 +11,7 @@ from controlplane.console.forms.spaces import DeleteSpaceForm, SpaceForm, SpaceP
 from controlplane.console.scope import TenantScope
 from controlplane.console.views import space_frame
 from plans.catalog import publishing
-from tenants import queries
+from tenants import live_readings, queries
 from tenants.actions import address_spaces, space_plans
 from tenants.permissions import Permission
 
@@ -51,9 +51,11 @@ def new(scope: TenantScope) -> HttpResponseBase:
 def detail(scope: TenantScope, space: str) -> HttpResponseBase:
     """Show a space with its addresses."""
     row = queries.get_space(scope.tenant, space)
+    page = scope.page_of(queries.list_addresses(row))
     context = {
         **space_frame.frame(scope, row, "space"),
-        "page": scope.page_of(queries.list_addresses(row)),
+        "page": page,
+        "readings": live_readings.of_addresses(row, page.object_list),
         "next_step": space_frame.next_step(scope, row),
     }
     return scope.render("spaces/addresses.html", context)

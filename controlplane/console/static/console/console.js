@@ -1,4 +1,5 @@
-// Adds a copy button to each code block, and closes menus on Escape or a click elsewhere.
+// Adds a copy button to each code block, closes menus on Escape or a click elsewhere, and refreshes
+// the state of a space at each of its changes.
 // Every page works without it.
 (function () {
   "use strict";
@@ -24,6 +25,31 @@
     });
   }
 
+  // An event stream says when to read the state again. While none is open, it is read every 2 s.
+  function followSpace() {
+    var card = document.querySelector("[data-events]");
+    if (!card) { return; }
+    var source = window.EventSource ? new EventSource(card.dataset.events) : null;
+    var timer = setInterval(function () {
+      if (!source || source.readyState !== EventSource.OPEN) { refresh(); }
+    }, 2000);
+
+    function stop() {
+      clearInterval(timer);
+      if (source) { source.close(); }
+    }
+    function refresh() {
+      var current = document.querySelector("[data-events]");
+      if (current) { htmx.trigger(current, "changed"); } else { stop(); }
+    }
+    if (!source) { return; }
+    ["open", "space", "addresses", "users", "operations", "missed"].forEach(function (kind) {
+      source.addEventListener(kind, refresh);
+    });
+    source.addEventListener("end", function () { source.close(); });
+  }
+
+  followSpace();
   if (navigator.clipboard) { document.querySelectorAll(".code").forEach(addCopyButton); }
   document.addEventListener("click", closeMenus);
   document.addEventListener("keydown", closeMenus);

@@ -1,0 +1,51 @@
+"""The newest readings of addresses in the API: the field ``live`` of an address."""
+
+from collections.abc import Sequence
+
+from rest_framework import serializers
+
+from tenants import live_readings
+from tenants.live_readings import LiveReading
+from tenants.models import Address, AddressSpace
+
+
+class LiveSerializer(serializers.Serializer[LiveReading]):
+    """The newest reading of an address. Null: the engines of the space cannot know the value."""
+
+    as_of = serializers.DateTimeField(help_text="When the values were read.")
+    depth = serializers.IntegerField(
+        source="gauges.depth", allow_null=True, help_text="Messages stored now."
+    )
+    stored_bytes = serializers.IntegerField(source="gauges.stored_bytes", allow_null=True)
+    delivering = serializers.IntegerField(
+        source="gauges.delivering",
+        allow_null=True,
+        help_text="Messages sent to a receiver that has not acknowledged them yet.",
+    )
+    consumers = serializers.IntegerField(source="gauges.consumers", allow_null=True)
+    producers = serializers.IntegerField(source="gauges.producers", allow_null=True)
+    oldest_seconds = serializers.IntegerField(
+        allow_null=True, help_text="Age of the oldest stored message; null if there is none."
+    )
+    expired = serializers.IntegerField(
+        source="gauges.expired", allow_null=True, help_text="Since the last start of its brokers."
+    )
+    dead_lettered = serializers.IntegerField(
+        source="gauges.dead_lettered",
+        allow_null=True,
+        help_text="Given up after the last delivery attempt, since the last start of its brokers.",
+    )
+    messages_in = serializers.IntegerField(help_text="Since the first reading; not billed.")
+    messages_out = serializers.IntegerField(help_text="Since the first reading; not billed.")
+    in_per_second = serializers.FloatField(
+        allow_null=True, help_text="Between the last two samples."
+    )
+    out_per_second = serializers.FloatField(allow_null=True)
+
+
+def attach(space: AddressSpace, addresses: Sequence[Address]) -> Sequence[Address]:
+    """Set ``live`` of each address to its newest reading or None, by two queries; return them."""
+    found = live_readings.of_addresses(space, addresses)
+    for address in addresses:
+        address.live = found.get(address.id)  # type: ignore[attr-defined]
+    return addresses

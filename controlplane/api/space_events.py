@@ -1,0 +1,30 @@
+"""/tenants/{tenant}/address-spaces/{space}/events: the changes of a space as they happen."""
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.request import Request
+
+from controlplane.api import schema
+from controlplane.api.views import TenantView
+from controlplane.core import event_streams
+from controlplane.core.event_streams import EventStreamResponse
+from tenants import queries
+from tenants.permissions import Permission
+
+
+class SpaceEventsView(TenantView):
+    """The changes of one space, as server-sent events."""
+
+    needs = {"GET": Permission.VIEW}
+
+    @schema.describe("Watch a space", response={(200, "text/event-stream"): OpenApiTypes.STR})
+    def get(self, request: Request, tenant: str, space: str) -> HttpResponse:
+        """Stream the changes of the space: read it when the stream is open, and at each event.
+
+        Events: `open` once; `space` with phase and generations; `addresses`, `users` and
+        `operations` when one of them has changed; `missed` after changes may have been lost; `end`
+        when the caller may no longer read the space.
+        """
+        row = queries.get_space(self.tenant, space)
+        event_streams.require_free(request, self.tenant.pk)
+        return EventStreamResponse(self.tenant.pk, row.pk)

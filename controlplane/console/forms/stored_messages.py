@@ -1,0 +1,122 @@
+"""Forms of the page of an address's messages."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from controlplane.console.forms.base import ConsoleForm
+
+Property = str | int | float | bool
+
+
+class SendForm(ConsoleForm):
+    """A test message."""
+
+    body = forms.CharField(
+        label="Text",
+        required=False,
+        strip=False,
+        widget=forms.Textarea,
+        help_text="At most 64 KiB.",
+    )
+    properties = forms.CharField(
+        label="Application properties",
+        required=False,
+        widget=forms.Textarea(attrs={"spellcheck": "false", "autocapitalize": "none"}),
+        help_text="One name=value in each line. Numbers, true and false keep their type; quotes "
+        'make them text: count="7".',
+    )
+    durable = forms.BooleanField(label="Keep it over a restart", required=False, initial=True)
+
+    def clean_properties(self) -> dict[str, Property]:
+        """Return the properties by name.
+
+        Raises:
+            ValidationError: a line is no name=value, or repeats a name.
+        """
+        found: dict[str, Property] = {}
+        for number, line in enumerate(self.cleaned_data["properties"].splitlines(), start=1):
+            if not line.strip():
+                continue
+            name, separator, text = (part.strip() for part in line.partition("="))
+            if not (name and separator):
+                raise forms.ValidationError(f"Line {number}: write name=value.")
+            if name in found:
+                raise forms.ValidationError(f"Line {number}: {name[:80]} has a value already.")
+            found[name] = _value(text)
+        return found
+
+
+class ChangeForm(ConsoleForm):
+    """What to do with the selected messages, or with all.
+
+    ``confirmed`` is set by the page that asks before the change begins.
+    """
+
+    verb = forms.ChoiceField(
+        label="Do", choices=[("resend", "Resend"), ("move", "Move"), ("delete", "Delete")]
+    )
+    to = forms.ChoiceField(label="Move to", required=False)
+    rate = forms.IntegerField(
+        label="Resend at most",
+        required=False,
+        min_value=1,
+        max_value=10_000,
+        help_text="Messages in a second. Empty: as fast as possible.",
+    )
+    everything = forms.BooleanField(
+        label="All messages, not only the selected ones", required=False
+    )
+    confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
+    def __init__(
+        self, *args: Any, targets: Sequence[str], selected: Sequence[str] = (), **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.selected = selected
+        choices = [("", "Choose a queue"), *((name, name) for name in targets)]
+        self.fields["to"] = forms.ChoiceField(label="Move to", required=False, choices=choices)
+        self.order_fields(["verb", "to", "rate", "everything"])
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values.
+
+        Raises:
+            ValidationError: nothing is selected, a move without a target, or a deletion of all
+            messages.
+        """
+        values: dict[str, Any] = super().clean() or {}
+        if not (values.get("everything") or self.selected):
+            self.add_error(None, "Select messages in the list, or choose all messages.")
+        if values.get("verb") == "move" and "to" in values and not values["to"]:
+            self.add_error("to", "Choose the queue that the messages move to.")
+        if values.get("verb") == "delete" and values.get("everything"):
+            self.add_error("everything", "To delete all messages, use Purge.")
+        return values
+
+    def question(self, address: str) -> tuple[str, str]:
+        """Return what the valid form is about to do, as a question, and what follows from it."""
+        values, count = self.cleaned_data, len(self.selected)
+        which = "all messages" if values["everything"] else f"{count} message"
+        which += "s" if not values["everything"] and count != 1 else ""
+        if values["verb"] == "move":
+            return f"Move {which} to {values['to']}?", f"They leave {address}."
+        if values["verb"] == "resend":
+            text = "They return to the queues that they came from, and receivers get them again."
+            return f"Resend {which}?", text
+        text = f"This cannot be undone. Other messages in {address} stay."
+        return f"Delete {which}?", text
+
+
+def _value(text: str) -> Property:
+    """Return a value as JSON reads it; what is no text, number or boolean of JSON is a text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    if isinstance(value, float) and not math.isfinite(value):
+        return text
+    return value if isinstance(value, str | int | float) else text

@@ -1,0 +1,43 @@
+"""The parts that the pages of an address share: its row, its state and its tabs."""
+
+from typing import Any
+
+from controlplane.console import formats
+from controlplane.console.scope import NavItem, TenantScope
+from controlplane.console.views import space_frame
+from controlplane.core.errors import Missing
+from tenants import queries
+from tenants.actions import message_requests
+from tenants.models import Address
+
+
+def find(scope: TenantScope, space: str, address: str) -> Address:
+    """Return the address with the id ``address`` of a space of the tenant.
+
+    Raises:
+        Missing: there is no such space or address.
+    """
+    row = queries.get_space(scope.tenant, space)
+    addresses = queries.list_addresses(row).select_related("space__tenant", "space__space_plan")
+    found = addresses.filter(pk=address).first()
+    if found is None:
+        raise Missing("There is no such address; it may be deleted already.")
+    return found
+
+
+def frame(scope: TenantScope, address: Address, tab: str) -> dict[str, Any]:
+    """Return the context that every page of an address needs; ``tab`` is its URL name."""
+    tabs = [("Live", "address"), ("Settings", "address_settings")]
+    # Routers deliver direct messages at once: there are none to see or to send from here.
+    has_messages = message_requests.can_browse(address) or message_requests.can_send(address)
+    if scope.may["read_messages"] and has_messages:
+        tabs.insert(1, ("Messages", "messages"))
+    return {
+        **space_frame.frame(scope, address.space, "space"),
+        "address": address,
+        "address_problems": formats.problems(address.conditions),
+        "address_tabs": [
+            NavItem(label, scope.url(name, address.space.name, address.pk), name == tab)
+            for label, name in tabs
+        ],
+    }

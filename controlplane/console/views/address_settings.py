@@ -1,0 +1,52 @@
+"""The page of an address's settings: a form for members who may change them, else a list."""
+
+from django.contrib import messages
+from django.http import HttpResponseBase
+from django.shortcuts import redirect
+
+from controlplane.console.access import tenant_page
+from controlplane.console.forms import address_settings
+from controlplane.console.forms.address_settings import AddressSettingsForm
+from controlplane.console.forms.base import form_status
+from controlplane.console.scope import TenantScope
+from controlplane.console.views import address_frame
+from plans.catalog import publishing
+from tenants import queries
+from tenants.actions import addresses
+from tenants.permissions import Permission
+
+
+@tenant_page(Permission.VIEW, change=Permission.MANAGE_MESSAGING)
+def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
+    """Show the settings; on POST change them. The state card then shows the progress."""
+    row = address_frame.find(scope, space, address)
+    plan = publishing.address_plan_definition(row.address_plan)
+    form = AddressSettingsForm(
+        scope.request.POST or None,
+        address=row,
+        plan=plan,
+        existing=list(queries.list_addresses(row.space)),
+    )
+    own = scope.url("address_settings", row.space.name, row.pk)
+    if form.is_valid():
+        if form.settings() == row.settings:
+            messages.info(scope.request, "Nothing is different, so nothing changes.")
+            return redirect(own)
+        if form.attempt(
+            addresses.update,
+            address=row,
+            settings=form.settings(),
+            if_generation=form.cleaned_data["generation"],
+            by=scope.actor,
+        ):
+            messages.success(scope.request, f"The settings of {row.address} are being changed.")
+            return redirect(own)
+    is_editable = scope.may["manage_messaging"] and not row.deletion_requested_at
+    context = {
+        **address_frame.frame(scope, row, "address_settings"),
+        "form": form if is_editable and form.shown else None,
+        "fixed": address_settings.fixed(row),
+        "shown": address_settings.shown(row, plan),
+        "own": own,
+    }
+    return scope.render("spaces/address_settings.html", context, form_status(form))

@@ -1,0 +1,79 @@
+"""Pages that list the open connections of a space's clients, and close some of them."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponseBase
+from django.shortcuts import redirect
+
+from controlplane.console.access import tenant_page
+from controlplane.console.forms.base import form_status
+from controlplane.console.forms.spaces import CloseConnectionsForm
+from controlplane.console.scope import TenantScope
+from controlplane.console.views import space_frame
+from tenants import queries
+from tenants.actions import connections
+from tenants.models import AddressSpace
+from tenants.permissions import Permission
+from tenants.queries import ConnectionFilter
+
+_CONSEQUENCE = (
+    "The clients are disconnected, and may connect again at once. To keep a client out, revoke its "
+    "messaging user instead."
+)
+
+
+@tenant_page(Permission.VIEW)
+def page(scope: TenantScope, space: str) -> HttpResponseBase:
+    """List the connections that were read last, with a filter by user and address."""
+    row = queries.get_space(scope.tenant, space)
+    wanted = ConnectionFilter(
+        user=_given(scope, "user"),
+        address=_given(scope, "address"),
+    )
+    instances = list(queries.list_instance_connections(row))
+    context = {
+        **space_frame.frame(scope, row, "space_connections"),
+        "page": scope.page_of(queries.list_connections(row, wanted)),
+        "wanted": wanted,
+        "instances": instances,
+        "total": sum(one.total for one in instances),
+        "unlisted": sum(one.total - one.listed for one in instances),
+    }
+    return scope.render("spaces/connections.html", context)
+
+
+@tenant_page(Permission.MANAGE_MESSAGING)
+def close(scope: TenantScope, space: str) -> HttpResponseBase:
+    """Close the chosen connections, or all of a user, after a confirmation."""
+    row = queries.get_space(scope.tenant, space)
+    sent = scope.request.POST if scope.request.method == "POST" else scope.request.GET
+    chosen, user = sent.getlist("ids"), sent.get("user", "")
+    if not (chosen or user):
+        messages.error(scope.request, "Choose the connections to close.")
+        return redirect(scope.url("space_connections", row.name))
+    form = CloseConnectionsForm(scope.request.POST or None, chosen=chosen, user=user)
+    if form.is_valid() and form.attempted(
+        connections.close, space=row, by=scope.actor, ids=[] if user else chosen, user=user
+    ):
+        messages.success(scope.request, "The connections are being closed.")
+        return redirect(scope.url("space_connections", row.name))
+    return scope.render("confirm.html", _question(scope, row, form), form_status(form))
+
+
+def _question(scope: TenantScope, row: AddressSpace, form: CloseConnectionsForm) -> dict[str, Any]:
+    user, count = form.initial["user"], len(form.initial["ids"])
+    plural = "connection" if count == 1 else "connections"
+    return {
+        "form": form,
+        "question": f"Close all connections of {user}?" if user else f"Close {count} {plural}?",
+        "consequence": _CONSEQUENCE,
+        "verb": "Close connections",
+        "back": scope.url("space_connections", row.name),
+        "back_label": row.name,
+    }
+
+
+def _given(scope: TenantScope, name: str) -> str:
+    # PostgreSQL accepts no NUL in text.
+    return scope.request.GET.get(name, "").replace("\x00", "").strip()

@@ -1,0 +1,157 @@
+"""The page of an address's stored messages: browse, send, delete, move, resend, purge.
+
+A worker reads the messages. ``?page=`` names the page that it read; the browser polls until it is
+there. Each change is confirmed on a page of its own.
+"""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponseBase
+from django.shortcuts import redirect
+
+from controlplane.console.access import tenant_page
+from controlplane.console.forms.base import form_status
+from controlplane.console.forms.spaces import ConfirmForm
+from controlplane.console.forms.stored_messages import ChangeForm, SendForm
+from controlplane.console.scope import TenantScope
+from controlplane.console.views import address_frame, space_frame
+from controlplane.core.audit import Actor
+from controlplane.core.models import Operation
+from tenants import queries
+from tenants.actions import message_requests
+from tenants.models import Address
+from tenants.permissions import Permission
+
+
+@tenant_page(Permission.READ_MESSAGES)
+def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
+    """Show the page of messages that ``?page=`` names; POST asks for one."""
+    row = address_frame.find(scope, space, address)
+    if scope.request.method == "POST":
+        after = scope.request.POST.get("after", "")[:80]
+        operation = message_requests.browse(address=row, after=after, by=scope.actor)
+        own = scope.url("messages", row.space.name, row.pk)
+        return redirect(f"{own}?page={operation.subject_id}")
+    return _render(scope, row)
+
+
+@tenant_page(Permission.CHANGE_MESSAGES)
+def send(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
+    """Send a test message."""
+    row = address_frame.find(scope, space, address)
+    form = SendForm(scope.request.POST or None)
+    if form.is_valid() and form.attempted(
+        message_requests.send, address=row, by=scope.actor, **form.cleaned_data
+    ):
+        messages.success(scope.request, f"A message is being sent to {row.address}.")
+        return redirect(_url(scope, row))
+    return _render(scope, row, send_form=form)
+
+
+@tenant_page(Permission.CHANGE_MESSAGES)
+def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
+    """Ask whether to delete, move or resend messages; begin it when that is confirmed."""
+    row = address_frame.find(scope, space, address)
+    selected = scope.request.POST.getlist("message")
+    targets = message_requests.targets(row)
+    form = ChangeForm(scope.request.POST or None, targets=targets, selected=selected)
+    if not form.is_valid():
+        return _render(scope, row, change_form=form)
+    if form.cleaned_data["confirmed"]:
+        if form.attempted(_begin, address=row, form=form, by=scope.actor):
+            return redirect(_url(scope, row))
+        return _render(scope, row, change_form=form)
+    question, consequence = form.question(row.address)
+    context = {
+        "form": ChangeForm(targets=targets),
+        "hidden": [
+            *((name, value) for name, value in form.cleaned_data.items() if value),
+            *(("message", id_) for id_ in selected),
+            ("confirmed", "on"),
+        ],
+        "question": question,
+        "consequence": consequence,
+        "verb": dict(ChangeForm.base_fields["verb"].choices)[form.cleaned_data["verb"]],  # type: ignore[attr-defined]
+        "back": _url(scope, row),
+        "back_label": f"Messages of {row.address}",
+    }
+    return scope.render("spaces/messages_confirm.html", context)
+
+
+@tenant_page(Permission.CHANGE_MESSAGES)
+def purge(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
+    """Delete all messages of an address after a typed confirmation."""
+    row = address_frame.find(scope, space, address)
+    form = ConfirmForm(scope.request.POST or None, expected=row.address)
+    if form.is_valid() and form.attempted(message_requests.purge, address=row, by=scope.actor):
+        return redirect(_url(scope, row))
+    context = {
+        "form": form,
+        "question": f"Delete all messages in {row.address}?",
+        "consequence": "Every message that is in it now is lost. This cannot be undone.",
+        "verb": "Purge",
+        "back": _url(scope, row),
+        "back_label": f"Messages of {row.address}",
+    }
+    return scope.render("confirm.html", context, form_status(form))
+
+
+def _begin(*, address: Address, form: ChangeForm, by: Actor) -> Operation:
+    """Begin the change that a valid form describes."""
+    values = form.cleaned_data
+    selected = None if values["everything"] else form.selected
+    if values["verb"] == "move":
+        to = queries.get_address(address.space, values["to"])
+        return message_requests.move(address=address, to=to, messages=selected, by=by)
+    if values["verb"] == "resend":
+        return message_requests.resend(
+            address=address, messages=selected, rate=values["rate"], by=by
+        )
+    return message_requests.delete(address=address, messages=form.selected, by=by)
+
+
+def _render(
+    scope: TenantScope,
+    row: Address,
+    *,
+    send_form: SendForm | None = None,
+    change_form: ChangeForm | None = None,
+) -> HttpResponseBase:
+    """Render the page, with the forms that were refused."""
+    wanted = scope.request.GET.get("page", "")
+    requests = queries.list_message_requests(row.space).filter(address=row)
+    browsed = requests.filter(pk=wanted, kind="browse").first() if wanted else None
+    running = requests.filter(finished_at__isnull=True).exclude(kind="browse").first()
+    reading = browsed is not None and browsed.finished_at is None
+    subjects = [one.pk for one in (browsed, running) if one]
+    operations = {
+        operation.subject_id: operation
+        for operation in Operation.objects.filter(
+            subject_type=message_requests.SUBJECT, subject_id__in=subjects
+        )
+    }
+    context = {
+        **address_frame.frame(scope, row, "messages"),
+        "can_browse": message_requests.can_browse(row),
+        "can_send": scope.may["change_messages"] and message_requests.can_send(row),
+        "browsed": browsed,
+        "is_lost": bool(wanted) and browsed is None,
+        "problem": operations[browsed.pk].error_message if browsed else "",
+        "reading": reading,
+        "stored": message_requests.page_of(browsed) if browsed else None,
+        "change": space_frame.shown(operations[running.pk]) if running else None,
+        "polls": reading or running is not None,
+        # Not the request's own path: after a refused form that answers POST only.
+        "here": _url(scope, row),
+        "send_form": send_form or SendForm(),
+        "change_form": change_form or ChangeForm(targets=message_requests.targets(row)),
+    }
+    return scope.render("spaces/messages.html", context, form_status(send_form, change_form))
+
+
+def _url(scope: TenantScope, row: Address) -> str:
+    """Return the URL of the page, with the messages that were read for it."""
+    page = scope.request.GET.get("page", "")
+    query = f"?{urlencode({'page': page})}" if page else ""
+    return scope.url("messages", row.space.name, row.pk) + query

@@ -1,0 +1,184 @@
+"""The ASGI application: Django's WSGI application in a bounded number of threads.
+
+A thread runs one request, from its complete body to its complete response. It neither waits for
+bytes of a client nor for a client that reads slowly. So the number of database connections is at
+most the number of threads, and one more that ``Changes`` holds.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
+
+import structlog
+
+from controlplane.core.event_streams import RECHECK, EventStreamResponse
+from controlplane.web import requests, streams
+from controlplane.web.changes import Changes
+from controlplane.web.requests import Gone, Message, Receive, Refused
+
+Send = Callable[[Message], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+logger = structlog.get_logger(__name__)
+_CHUNK = 64 * 1024
+# Responses up to this many bytes stay in memory, others go to a temporary file.
+_IN_MEMORY = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one process accepts. ``waiting``: requests that are read and wait for a thread."""
+
+    threads: int = 4
+    waiting: int = 200
+    body_bytes: int = 5 * 1024 * 1024
+    body_seconds: float = 30.0
+
+
+@dataclass
+class Answer:
+    """A response of Django: complete, or the beginning of an event stream."""
+
+    status: int
+    headers: Headers
+    body: IO[bytes]
+    stream: EventStreamResponse | None = None
+
+
+class Application:
+    """Serves ``wsgi``. ``changes`` feeds the event streams."""
+
+    def __init__(self, wsgi: Wsgi, changes: Changes, limits: Limits) -> None:
+        self._wsgi, self._changes, self._limits = wsgi, changes, limits
+        self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="request")
+        self._under_way = 0
+        self.stopping = asyncio.Event()
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        if scope["type"] != "http":
+            return  # no WebSockets; ``controlplane.web.server`` starts and stops the application
+        try:
+            environ = await self._environ(scope, receive)
+            try:
+                answer = await self._answer(environ)
+            finally:
+                environ["wsgi.input"].close()
+        except Gone:
+            return
+        except Refused as refusal:
+            await _refuse(send, refusal)
+            return
+        with answer.body:
+            if answer.stream is None:
+                await _send(send, answer)
+                return
+
+        async def may_listen() -> bool:
+            return await self._may_listen(environ, answer.stream)
+
+        listener = streams.Listener(answer.stream, self._changes, self.stopping, may_listen)
+        await listener.serve(receive, send, answer.headers)
+
+    async def stop(self) -> None:
+        """Release the threads and the database connection, after the last response."""
+        await self._changes.stop()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _environ(self, scope: Mapping[str, Any], receive: Receive) -> dict[str, Any]:
+        announced = requests.header(scope, b"content-length")
+        body, size = await requests.read_body(
+            receive,
+            int(announced) if announced.isdigit() else 0,
+            limit=self._limits.body_bytes,
+            seconds=self._limits.body_seconds,
+        )
+        return requests.environ(scope, body, size)
+
+    async def _answer(self, environ: dict[str, Any]) -> Answer:
+        """Run Django in a thread, once one is free."""
+        if self._under_way >= self._limits.threads + self._limits.waiting:
+            detail = "The server has too many requests at the moment: try again in a second."
+            raise Refused(503, "unavailable", detail)
+        self._under_way += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, self._run, environ)
+        finally:
+            self._under_way -= 1
+
+    def _run(self, environ: dict[str, Any]) -> Answer:
+        status, headers = 500, Headers()
+
+        def start_response(line: str, pairs: list[tuple[str, str]], *_: object) -> None:
+            nonlocal status, headers
+            status = int(line.split(" ", 1)[0])
+            # Django begins the values of Set-Cookie with a blank, which HTTP does not allow.
+            headers = [(k.lower().encode("latin-1"), v.strip().encode("latin-1")) for k, v in pairs]
+
+        response = self._wsgi(environ, start_response)
+        body = SpooledTemporaryFile(max_size=_IN_MEMORY)
+        try:
+            for chunk in response:
+                body.write(chunk)
+        except BaseException:
+            body.close()
+            raise
+        finally:
+            # Ends the request in Django, which then keeps or closes the database connection.
+            getattr(response, "close", lambda: None)()
+        size = body.tell()
+        body.seek(0)
+        if not any(name == b"content-length" for name, _ in headers) and status >= 200:
+            headers.append((b"content-length", str(size).encode()))
+        stream = response if isinstance(response, EventStreamResponse) else None
+        return Answer(status, headers, body, stream)
+
+    async def _may_listen(
+        self, environ: dict[str, Any], stream: EventStreamResponse | None
+    ) -> bool:
+        """Return whether the caller may still open the same stream."""
+        with SpooledTemporaryFile() as empty:
+            again = {**environ, "wsgi.input": empty, RECHECK: True}
+            try:
+                answer = await self._answer(again)
+            except Refused:
+                return True  # busy; the next check decides
+        answer.body.close()
+        if answer.status >= 500:
+            return True  # the database is away, which says nothing about the caller
+        found = answer.stream
+        return found is not None and stream is not None and found.space_id == stream.space_id
+
+
+async def _send(send: Send, answer: Answer) -> None:
+    start = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
+    await send(start)
+    while chunk := answer.body.read(_CHUNK):
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _refuse(send: Send, refusal: Refused) -> None:
+    problem = {
+        "type": "about:blank",
+        "title": refusal.detail,
+        "status": refusal.status,
+        "code": refusal.code,
+        "detail": refusal.detail,
+    }
+    body = json.dumps(problem).encode()
+    headers = [
+        (b"content-type", b"application/problem+json"),
+        (b"content-length", str(len(body)).encode()),
+        # The rest of the request is not read.
+        (b"connection", b"close"),
+    ]
+    if refusal.status == 503:
+        headers.append((b"retry-after", b"1"))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,110 @@
+"""The changes of spaces, received by one database connection of each process (LISTEN).
+
+Each listener has its own ``Subscription``, which keeps the newest change of each kind. So a client
+that reads slowly costs no more memory, and gets every kind of change once.
+"""
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import structlog
+
+from controlplane.core.event_streams import CHANNEL
+
+logger = structlog.get_logger(__name__)
+_RETRY_SECONDS = 1.0
+# Sent after the connection was lost: changes may have been missed, so clients read everything.
+MISSED: Mapping[str, Any] = {"kind": "missed"}
+
+
+class Subscription:
+    """The changes of one space that a listener has not sent yet."""
+
+    def __init__(self) -> None:
+        self._pending: dict[str, Mapping[str, Any]] = {}
+        self._changed = asyncio.Event()
+
+    def add(self, change: Mapping[str, Any]) -> None:
+        """Keep a change, in place of an older one of the same kind."""
+        self._pending[str(change["kind"])] = change
+        self._changed.set()
+
+    async def take(self) -> list[Mapping[str, Any]]:
+        """Wait for changes; return them and forget them."""
+        await self._changed.wait()
+        self._changed.clear()
+        taken, self._pending = list(self._pending.values()), {}
+        return taken
+
+
+class Changes:
+    """Distributes the changes of spaces to subscriptions.
+
+    It connects to the database when the first subscription begins. ``parameters`` are those of
+    ``psycopg.connect``.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._parameters = parameters
+        self._subscriptions: dict[str, set[Subscription]] = defaultdict(set)
+        self._task: asyncio.Task[None] | None = None
+        self._listening = asyncio.Event()
+
+    @contextmanager
+    def subscribe(self, space_id: str) -> Iterator[Subscription]:
+        """Yield a subscription to the changes of one space."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+        subscription = Subscription()
+        self._subscriptions[space_id].add(subscription)
+        try:
+            yield subscription
+        finally:
+            self._subscriptions[space_id].discard(subscription)
+            if not self._subscriptions[space_id]:
+                del self._subscriptions[space_id]
+
+    async def wait_listening(self, seconds: float) -> bool:
+        """Wait until changes are received; return whether they are within ``seconds``."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._listening.wait()
+        except TimeoutError:
+            return False
+
+    async def stop(self) -> None:
+        """Close the database connection."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        first = True
+        while True:
+            try:
+                await self._listen(first)
+            except (psycopg.Error, OSError):
+                # Without details: they may name the database's user.
+                logger.warning("event streams: the database is away; trying again")
+            first = False
+            self._listening.clear()
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _listen(self, first: bool) -> None:
+        parameters = {**self._parameters, "autocommit": True}
+        async with await psycopg.AsyncConnection.connect(**parameters) as connection:
+            await connection.execute(f"LISTEN {CHANNEL}")
+            self._listening.set()
+            if not first:
+                for subscriptions in self._subscriptions.values():
+                    for subscription in subscriptions:
+                        subscription.add(MISSED)
+            async for notice in connection.notifies():
+                change = json.loads(notice.payload)
+                for subscription in self._subscriptions.get(change.pop("space"), ()):
+                    subscription.add(change)
