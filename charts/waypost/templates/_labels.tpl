@@ -16,6 +16,18 @@ app.kubernetes.io/part-of: waypost
 app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version | replace "+" "_" }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The labels of a pod: those that selectors read, and the site's own. */}}
+{{- define "waypost.labels.pod" -}}
+{{- $root := index . 0 -}}
+{{ include "waypost.labels.selector" . }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{/* On the pods that manage spaces: network policies of the spaces admit only these. */}}

@@ -17,6 +17,7 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.spark" }}{{ include "waypost.names.base" . }}-spark{{ end }}
 {{- define "waypost.names.database" }}{{ include "waypost.names.base" . }}-database{{ end }}
 {{- define "waypost.names.queue" }}{{ include "waypost.names.base" . }}-queue{{ end }}
+{{- define "waypost.names.test-portal" }}{{ include "waypost.names.base" . }}-test-portal{{ end }}
 {{- define "waypost.names.pods" }}{{ include "waypost.names.base" . }}-pods{{ end }}
 {{- define "waypost.names.lakehouse" }}{{ include "waypost.names.base" . }}-lakehouse{{ end }}
 {{- define "waypost.names.settings" }}{{ include "waypost.names.base" . }}-settings{{ end }}
@@ -71,6 +72,7 @@ that has failed finally must run again. The job is idempotent.
 {{- define "waypost.names.policy-listeners" }}{{ include "waypost.names.base" . }}-listeners{{ end }}
 {{- define "waypost.names.policy-beat" }}{{ include "waypost.names.base" . }}-beat{{ end }}
 {{- define "waypost.names.policy-auth" }}{{ include "waypost.names.base" . }}-auth{{ end }}
+{{- define "waypost.names.policy-test" }}{{ include "waypost.names.base" . }}-test{{ end }}
 {{- define "waypost.names.policy-migrate" }}{{ include "waypost.names.base" . }}-migrate{{ end }}
 {{- define "waypost.names.policy-pipeline" }}{{ include "waypost.names.base" . }}-pipeline{{ end }}
 {{- define "waypost.names.policy-executors" }}{{ include "waypost.names.base" . }}-executors{{ end }}

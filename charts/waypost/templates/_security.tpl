@@ -34,6 +34,14 @@ imagePullSecrets:
   - name: {{ . }}
 {{- end }}
 {{- end }}
+{{- if has (index . 1) (list "web" "worker" "auth") }}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: topology.kubernetes.io/zone
+    whenUnsatisfiable: {{ $root.Values.topologySpread }}
+    labelSelector:
+      matchLabels: {{ include "waypost.labels.selector" . | nindent 8 }}
+{{- end }}
 affinity:
   podAntiAffinity:
     preferredDuringSchedulingIgnoredDuringExecution:

@@ -32,17 +32,26 @@
 - {name: control-authority, mountPath: /etc/waypost/control-authority, readOnly: true}
 {{- end }}
 
-{{/* An init container that waits until the migrate job has created this version's tables. */}}
+{{/*
+An init container that waits until the migrate job has created this version's tables.
+Called with (list <root> <component>): it has the component's own variables and mounts too.
+*/}}
 {{- define "waypost.wait-for-tables" -}}
+{{- $call := . -}}
+{{- with index . 0 -}}
 - name: wait-for-tables
   image: {{ include "waypost.image" (list . .Values.image) }}
   imagePullPolicy: {{ .Values.imagePullPolicy }}
   command: [/bin/sh, -c, "until python -m django migrate --check; do sleep 2; done"]
   envFrom: {{ include "waypost.environment.settings" . | nindent 4 }}
-  env: {{ include "waypost.environment.secrets" . | nindent 4 }}
+  env:
+    {{- include "waypost.environment.secrets" . | nindent 4 }}
+    {{- include "waypost.extras.environment" $call | nindent 4 }}
   securityContext: {{ include "waypost.security.container" . | nindent 4 }}
   resources: {{ toYaml .Values.migrate.resources | nindent 4 }}
   volumeMounts:
     {{- include "waypost.mounts.scratch" . | nindent 4 }}
     {{- include "waypost.mounts.database-authority" . | nindent 4 }}
+    {{- include "waypost.extras.mounts" $call | nindent 4 }}
+{{- end }}
 {{- end }}
