@@ -26,9 +26,9 @@ hypothesis.settings.load_profile("laws")
 
 # Suites that run real servers, the longest first.
 _LONG = ("e2e", "lakehouse", "kubernetes", "messaging", "reconcile", "object_store")
-# Coverage is asked of plans, tenants and workers/reconcile, whose own tests are traced: tracing
-# slows a test by half.
-_COVERING = ("unit/plans/", "unit/tenants/", "suites/reconcile/")
+# Coverage is asked of plans, tenants and workers/reconcile. Their own tests are traced, and those of
+# the API, which test the actions of tenants from outside. Tracing slows a test by half.
+_COVERING = ("unit/plans/", "unit/tenants/", "suites/reconcile/", "suites/api/")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -23,6 +23,7 @@ ADMINS = {"owner", "admin"}
 
 SPACE = "/address-spaces/main"
 ADDRESS = {"type": "queue", "plan": "brokered-small-queue"}
+AT = {"address": "orders/new"}
 USER = {"name": "u1", "password": "long-enough", "permissions": []}
 
 
@@ -56,6 +57,13 @@ ROUTES = [
     route("GET", "/tokens", ADMINS, 200),
     route("POST", "/tokens", ADMINS, 201, {"name": "ci", "role": "developer"}),
     route("DELETE", "/tokens/0", ADMINS, 404),
+    route("POST", f"{SPACE}/messages/browse", MESSAGING, 202, AT),
+    route("POST", f"{SPACE}/messages/send", MESSAGING, 202, {**AT, "body": "x"}),
+    route("POST", f"{SPACE}/messages/purge", MESSAGING, 202, AT),
+    route("POST", f"{SPACE}/messages/delete", MESSAGING, 202, {**AT, "messages": ["broker-0:1"]}),
+    route("POST", f"{SPACE}/messages/move", MESSAGING, 400, {**AT, "to": "orders/new"}),
+    route("POST", f"{SPACE}/messages/resend", MESSAGING, 202, {**AT, "rate": 5}),
+    route("GET", f"{SPACE}/messages/pages/none", MESSAGING, 404),
     route("GET", "/audit-events", ADMINS, 200),
     route("GET", "/operations", ALL, 200),
     route("GET", "/operations/none", ALL, 404),
@@ -82,16 +90,20 @@ ROUTES = [
     route("GET", SPACE, ALL, 200),
     route("PATCH", SPACE, MESSAGING, 202, {"plan": "brokered-medium"}),
     route("DELETE", SPACE, MESSAGING, 202),
+    route("GET", f"{SPACE}/events", ALL, 200),
     route("GET", f"{SPACE}/addresses", ALL, 200),
     route("POST", f"{SPACE}/addresses", MESSAGING, 202, {"address": "a", **ADDRESS}),
     route("GET", f"{SPACE}/addresses/orders/new", ALL, 200),
     route("PUT", f"{SPACE}/addresses/b", MESSAGING, 202, ADDRESS),
     route("DELETE", f"{SPACE}/addresses/orders/new", MESSAGING, 202),
+    route("GET", f"{SPACE}/addresses/orders/new/history", ALL, 200),
     route("GET", f"{SPACE}/users", ALL, 200),
     route("POST", f"{SPACE}/users", MESSAGING, 202, USER),
     route("GET", f"{SPACE}/users/none", ALL, 404),
     route("PUT", f"{SPACE}/users/none", MESSAGING, 404, {"permissions": []}),
     route("DELETE", f"{SPACE}/users/none", MESSAGING, 404),
+    route("GET", f"{SPACE}/connections", ALL, 200),
+    route("POST", f"{SPACE}/connections/close", MESSAGING, 404, {"ids": ["broker-0.none"]}),
 ]
 STAFF_ROUTES = [
     ("GET", "/staff/catalog", 200),
@@ -225,7 +237,7 @@ def _shape(path: str) -> str:
     path = re.sub(r"<\w+:\w+>", "*", path)
     path = re.sub(r"^(/staff)?/tenants/acme", r"\1/tenants/*", path)
     path = re.sub(r"/address-spaces/main", "/address-spaces/*", path)
-    path = re.sub(r"/addresses/(orders/new|b)$", "/addresses/*", path)
+    path = re.sub(r"/addresses/(orders/new|b)(?=/history$|$)", "/addresses/*", path)
     path = re.sub(r"/members/[^/]+@.*$", "/members/*", path)
     path = re.sub(r"/(quotas)/spaces$", r"/\1/*", path)
     return re.sub(r"/(none|0)(?=[./]|$)", "/*", path)

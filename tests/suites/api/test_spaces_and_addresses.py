@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.models import AuditEvent, Operation
 from plans.models import SpacePlan
-from tenants.models import Address, AddressSpace, MessagingUser
+from tenants.models import Address, AddressSpace, MessagingUser, User
 from tests.suites.api.conftest import Cast, problem
 
 SPACES = "/address-spaces"
@@ -106,7 +106,7 @@ def test_space_shows_wish_observation_and_endpoints(
     body = answer.json()
     assert answer["ETag"] == '"1"'
     assert (body["name"], body["plan"], body["phase"]) == ("main", "brokered-small", "Active")
-    assert body["conditions"] == [condition]
+    assert body["conditions"] == [{**condition, "detail": ""}]  # the detail is for staff
     assert body["endpoints"][0]["port"] == 5671
 
 
@@ -410,3 +410,24 @@ def test_wrong_user_is_refused_and_nothing_is_made(
 
     problem(owner.post(cast.path(f"{MAIN}/users"), wish), status, code)
     assert not MessagingUser.objects.exists()
+
+
+def test_only_staff_read_what_the_platform_reports(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
+    words = {"type": "Ready", "status": "False", "reason": "BrokerDown", "message": "It is down."}
+    detail = "broker-0: registry.internal.test does not have the image"
+    space.conditions = [{**words, "since": "2026-11-23T00:00:00Z", "detail": detail}]
+    space.save(update_fields=["conditions"])
+
+    def found() -> tuple[str, str]:
+        (condition,) = owner.get(cast.path(MAIN)).json()["conditions"]
+        return condition["message"], condition["detail"]
+
+    seen_by_member = found()
+    User.objects.filter(username="owner@a.test").update(is_staff=True)
+
+    assert seen_by_member == ("It is down.", "")
+    assert found() == ("It is down.", detail)
+    outsider = cast.call("outsider").get(cast.path(MAIN))
+    assert (outsider.status_code, detail in outsider.content.decode()) == (404, False)

@@ -8,8 +8,12 @@ PAGE = (ROOT / "docs/operate/conditions.md").read_text()
 
 def test_every_alert_is_explained() -> None:
     objects = rendered.objects(rendered.CHART / "ci" / "external-values.yaml")
-    (group,) = rendered.find(objects, "PrometheusRule", "wp")["spec"]["groups"]
-    alerts = {rule["alert"] for rule in group["rules"]}
+    alerts = {
+        rule["alert"]
+        for name in ("wp", "wp-messaging")
+        for group in rendered.find(objects, "PrometheusRule", name)["spec"]["groups"]
+        for rule in group["rules"]
+    }
 
     assert alerts
     assert {alert for alert in alerts if f"`{alert}`" not in PAGE} == set()

@@ -43,8 +43,10 @@ def test_no_volume_is_made_or_mounted() -> None:
     specs = [*rendered.pod_specs(objects).values(), executor(objects)]
 
     kinds = [f"{object_['kind']}/{object_['metadata']['name']}" for object_ in objects]
-    volumes = [volume["name"] for spec in specs for volume in spec["volumes"]]
-    mounts = [m["name"] for s in specs for c in rendered.containers(s) for m in c["volumeMounts"]]
+    volumes = [volume["name"] for spec in specs for volume in spec.get("volumes", [])]
+    mounts = [
+        m["name"] for s in specs for c in rendered.containers(s) for m in c.get("volumeMounts", [])
+    ]
     assert f"PersistentVolumeClaim/{RELEASE}-lakehouse" not in kinds
     assert "scratch" in volumes
     assert "lakehouse" not in volumes + mounts

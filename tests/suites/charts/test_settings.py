@@ -72,3 +72,11 @@ def test_workers_and_beat_go_by_the_level_of_the_logs() -> None:
 def test_a_level_that_is_none_is_refused() -> None:
     assert "WAYPOST_LOG_LEVEL" in refusal("WAYPOST_LOG_LEVEL", "LOUD")
     assert refusal("WAYPOST_LOG_LEVEL", "DEBUG") == ""
+
+
+def test_numbers_are_taken_as_they_are() -> None:
+    objects = rendered.objects(rendered.TRIAL, "--set", "settings.WAYPOST_SAMPLE_SECONDS=2000000")
+
+    found = rendered.find(objects, "ConfigMap", "wp-settings")["data"]
+
+    assert found["WAYPOST_SAMPLE_SECONDS"] == "2000000"

@@ -219,7 +219,7 @@ def test_the_cluster_is_described_as_the_worker_reads_it(tmp_path: Path) -> None
     assert plain(found) == plain(
         Cluster(
             installation="waypost.wp",
-            images=Images(broker="docker.io/apache/activemq-artemis:2.56.0"),
+            images=Images(broker="docker.io/apache/artemis:2.57.0"),
             control_namespace="waypost",
             worker_account="wp-worker",
             space_role="wp-space",

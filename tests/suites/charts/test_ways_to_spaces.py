@@ -25,7 +25,7 @@ STANDARD = Namespace("wp-standard", "ten_a", "spc_a")
 BROKERED = Namespace("wp-brokered", "ten_a", "spc_b")
 BUDGETS = {STANDARD: ResourceBudget(1, 128, routers=2), BROKERED: ResourceBudget(1, 128, routers=0)}
 PORTS = (53, 443, 5353, 5432, 5671, 5673, 5674, 6379, 6443, 7078, 7079, 7080, 8000, 8443)
-OWN = {"web", "worker", "metering", "beat", "auth", "migrate"}
+OWN = {"web", "worker", "metering", "beat", "auth", "migrate", "test"}
 
 Way = tuple[str, str, str, int]
 
@@ -37,6 +37,7 @@ def dns(namespace: str, labels: Labels) -> Pod:
 STRANGER = Pod("stranger", "default", {}, {"kubernetes.io/metadata.name": "default"})
 KUBE_DNS = dns("kube-system", {"k8s-app": "kube-dns"})
 OPENSHIFT_DNS = dns("openshift-dns", {"dns.operator.openshift.io/daemonset-dns": "default"})
+_ROUTER = ("--set", "router.image.repository=r")  # without one no auth service runs
 # What each variant has beside the pods of every installation, and its cluster's DNS with its port.
 VARIANTS = {
     "trial": ({"database", "queue"}, KUBE_DNS, 53),
@@ -89,7 +90,7 @@ def placed(objects: Sequence[Object]) -> list[Object]:
 def open_ways(variant: str, folder: Path, *options: str) -> set[Way]:
     """Return every way that has a pod of a space at an end: from, to, protocol, port."""
     others, resolver, _ = VARIANTS[variant]
-    objects = rendered.objects(CHART / "ci" / f"{variant}-values.yaml", *options)
+    objects = rendered.objects(CHART / "ci" / f"{variant}-values.yaml", *_ROUTER, *options)
     cluster = described_cluster(objects, folder)
     own = list(chart_pods(objects))
     assert {pod.name for pod in own} == OWN | others

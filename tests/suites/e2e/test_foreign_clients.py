@@ -23,7 +23,7 @@ ASKING = pytest.mark.parametrize("ask", [node.ask, proton_patterns.ask], ids=["r
 SUBSCRIBING = pytest.mark.parametrize(
     "subscribe", [node.subscribe, proton_patterns.subscribe], ids=["rhea", "proton"]
 )
-LARGE = 10 * 1000 * 1000
+LARGE = 5 * 1000 * 1000
 UNAUTHORIZED = "amqp:unauthorized-access"
 Exchange = Callable[[Job], Told]
 
@@ -69,8 +69,11 @@ def test_subscription_is_read_as_a_queue(tenants: Tenants, exchange: Exchange, s
 
 
 @ASKING
-def test_question_is_answered_over_a_temporary_address(tenants: Tenants, ask: Exchange) -> None:
-    job = tenants.job("fleet", "anycast")
+@pytest.mark.parametrize(("space", "address"), [("fleet", "anycast"), ("orders", "queue")])
+def test_question_is_answered_over_a_temporary_address(
+    tenants: Tenants, ask: Exchange, space: str, address: str
+) -> None:
+    job = tenants.job(space, address)
 
     assert ask(job) == Told(job.messages, tuple(f"answer to {body}" for body in job.bodies), "")
 

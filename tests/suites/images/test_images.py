@@ -67,7 +67,9 @@ def release(tmp_path_factory: pytest.TempPathFactory, valkey: str) -> Iterator[R
     with postgres.throwaway(tmp_path_factory.mktemp("postgres")) as server:
         servers_database = server.url("waypost")
         _create_database(server)
-        objects = rendered.objects(rendered.TRIAL, "--set", "pipeline.runs=cronjob")
+        # An image of routers, because a release without one runs no auth service.
+        with_all = "pipeline.runs=cronjob,router.image.repository=localhost/router"
+        objects = rendered.objects(rendered.TRIAL, "--set", with_all)
         secrets = {
             (object_["metadata"]["name"], key): base64.b64decode(value).decode()
             for object_ in objects
@@ -206,7 +208,7 @@ def test_the_portal_is_alive_with_nothing_else(
     control_plane: Path, user: str, tmp_path: Path
 ) -> None:
     port, log = ports.free_port(), tmp_path / "log"
-    serve = f"python -m gunicorn controlplane.wsgi --bind=127.0.0.1:{port} --preload"
+    serve = f"python -m controlplane.web --port={port}"
     settings = {
         "DJANGO_SETTINGS_MODULE": "controlplane.settings",
         "WAYPOST_STATE_DIR": "/var/lib/waypost",
@@ -214,9 +216,7 @@ def test_the_portal_is_alive_with_nothing_else(
         "WAYPOST_SECRET_KEYS": Fernet.generate_key().decode(),
         "WAYPOST_DATABASE_URL": f"postgresql://u:p@127.0.0.1:{ports.free_port()}/d",
     }
-    container = Container(
-        control_plane, [*serve.split(), "--no-control-socket"], settings, user=user
-    )
+    container = Container(control_plane, serve.split(), settings, user=user)
 
     with inside.started(container, log):
         eventually(lambda: answers(f"http://127.0.0.1:{port}/healthz"), log)
@@ -235,8 +235,9 @@ def test_the_root_is_read_only(control_plane: Path) -> None:
 
 def test_the_charts_portal_is_ready(migrated: Release, control_plane: Path, tmp_path: Path) -> None:
     port, log = ports.free_port(), tmp_path / "log"
-    container = migrated.container("Deployment/wp-web", control_plane, f"--bind=127.0.0.1:{port}")
-    command = [word for word in container.command if word != "--bind=0.0.0.0:8000"]
+    listen = ["--host=127.0.0.1", f"--port={port}"]
+    container = migrated.container("Deployment/wp-web", control_plane, *listen)
+    command = [word for word in container.command if word != "--host=0.0.0.0"]
 
     with inside.started(replace(container, command=command), log):
         eventually(lambda: answers(f"http://127.0.0.1:{port}/readyz"), log)

@@ -313,6 +313,27 @@ def test_an_endpoint_of_each_kind(
     assert not OUTSIDE & names(api, namespace).keys()
 
 
+def test_a_deleted_service_gets_its_node_port_again_unless_another_has_it(
+    api: Api, wanted_cluster: Cluster, namespace: Namespace
+) -> None:
+    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice_of("nodeport")))
+    first, second = (replace(namespace, name=f"wp-kept-port-{n}") for n in (1, 2))
+    for one in (first, second):
+        with infra.open(one) as session:
+            session.ensure_namespace(BUDGET)
+    with infra.open(first) as session:
+        given = session.ensure_endpoint("broker-0").port
+    api.delete(resources.SERVICE, first.name, "messaging")
+    wanted = 30000 + (given - 30000 + 7) % 2000  # one that the cluster would hardly choose
+
+    with infra.open(first) as session:
+        assert session.ensure_endpoint("broker-0", wanted).port == wanted
+    with infra.open(second) as session:
+        assert session.ensure_endpoint("broker-0", wanted).port != wanted
+        # Outside the range of the cluster, as after an endpoint of another kind.
+        assert session.ensure_endpoint("broker-0", 8443).port >= 30000
+
+
 @pytest.mark.usefixtures("with_foreign_kinds")
 @pytest.mark.parametrize("kind", registry.REGISTRY)
 def test_an_endpoint_of_each_kind_is_settled(

@@ -213,10 +213,12 @@ def check_broker(text: str, named: Mapping[str, list[str]], *, public: bool) -> 
     dead = [element.text for element in root.iter(f"{CORE}dead-letter-address")]
     assert sorted(map(str, dead)) == sorted(named["dead"])
     roles = {permission.attrib["roles"] for permission in root.iter(f"{CORE}permission")}
-    assert set(",".join(roles).split(",")) <= {"waypost-internal", "waypost-router", "user-alice"}
+    ours = {"waypost-internal", "waypost-router", "${waypost.replies:waypost-internal}"}
+    assert set(",".join(roles).split(",")) <= {*ours, "user-alice"}
     # Only our own properties: the name of the incarnation, and what depends on the plugin.
-    ours = ["waypost.boot", "waypost.guard", *(["waypost.unguarded-connections"] if public else [])]
-    assert sorted(re.findall(r"\$\{([^:]*)", text)) == ours
+    of_clients = {"waypost.unguarded-connections", "waypost.replies"} if public else set()
+    properties = {"waypost.boot", "waypost.guard", *of_clients}
+    assert set(re.findall(r"\$\{([^:]*)", text)) == properties
 
 
 def check_router(

@@ -174,8 +174,10 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
 
     assert isinstance(seen, Wait)
     assert seen.text == (
-        "RouterStarting: router-0 is not ready: it runs, but does not listen on the port of its "
-        "readiness probe."
+        "RouterStarting: router-0 is not ready: it runs, but does not accept connections."
+    )
+    assert seen.detail == (
+        "router-0 is not ready: it runs, but does not listen on the port of its readiness probe."
     )
     assert not is_listening("amqps")
 
@@ -199,13 +201,14 @@ def test_a_router_that_cannot_start_says_why(
     seen = loop.reconcile(space.id, ports, budget_seconds=0)
 
     assert isinstance(seen, Wait)
-    began = "RouterDown: router-0 is not ready: CrashLoopBackOff: it ended with exit code 1 (Error)"
-    assert seen.text.startswith(f"{began}; it said last: ")
-    said = seen.text.partition("it said last: ")[2]
+    assert seen.text == "RouterDown: router-0 is not ready: it ends soon after each start."
+    began = "router-0 is not ready: CrashLoopBackOff: it ended with exit code 1 (Error)"
+    assert seen.detail.startswith(f"{began}; it said last: ")
+    said = seen.detail.partition("it said last: ")[2]
     assert "router.json: Expecting value" in said
     assert len(said) < 310
     space.refresh_from_db()
-    assert "it said last" in space.conditions[0]["message"]
+    assert "it said last" in space.conditions[0]["detail"]
 
     # that pass has fixed the file
     processes.withheld.discard("router-0-0")

@@ -9,6 +9,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
+from controlplane.core import phases
 from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
@@ -151,9 +152,14 @@ class Site:
 
     @property
     def ready(self) -> dict[str, str]:
-        return next(
-            condition for condition in self.space.conditions if condition["type"] == "Ready"
-        )
+        """The condition as staff read it."""
+        ready = phases.find_condition(self.space.conditions, "Ready")
+        assert ready is not None
+        return {
+            "status": ready["status"],
+            "reason": ready["reason"],
+            "message": phases.of_staff(ready),
+        }
 
 
 def _of_two_brokers() -> AddressSpace:
@@ -302,7 +308,9 @@ def test_a_second_pod_that_stays_unready_without_a_word_stops_it_too(
     )
     long_ago = timezone.now() - 2 * loop.FULL_PASS_EVERY
     AddressSpace.objects.update(rolled_at=long_ago, waiting_since=long_ago)
-    waited = {**site.ready, "since": (timezone.now() - loop.FULL_PASS_EVERY).isoformat()}
+    ready = phases.find_condition(site.space.conditions, "Ready")
+    assert ready is not None
+    waited = {**ready, "since": (timezone.now() - loop.FULL_PASS_EVERY).isoformat()}
     AddressSpace.objects.update(conditions=[waited])
     site.reconcile(0)
 

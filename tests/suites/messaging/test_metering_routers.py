@@ -8,6 +8,7 @@ from proton import Delivery, Link
 
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
+from tenants import live_readings
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.support.messaging import amqp, routing_rig
@@ -125,12 +126,17 @@ def test_everything_that_went_through_a_standard_space_is_metered_once(
     space = make_space(ports, "small")
 
     exchange(space, tmp_path, "amqps", "amqps", product)
+    live = {n: r.gauges for n, r in live_readings.of_spaces([space.id])[space.id].items()}
     address_spaces.delete(space=space, by=SYSTEM)
     settle(space, ports)
 
     assert counted() == EXPECTED
     states = [sources.state_of(row) for row in MeteredSource.objects.filter(space_id=space.id)]
     assert (sum(s.used_in for s in states), sum(s.used_out for s in states)) == (8, 10)
+    # A router cannot know what is stored, and its links at a broker are no receivers.
+    assert (live["calls"].depth, live["calls"].stored_bytes) == (None, None)
+    assert live["orders"].depth == 0
+    assert {name: gauges.consumers for name, gauges in live.items()} == dict.fromkeys(EXPECTED, 1)
 
 
 @pytest.mark.parametrize("router_engine", MESHING)

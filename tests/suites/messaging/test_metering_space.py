@@ -11,6 +11,7 @@ from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
 from plans.rating.periods import Period
+from tenants import live_readings
 from tenants.actions import address_spaces, addresses
 from tenants.models import Address, AddressSpace
 from tests.support.messaging import amqp
@@ -66,10 +67,17 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
             receiver.accept()
         amqp.receive(connection, "orders", 3)
         [sampled] = sampling.sample_all(product)
+        live = live_readings.of_spaces([space.id])[space.id]
         amqp.receive(connection, "orders", 1)
 
     assert (sampled.is_applied, sampled.silent) == (True, frozenset())
     assert used(space) == (9, 5)
+    newest, news = live["orders"].gauges, live["news"].gauges
+    assert (newest.depth, newest.delivering, newest.consumers) == (4, 0, 0)
+    assert newest.stored_bytes
+    assert newest.oldest_at
+    assert (news.depth, news.consumers) == (0, 1)
+    assert (newest.expired, newest.dead_lettered) == (0, 0)
     peak = MeteredSource.objects.get(space_id=space.id, boot_id=source_states.SPACE)
     assert sources.state_of(peak).counters["peak_connections"] == 1
 

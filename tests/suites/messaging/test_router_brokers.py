@@ -93,6 +93,17 @@ def test_queue_stores_until_somebody_comes(router: Rig) -> None:
     assert rigs.take(anna(router).create_receiver("orders", credit=20), 20) == list(range(20))
 
 
+def test_a_drained_receiver_has_no_credit_left(router: Rig) -> None:
+    receiver = anna(router).create_receiver("orders", credit=0)
+
+    receiver.link.drain(5)
+
+    receiver.connection.wait(lambda: receiver.link.credit == 0, timeout=5)
+    assert rigs.waiting(receiver) == 0
+    receiver.link.flow(1)
+    rigs.deliver(anna(router).create_sender("orders"), receiver, "later")
+
+
 def test_queue_gives_back_what_is_released_and_counts_what_is_modified(router: Rig) -> None:
     sender = anna(router).create_sender("orders")
     sender.send(Message(body="again", durable=True))

@@ -1,6 +1,7 @@
 """What a router must do for the `standard` space, without a broker: the same for each engine."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.support.messaging import scram_login
 from tests.support.messaging.conformance import ADDRESSES, BOTH, anna
 from tests.support.messaging.routing_rig import Rig, known
 from tests.support.waiting import eventually
+from workers.messaging.routers.desired import ClientLimits
 from workers.services.amqp_frames import Outcome
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]
@@ -65,6 +67,11 @@ def test_login_without_a_name_is_refused(router: Rig) -> None:
         ("wild", True, "_topo/0/router-0/$management"),
         ("wild", True, "amqp:/_topo/0/router-0/$management"),
         ("wild", True, "calls/x:/$management"),
+        ("anna", True, "calls::foreign"),
+        ("wild", True, "calls::foreign"),
+        ("anna", False, "news/#"),
+        ("anna", False, "news/*"),
+        ("anna", True, "news/#"),
     ],
 )
 def test_an_attach_without_permission_is_refused(
@@ -450,3 +457,38 @@ def test_multicast_is_accepted_when_one_accepts_and_one_releases(router: Rig) ->
         rigs.flush(receiver.connection)
 
     assert rigs.outcome(sender, delivery) == Delivery.ACCEPTED
+
+
+# Limits of a plan
+
+
+def test_each_limit_of_a_client_is_refused_with_its_own_error(router: Rig) -> None:
+    before = router.desired
+    limits = ClientLimits(
+        user_connections=1, sessions=3, senders=2, receivers=1, message_bytes=100_000
+    )
+    router.desired = replace(before, limits=limits)
+    router.restart()
+    try:
+        anna = router.connect("anna", "secret of anna")
+        assert anna.conn is not None
+        assert anna.conn.transport is not None
+        assert anna.conn.transport.remote_channel_max == 2  # sessions 0 to 2
+        anna.create_receiver("calls", credit=5)
+        with pytest.raises(LinkDetached, match="resource-limit-exceeded"):
+            anna.create_receiver("calls", name="another")
+        senders = [anna.create_sender("calls", name=name) for name in ("one", "two")]
+        with pytest.raises(LinkDetached, match="resource-limit-exceeded"):
+            anna.create_sender("calls", name="three")
+        with pytest.raises(Exception, match="resource-limit-exceeded"):
+            router.connect("anna", "secret of anna")
+        other = router.connect("writer", "secret of writer")
+        assert senders[0].link.remote_max_message_size == 100_000
+        delivery = rigs.hand_over(senders[0], Message(body=b"x" * 200_000))
+        with pytest.raises((LinkDetached, ConnectionException)):
+            anna.wait(lambda: False)
+        assert rigs.condition_of(delivery) == "amqp:link:message-size-exceeded"
+        assert other.create_sender("calls").link.state & Endpoint.REMOTE_ACTIVE
+    finally:
+        router.desired = before
+        router.restart()

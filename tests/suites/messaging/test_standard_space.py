@@ -170,7 +170,7 @@ def test_a_router_that_cannot_start_says_why(
     """As when a rendered file has a mistake: the space's condition shows the router's own words."""
     policy = config._policy
     monkeypatch.setattr(
-        config, "_policy", lambda most: [*policy(most), ("vhost", {"hostname": "x", "color": 1})]
+        config, "_policy", lambda *sold: [*policy(*sold), ("vhost", {"hostname": "x", "color": 1})]
     )
     space = rows.make_space(rows.make_tenant(), kind="standard")
 

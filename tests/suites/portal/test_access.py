@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from urllib.parse import quote
 
 import pytest
 from django.test import Client
@@ -36,10 +37,19 @@ TENANT_PAGES = {
     "space_settings": Page("spaces/orders/settings"),
     "space_plan": Page("spaces/orders/plan", billing=False),
     "address_new": Page("spaces/orders/addresses/new", billing=False),
+    "address": Page("spaces/orders/addresses/ADDRESS"),
+    "address_live": Page("spaces/orders/addresses/ADDRESS/live"),
+    "address_settings": Page("spaces/orders/addresses/ADDRESS/settings"),
     "address_delete": Page("spaces/orders/addresses/ADDRESS/delete", billing=False),
+    "messages": Page("spaces/orders/addresses/ADDRESS/messages", billing=False),
+    "messages_send": Page("spaces/orders/addresses/ADDRESS/messages/send", billing=False),
+    "messages_purge": Page("spaces/orders/addresses/ADDRESS/messages/purge", billing=False),
+    "messages_change": Page("spaces/orders/addresses/ADDRESS/messages/change", billing=False),
     "space_users": Page("spaces/orders/users"),
     "user_new": Page("spaces/orders/users/new", billing=False),
     "user_revoke": Page("spaces/orders/users/checkout/revoke", billing=False),
+    "space_connections": Page("spaces/orders/connections"),
+    "connections_close": Page("spaces/orders/connections/close?user=checkout", billing=False),
     "space_connect": Page("spaces/orders/connect"),
     "space_certificate": Page("spaces/orders/certificate"),
     "usage": Page("usage/"),
@@ -170,7 +180,7 @@ def test_nobody_is_sent_to_the_login_and_back(busy: World, as_: As) -> None:
 
     found = {url: as_(None).get(url).headers.get("Location") for url in urls_}
 
-    assert found == {url: f"/login?next={url}" for url in urls_}
+    assert found == {url: f"/login?next={quote(url)}" for url in urls_}
 
 
 def test_nobody_changes_anything(busy: World, as_: As) -> None:

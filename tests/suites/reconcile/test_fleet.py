@@ -111,7 +111,7 @@ def test_a_release_that_fails_stops_by_itself_and_says_why(
 
     assert early.state == "Running"
     assert stopped.state == "Stopped"
-    assert stopped.reason.startswith("2 did not become ready in time: org-")
+    assert stopped.reason.startswith("2 did not become ready: org-")
     assert "broker-0 is not ready: ImagePullBackOff: no such image." in stopped.reason
     assert sorted(images(world)) == ["broker:1"] * 3 + ["broker:2"] * 2
     standing = rollouts.progress(stopped, world.now, POLICY.patience)

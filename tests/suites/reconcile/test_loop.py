@@ -132,7 +132,7 @@ def test_one_crash_after_a_failure_in_words_takes_nothing_back(
     space.refresh_from_db()
 
     (ready,) = (condition for condition in space.conditions if condition["type"] == "Ready")
-    assert (ready["reason"], ready["message"]) == ("FieldConflict", "Theirs.")
+    assert (ready["reason"], ready["detail"]) == ("FieldConflict", "Theirs.")
     assert not world.infra.has_faults()
 
 
@@ -211,7 +211,8 @@ def test_what_waits_says_for_what_in_the_words_of_the_place(
     ready = next(condition for condition in space.conditions if condition["type"] == "Ready")
     assert isinstance(outcome, Wait)
     assert (ready["status"], ready["reason"]) == ("False", "ClusterBusy")
-    assert ready["message"] == "The cluster is busy."
+    assert ready["detail"] == "The cluster is busy."
+    assert "Your operator sees why" in ready["message"]
 
 
 def test_a_space_that_nothing_leads_to_from_outside_says_so_and_all_else_goes_on(
@@ -227,7 +228,7 @@ def test_a_space_that_nothing_leads_to_from_outside_says_so_and_all_else_goes_on
 
     assert isinstance(first, Done)
     assert conditions(space) == {"Reachable": "False", "Ready": "True"}
-    assert space.conditions[0]["message"] == "The cluster refuses the Route to the space."
+    assert space.conditions[0]["detail"] == "The cluster refuses the Route to the space."
     assert space.active_since is not None  # from then on it is metered
     assert (space.phase, address.phase, operations) == ("Active", "Active", {"Succeeded"})
     assert asked_again_in == timedelta(seconds=5)
@@ -265,7 +266,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
     world.settle(space)
     world.settle_files(space)
     address.refresh_from_db()
-    gone = {condition["type"]: condition["message"] for condition in space.conditions}
+    gone = {condition["type"]: condition.get("detail") for condition in space.conditions}
     world.infra.has_address = True
     world.now += loop.FULL_PASS_EVERY * 2
     world.settle(space)

@@ -31,7 +31,7 @@ from workers.rollouts.fleet import Policy
 
 pytestmark = pytest.mark.django_db
 
-POLICY = Policy(wave=2, budget=2, patience=timedelta(minutes=15))
+POLICY = Policy(wave=2, budget=2, patience=timedelta(minutes=15), first_wave=2)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def use_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(render, "_LOG", render._LOG + "# another\n")
     policy = config._policy
     monkeypatch.setattr(
-        config, "_policy", lambda most: [("policy", {"maxConnections": 9}), *policy(most)]
+        config, "_policy", lambda *sold: [("policy", {"maxConnections": 9}), *policy(*sold)]
     )
 
 
@@ -127,7 +127,7 @@ def test_what_is_read_at_the_start_of_broker_xml_and_of_routers_is_in_the_shape(
     world.infra.images = EngineImages("broker:1")
     shapes = [release.configured(world.infra, world.ports.routing).template_hash]
 
-    monkeypatch.setitem(broker_xml._FIXED, "global-max-size", "96M")
+    monkeypatch.setitem(broker_xml._FIXED, "journal-file-size", "2M")
     shapes.append(release.configured(world.infra, world.ports.routing).template_hash)
     monkeypatch.setattr(config, "_MODE", "edge")
     shapes.append(release.configured(world.infra, world.ports.routing).template_hash)

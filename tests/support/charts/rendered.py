@@ -45,10 +45,12 @@ def find(among: Sequence[Object], kind: str, name: str) -> Object:
 
 
 def pod_specs(among: Sequence[Object]) -> dict[str, Object]:
-    """Return every pod template's spec by kind and name."""
+    """Return the spec of every pod and pod template by kind and name."""
     found = {}
     for object_ in among:
         spec = object_.get("spec", {})
+        if object_["kind"] == "Pod":
+            found[f"Pod/{object_['metadata']['name']}"] = spec
         spec = spec.get("jobTemplate", {}).get("spec", spec)
         if "template" in spec:
             found[f"{object_['kind']}/{object_['metadata']['name']}"] = spec["template"]["spec"]

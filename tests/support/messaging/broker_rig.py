@@ -35,6 +35,7 @@ class RiggedBroker:
     files: InstanceFiles
     target: ManagementTarget
     process: subprocess.Popen[bytes] | None = None
+    memory_mb: int = 128  # its heap
 
     def hold(self, *addresses: DesiredAddress) -> None:
         """Make the running broker hold exactly these."""
@@ -51,6 +52,7 @@ class RiggedBroker:
         spec = InstanceSpec(
             Namespace("test", "ten_test", "spc_test"), Kind.BROKER, self.at.name, rendered
         )
+        spec = replace(spec, memory_mb=self.memory_mb)
         launch = engines.launch(spec, self.files)
         with (self.files.log / "output.log").open("ab") as log:
             self.process = subprocess.Popen(

@@ -71,8 +71,12 @@ def running(
     addresses: Sequence[DesiredAddress],
     users: Sequence[DesiredUser],
     max_connections: int = 200,
+    memory_mb: int = 128,
 ) -> Iterator[PublicBroker]:
-    """Yield a running broker that holds exactly these addresses and users."""
+    """Yield a running broker that holds exactly these addresses and users.
+
+    ``memory_mb``: its heap.
+    """
     now, internal_port = datetime.now(UTC), free_port()
     authority = certificates.create_authority("test", now)
     files = InstanceFiles(folder / "broker-0")
@@ -94,6 +98,7 @@ def running(
     )
     layout = EngineLayout(str(files.config), str(files.data), HOST, free_port(), internal_port)
     rigged = RiggedBroker(BrokerAt("broker-0", HOST, internal_port), desired, layout, files, target)
+    rigged.memory_mb = memory_mb
     with override_settings(ARTEMIS_HOME=settings.ARTEMIS_HOME or str(artifacts.artemis_home())):
         try:
             rigged.start()

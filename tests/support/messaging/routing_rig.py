@@ -92,7 +92,9 @@ class AuthInThread:
         self, *users: KnownUser, addresses: Sequence[str], send_withdrawn: bool = False
     ) -> None:
         by_name = {user.name: user for user in users}
-        space = SpaceUsers(send_withdrawn, by_name, tuple(addresses), self.router_patches)
+        space = SpaceUsers(
+            send_withdrawn, by_name, tuple(addresses), router_patches=self.router_patches
+        )
         self.state.replace({SPACE: space})
 
     def stop(self) -> None:

@@ -72,7 +72,7 @@ class FakeRouters(Faults, Routers):
     applied: list[list[str]] = field(default_factory=list)  # the addresses of each ``apply``
     patches: frozenset[Patch] = frozenset()
 
-    def find_incarnation(self, target: ManagementTarget) -> str:
+    def find_incarnation(self, target: ManagementTarget, *, timeout_seconds: float = 5) -> str:
         self._at(target)
         return "life"
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from controlplane.core.causes import Cause
 from controlplane.core.instance_names import Kind
 from tests.support.faults import Faults
 from workers.infra.base import (
@@ -56,6 +57,7 @@ class FakeInfra(Faults, Infra):
     writes: int = 0
     # What a spec is told at its start when it can never come up, in the words of the place.
     refuses: Callable[[InstanceSpec], str] = field(default=lambda _spec: "")
+    causes: dict[str, Cause] = field(default_factory=dict)  # by the start of what is refused
     withheld: set[str] = field(default_factory=set)
     started: list[str] = field(default_factory=list)  # names, each time one is started
     images: EngineImages = field(default_factory=EngineImages)
@@ -179,6 +181,7 @@ class FakeInfra(Faults, Infra):
             message="starting",
             boot=f"boot-{instance.starts}",
             trouble=instance.trouble,
+            cause=self.causes.get(instance.trouble.partition(":")[0], Cause.NONE),
         )
 
 
@@ -208,7 +211,7 @@ class FakeSession(Session):
     def delete_instance(self, name: str, *, keep_volume: bool = False) -> None:
         self.infra.delete_instance(self.namespace, name, keep_volume=keep_volume)
 
-    def ensure_endpoint(self, instance: str) -> PublicEndpoint:
+    def ensure_endpoint(self, instance: str, former_port: int | None = None) -> PublicEndpoint:
         return self.infra.ensure_endpoint(self.namespace, instance)
 
     def ensure_certificate(self, endpoint: PublicEndpoint) -> GivenCertificate | None:
@@ -257,7 +260,7 @@ class FakeBrokers(Faults, Brokers):
     def __post_init__(self) -> None:
         self.infra.release = lambda volume: self.brokers.pop(volume, None)
 
-    def find_incarnation(self, target: ManagementTarget) -> str:
+    def find_incarnation(self, target: ManagementTarget, *, timeout_seconds: float = 5) -> str:
         self._at(target)
         return "life"
 

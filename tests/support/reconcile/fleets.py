@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from controlplane.core.causes import Cause
 from controlplane.core.instance_names import Kind
 from tenants import rollouts
 from tenants.models import AddressSpace, Rollout, Tenant
@@ -14,7 +15,7 @@ from workers.rollouts.fleet import Policy
 
 ONE, TWO = EngineImages("broker:1", "router:1"), EngineImages("broker:2", "router:2")
 THREE = EngineImages("broker:3", "router:3")
-POLICY = Policy(wave=2, budget=2, patience=timedelta(minutes=15))
+POLICY = Policy(wave=2, budget=2, patience=timedelta(minutes=15), first_wave=2)
 
 
 def make(world: World, tenant: Tenant) -> list[AddressSpace]:
@@ -59,6 +60,12 @@ def fail_on(image: str, world: World) -> None:
         return "ImagePullBackOff: no such image" if spec.image == image else ""
 
     world.infra.refuses = refuses
+
+
+def break_on(image: str, world: World) -> None:
+    """Let the platform report that it cannot load an image, as a cluster does."""
+    fail_on(image, world)
+    world.infra.causes = {"ImagePullBackOff": Cause.IMAGE}
 
 
 def of_space(spec: InstanceSpec, space: AddressSpace) -> bool:

@@ -99,18 +99,13 @@ def test_a_standard_space_offers_all_types_on_a_full_router(address_type: str) -
     assert refusal(address_rules.check_type, "standard", address_type) == ""
 
 
-@pytest.mark.parametrize("address_type", ["anycast", "multicast", "deadletter", "heap", ""])
+@pytest.mark.parametrize("address_type", ["anycast", "multicast", "heap", ""])
 def test_a_brokered_space_refuses_what_needs_routers(address_type: str) -> None:
-    with pytest.raises(Invalid, match="offers: queue, topic, subscription;") as refused:
+    with pytest.raises(Invalid, match="offers: queue, topic, subscription, deadletter;") as refused:
         address_rules.check_type("brokered", address_type)
 
     assert refused.value.error_code == "address.type_not_offered"
-    assert refused.value.fields["type"] == ["One of: queue, topic, subscription."]
-
-
-def test_dead_letters_are_refused_with_the_way_around() -> None:
-    with pytest.raises(Invalid, match="Dead letters go to a queue for now"):
-        address_rules.check_type("standard", "deadletter")
+    assert refused.value.fields["type"] == ["One of: queue, topic, subscription, deadletter."]
 
 
 @pytest.mark.parametrize("space_type", SpaceType.values)
@@ -139,15 +134,21 @@ def test_a_topic_is_named_by_subscriptions_alone() -> None:
     assert wrong_settings("standard", "queue", topic="news") == {"topic"}
 
 
-def test_dead_letters_are_a_matter_of_brokered_spaces() -> None:
-    assert wrong_settings("brokered", "queue", dead_letter="dead") == set()
-    assert wrong_settings("standard", "queue", dead_letter="dead") == {"dead_letter"}
+def test_dead_letters_are_a_matter_of_stored_addresses() -> None:
+    assert wrong_settings("brokered", "queue", dead_letter="dead", expiry="late") == set()
+    assert wrong_settings("standard", "topic", dead_letter="dead") == set()
+    assert wrong_settings("standard", "deadletter", dead_letter="dead") == {"dead_letter"}
     assert wrong_settings("standard", "anycast", dead_letter="dead") == {"dead_letter"}
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("when_full", "drop"),
+        ("exclusive", "true"),
+        ("last_value_key", "a${b}"),
+        ("last_value_key", "a" * 65),
+        ("redelivery_multiplier", 0),
         ("message_ttl_ms", 0),
         ("message_ttl_ms", 10**15),
         ("max_delivery_attempts", 0),
@@ -164,11 +165,11 @@ def test_settings_out_of_range_are_refused(name: str, value: int) -> None:
 def test_every_address_type_is_known_to_the_rules() -> None:
     offered = {kind for space in SpaceType for kind in address_types.offered_in(space)}
 
-    assert offered == set(AddressType) - {AddressType.DEADLETTER}
+    assert offered == set(AddressType)
     assert set(address_types.BY_SLUG) == set(AddressType.values)
     # Of a type: what routers do with it follows from its row.
     for kind in RouterAddressKind:
         assert RouterAddressKind.of_type(kind.value) is kind
     for row in address_types.REGISTRY:
         assert row.help_text
-        assert bool(row.spaces) is not bool(row.refusal)
+        assert row.spaces

@@ -8,11 +8,11 @@ from tenants.models import Role
 from tenants.permissions import Permission
 
 ALLOWED = {
-    "owner": "view manage_messaging view_billing manage_billing view_audit manage_team "
-    "manage_tokens manage_tenant",
-    "admin": "view manage_messaging view_billing manage_billing view_audit manage_team "
-    "manage_tokens",
-    "developer": "view manage_messaging",
+    "owner": "view manage_messaging read_messages change_messages view_billing "
+    "manage_billing view_audit manage_team manage_tokens manage_tenant",
+    "admin": "view manage_messaging read_messages change_messages view_billing "
+    "manage_billing view_audit manage_team manage_tokens",
+    "developer": "view manage_messaging read_messages change_messages",
     "billing": "view view_billing manage_billing",
     "viewer": "view",
 }

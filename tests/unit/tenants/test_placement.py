@@ -227,3 +227,44 @@ def test_split_is_even_below_a_broker_and_whole_from_there(
     credit: int, partitions: int, shares: list[int]
 ) -> None:
     assert placement.split(credit, partitions) == shares
+
+
+@given(
+    st.lists(
+        st.builds(BrokerUse, st.integers(0, 20), st.integers(0, FULL), st.integers(0, 900)),
+        max_size=8,
+        unique_by=lambda use: use.ordinal,
+    ),
+    st.builds(
+        Request,
+        st.just(0),
+        st.integers(1, 3500),
+        st.integers(1, 5),
+        stored_bytes=st.integers(0, 1100),
+    ),
+)
+def test_no_broker_sells_more_bytes_than_it_stores(
+    brokers: list[BrokerUse], request: Request
+) -> None:
+    bounds = Limits(100_000, 100_000, 200_000, 50, broker_bytes=1000)
+    before = {use.ordinal: use.used_bytes for use in brokers}
+
+    try:
+        parts = placement.place(brokers, 0, bounds, request)
+    except QuotaExceeded:
+        assert request.stored_bytes > 1000
+        return
+
+    for part in parts:
+        assert part.ordinal is not None
+        assert before.get(part.ordinal, 0) + request.stored_bytes <= 1000
+
+
+def test_the_refusal_names_the_bytes_if_credit_is_left() -> None:
+    bounds = Limits(1000, 1000, 2000, 1, broker_bytes=1000)
+
+    with pytest.raises(QuotaExceeded) as refusal:
+        placement.place([BrokerUse(0, 10, 950)], 0, bounds, Request(0, 10, stored_bytes=60))
+
+    assert refusal.value.fields["resource"] == "broker.bytes"
+    assert (refusal.value.fields["limit"], refusal.value.fields["used"]) == (1000, 950)

@@ -1,5 +1,6 @@
 """Every setting of the registry is on every surface, and none is on a surface alone."""
 
+import re
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
@@ -22,16 +23,15 @@ from controlplane.core.address_types import (
     AddressSettings,
     PlanSettings,
     Setting,
-    Whole,
-    Width,
     effective,
 )
 from controlplane.core.errors import Invalid
+from controlplane.core.setting_values import Text, Whole, Width
 from plans.catalog import parsing, publishing
 from plans.catalog.definitions import AddressPlanDefinition
 from tenants import address_rules
 from tenants.models import Address, AddressType, SpaceType
-from workers.messaging.brokers import broker_xml
+from workers.messaging.brokers import broker_xml, queue_settings
 from workers.messaging.brokers.desired import BrokerAddressKind
 
 NUMBERS = [setting for setting in SETTINGS if isinstance(setting.value, Whole)]
@@ -63,6 +63,14 @@ def as_any(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
+def any_value(setting: Setting) -> int | str:
+    """Return a legal value of the setting."""
+    value = setting.value
+    if isinstance(value, Whole):
+        return value.smallest
+    return value.choices[0] if isinstance(value, Text) and value.choices else "other"
+
+
 @all_settings
 def test_a_setting_is_on_every_surface(setting: Setting) -> None:
     for serializer in (AddressSpecSerializer, AddressCreateSerializer, AddressSerializer):
@@ -71,7 +79,7 @@ def test_a_setting_is_on_every_surface(setting: Setting) -> None:
         assert setting.help_text in options(command)[setting.name].help
     assert form_name(setting) in form(spaces=setting.spaces).fields
     assert Address._meta.get_field(setting.name)
-    assert (setting.name in asdict(PlanSettings())) is isinstance(setting.value, Whole)
+    assert (setting.name in asdict(PlanSettings())) is (setting.name in address_types.of_plans())
 
 
 @all_settings
@@ -97,8 +105,7 @@ def test_no_surface_has_a_setting_of_its_own() -> None:
 
 @all_settings
 def test_rules_accept_a_setting_where_the_table_offers_it(setting: Setting) -> None:
-    value = setting.value.smallest if isinstance(setting.value, Whole) else "other"
-    settings = AddressSettings(**as_any({setting.name: value}))
+    settings = AddressSettings(**as_any({setting.name: any_value(setting)}))
 
     for space_type in SpaceType.values:
         for kind in address_types.offered_in(space_type):
@@ -110,22 +117,25 @@ def test_rules_accept_a_setting_where_the_table_offers_it(setting: Setting) -> N
                 assert set(refusal.value.fields) == {setting.name}
 
 
-@all_numbers
-def test_a_catalog_gives_a_default_and_has_the_tables_limits(setting: Setting) -> None:
-    text, number = publishing.default_yaml(), setting.value
-    assert isinstance(number, Whole)
+@pytest.mark.parametrize("name", address_types.of_plans())
+def test_a_catalog_gives_a_default_and_has_the_tables_limits(name: str) -> None:
+    # Disks that hold the default of each limit: the default catalog sells less.
+    text = publishing.default_yaml().replace("broker_disk_gb: 5,", "broker_disk_gb: 50,")
+    number = address_types.of_plans()[name]
     start = "{title: Brokered small queue,"
     assert text.count(start) == 1
 
     def parsed(value: object) -> AddressPlanDefinition:
-        given = text.replace(start, f"{start} {setting.name}: {value},")
+        plan = next(line for line in text.splitlines() if start in line)
+        others = re.sub(rf" {name}: [^,}}]+,", "", plan)  # the default catalog may name it
+        given = text.replace(plan, others.replace(start, f"{start} {name}: {value},"))
         plans = parsing.parse(given).address_plans
         (found,) = [plan for plan in plans if plan.key == "brokered-small-queue"]
         return found
 
-    assert getattr(parsed(number.smallest), setting.name) == number.smallest
-    assert getattr(parsed("null"), setting.name) == number.plan_default
-    with pytest.raises(Invalid, match=setting.name):
+    assert getattr(parsed(number.smallest), name) == number.smallest
+    assert getattr(parsed("null"), name) == number.plan_default
+    with pytest.raises(Invalid, match=name):
         parsed(number.largest + 1)
 
 
@@ -163,11 +173,16 @@ def test_the_portal_shows_a_reason_at_its_field() -> None:
 
 @all_settings
 def test_a_broker_gets_a_setting(setting: Setting) -> None:
-    if not setting.engine:
-        assert setting.is_fixed  # a relation, which the topology of the broker follows
-        return
-    value = 7 if isinstance(setting.value, Whole) else "other"
+    if setting.is_relation:
+        return  # the topology of the broker follows it
+    value = any_value(setting)
     limits = AddressSettings(**as_any({setting.name: value}))
+    if not setting.engine:
+        before = broker_xml.address_settings(AddressSettings(), BrokerAddressKind.QUEUE)
+        has_changed = broker_xml.address_settings(limits, BrokerAddressKind.QUEUE) != before
+        is_of_queue = queue_settings.attributes(limits).keys() == set(setting.queue) != set()
+        assert has_changed or is_of_queue or value == "refuse"  # the default
+        return
 
     found = broker_xml.address_settings(limits, BrokerAddressKind.QUEUE)
 

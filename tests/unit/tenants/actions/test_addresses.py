@@ -377,7 +377,7 @@ def test_dead_letters_go_to_another_queue_of_the_space(brokered: AddressSpace) -
 
     assert row.dead_letter == dead.address
     for target in ("nowhere", "news", "self"):
-        with pytest.raises(Invalid, match="another queue") as refusal:
+        with pytest.raises(Invalid, match="another address") as refusal:
             domain.address(brokered, "self", dead_letter=target)
         assert set(refusal.value.fields) == {"dead_letter"}
 
@@ -385,8 +385,58 @@ def test_dead_letters_go_to_another_queue_of_the_space(brokered: AddressSpace) -
 def test_update_refuses_dead_letters_to_itself(brokered: AddressSpace) -> None:
     row = domain.address(brokered, "orders")
 
-    with pytest.raises(Invalid, match="another queue"):
+    with pytest.raises(Invalid, match="another address"):
         addresses.update(address=row, settings=AddressSettings(dead_letter="orders"), by=SYSTEM)
+
+
+def test_dead_letters_of_a_standard_space_are_on_every_broker_that_needs_them(
+    space: AddressSpace,
+) -> None:
+    redefine(space, broker_credit=3000, aggregate_credit=9000, max_brokers=3)
+    dead = domain.address(space, "dead", "deadletter")
+    plain = domain.address(space, "plain")
+    with pytest.raises(Invalid, match="of type deadletter"):
+        domain.address(space, "orders", dead_letter="plain")
+    other = Broker.objects.create(space=space, ordinal=1)
+    plain.placements.update(broker=other)
+
+    for _ in range(2):
+        addresses.update(address=plain, settings=AddressSettings(expiry="dead"), by=SYSTEM)
+
+    dead.refresh_from_db()
+    placed = list(dead.placements.order_by("partition").values_list("broker__ordinal", "partition"))
+    assert (placed, dead.generation) == ([(0, 0), (1, 1)], 2)
+    with pytest.raises(Conflict, match="plain"):
+        addresses.delete(address=dead, by=SYSTEM)
+
+
+def test_an_address_goes_where_its_dead_letters_fit_too(space: AddressSpace) -> None:
+    redefine(space, broker_credit=3000, aggregate_credit=9000, max_brokers=3)
+    full = domain.address(space, "full")
+    full.placements.update(broker_credit=988)
+    broker = space.brokers.get()
+    dead = domain.address(space, "dead", "deadletter")
+    dead.placements.update(broker=Broker.objects.create(space=space, ordinal=1))
+
+    orders = domain.address(space, "orders", dead_letter="dead")
+
+    assert orders.placements.get().broker != broker
+    full.placements.update(broker_credit=998)
+    with pytest.raises(QuotaExceeded):
+        addresses.update(address=full, settings=AddressSettings(dead_letter="dead"), by=SYSTEM)
+
+
+def test_a_fixed_text_stays_and_a_shortest_lifetime_needs_another(brokered: AddressSpace) -> None:
+    row = domain.address(brokered, "prices", last_value_key="symbol")
+
+    addresses.update(address=row, settings=AddressSettings(ring_size=5), by=SYSTEM)
+
+    row.refresh_from_db()
+    assert (row.settings.last_value_key, row.settings.ring_size) == ("symbol", 5)
+    with pytest.raises(Invalid, match="needs message_ttl_ms"):
+        domain.address(brokered, "short", message_ttl_min_ms=5)
+    with pytest.raises(Invalid, match="together with message_ttl_ms"):
+        domain.address(brokered, "both", message_ttl_default_ms=5, message_ttl_ms=6)
 
 
 def test_delete_asks_for_the_end_once(cast: Cast, space: AddressSpace) -> None:

@@ -1,5 +1,7 @@
 """The quota follows what a space has already, in whatever unit the API tells it."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.support.infra.places import BUDGET, SPACE, broker, cluster
@@ -44,3 +46,15 @@ def test_volumes_that_are_larger_leave_room_for_those_to_come_and_one_more(
     assert spec is not None
     hard = spec.hard or {}
     assert (hard["requests.storage"], hard["persistentvolumeclaims"]) == (storage, claims)
+
+
+def test_the_cpu_is_that_of_the_plan_and_of_pods_that_are_larger() -> None:
+    budget = replace(BUDGET, brokers=2, routers=1, broker_cpu_millis=500)
+
+    def cpu(used: int) -> str:
+        spec = isolation.resource_quota(cluster(), SPACE, budget, Taken(cpu_millis=used)).spec
+        assert spec is not None
+        return str((spec.hard or {})["requests.cpu"])
+
+    assert cpu(0) == cpu(1100) == "1600m"  # two brokers, a router, and a broker more
+    assert cpu(3000) == "3500m"  # of a former plan: the first pod that is replaced must fit

@@ -192,6 +192,7 @@ def test_a_broker_with_the_plugin_is_another_template() -> None:
     assert [part for part in after if part not in before] == [
         "-Dwaypost.guard=waypost.broker.Guard",
         "-Dwaypost.unguarded-connections=-1",
+        "-Dwaypost.replies=waypost-replies",
     ]
     # A change of the value is announced: it begins a rollout.
     assert instances.template_hash(plain) != instances.template_hash(guarded)

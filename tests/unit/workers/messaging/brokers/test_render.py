@@ -1,6 +1,7 @@
 """A broker's files: what tenants wrote cannot change their structure, and roles are exact."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
@@ -25,7 +26,12 @@ from workers.messaging.observed import MANAGEMENT_ADDRESS
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PLACE = EngineLayout("/s/etc", "/s/data", "127.0.0.1", 21001, 21002)
 CORE = "{urn:activemq:core}"
-PROPERTIES = ["waypost.boot", "waypost.guard", "waypost.unguarded-connections"]
+PROPERTIES = {
+    "waypost.boot",
+    "waypost.guard",
+    "waypost.replies",
+    "waypost.unguarded-connections",
+}
 HOSTILE = [
     'a"><permission type="manage" roles="user-eve"/>',
     "a</security-settings>",
@@ -89,6 +95,8 @@ def test_hostile_names_stay_names(name: str) -> None:
         name,
         MANAGEMENT_ADDRESS,
         desired.NOTIFICATIONS_ADDRESS,
+        desired.RESTORED_QUEUE,
+        *(twin.address for twin in desired.probe_twins()),
     }
 
 
@@ -97,13 +105,15 @@ def test_properties_of_the_broker_s_process_cannot_be_named() -> None:
         broker(DesiredAddress("a${java.home}b", BrokerAddressKind.QUEUE)), PLACE
     )
 
-    assert sorted(re.findall(r"\$\{([^:]*)", text)) == PROPERTIES
+    assert set(re.findall(r"\$\{([^:]*)", text)) == PROPERTIES
 
 
 @settings(max_examples=60, deadline=None)
 @given(legal_address)
 @example("BOOT-PLACE")  # what the template writes where the broker puts its properties
 @example("UNGUARDED-PLACE")
+@example("REPLIES-PLACE")
+@example('roles="waypost-internal,REPLIES-PLACE"')
 @example('class-name="GUARD-PLACE"')
 def test_any_legal_address_comes_back_from_the_file(name: str) -> None:
     wanted = broker(DesiredAddress(name, BrokerAddressKind.TOPIC, subscriptions=(f"{name}-sub",)))
@@ -111,7 +121,7 @@ def test_any_legal_address_comes_back_from_the_file(name: str) -> None:
     text = broker_xml.render(wanted, PLACE)
 
     # No other property is ever left to the broker to replace.
-    assert sorted(re.findall(r"\$\{([^:]*)", text)) == PROPERTIES
+    assert set(re.findall(r"\$\{([^:]*)", text)) == PROPERTIES
     root = ElementTree.fromstring(text)
     assert name in {element.get("name") for element in root.iter(f"{CORE}address")}
     assert f"{name}-sub" in {queue.get("name") for queue in root.iter(f"{CORE}queue")}
@@ -137,7 +147,34 @@ def test_roles_are_exact_and_internal_ones_are_kept() -> None:
     assert roles["private"]["send"] == [desired.INTERNAL_ROLE]
     assert roles["private"]["consume"] == [desired.INTERNAL_ROLE, "user-bob"]
     assert roles["private"]["manage"] == [desired.INTERNAL_ROLE]
-    assert set(roles["#"]["send"]) == {desired.INTERNAL_ROLE}
+    # Who is not among the clients of a broker with the plugin has nothing elsewhere.
+    replies = f"${{waypost.replies:{desired.INTERNAL_ROLE}}}"
+    assert {kind for kind, holders in roles["#"].items() if replies in holders} == {
+        "createNonDurableQueue",
+        "deleteNonDurableQueue",
+        "consume",
+        "send",
+    }
+    assert {holder for holders in roles["#"].values() for holder in holders} == {
+        desired.INTERNAL_ROLE,
+        replies,
+    }
+
+
+def test_no_answers_are_sent_while_sending_is_withdrawn() -> None:
+    alice = user("alice", ("#", "send recv"))
+
+    core = parsed(replace(broker(users=(alice,)), send_withdrawn=True))
+
+    assert security(core)["#"]["send"] == [desired.INTERNAL_ROLE]
+
+
+def test_a_user_named_like_a_placeholder_has_a_role_of_its_own() -> None:
+    named = user("REPLIES-PLACE", ("#", "send"))
+
+    roles = security(parsed(broker(DesiredAddress("q", BrokerAddressKind.QUEUE), users=(named,))))
+
+    assert roles["q"]["send"] == [desired.INTERNAL_ROLE, "user-REPLIES-PLACE"]
 
 
 def test_only_topics_let_receivers_make_queues() -> None:
@@ -187,6 +224,7 @@ def test_limits_become_settings_that_refuse_and_never_drop() -> None:
         redelivery_delay_ms=50,
         max_bytes=1_000_000,
         dead_letter="dead",
+        expiry="dead",
     )
 
     made = broker_xml.address_settings(limits, BrokerAddressKind.QUEUE)
@@ -196,7 +234,7 @@ def test_limits_become_settings_that_refuse_and_never_drop() -> None:
     assert int(made["page-size-bytes"]) < int(made["max-size-bytes"]) <= 1_000_000
     assert (made["max-delivery-attempts"], made["redelivery-delay"]) == ("3", "50")
     assert (made["dead-letter-address"], made["expiry-address"]) == ("dead", "dead")
-    assert made["expiry-delay"] == "1000"
+    assert made["max-expiry-delay"] == "1000"
 
 
 def test_zero_is_a_limit_and_absence_is_none() -> None:
@@ -205,10 +243,10 @@ def test_zero_is_a_limit_and_absence_is_none() -> None:
         AddressSettings(message_ttl_ms=0), BrokerAddressKind.QUEUE
     )
 
-    assert "expiry-delay" not in unlimited
+    assert "max-expiry-delay" not in unlimited
     assert "page-limit-bytes" not in unlimited
     assert unlimited["max-delivery-attempts"] == "-1"
-    assert immediate["expiry-delay"] == "0"
+    assert immediate["max-expiry-delay"] == "0"
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=20), st.text(max_size=20), max_size=4))

@@ -1,0 +1,111 @@
+"""A tenant's own metrics, and the operators' gauges of brokers and routers."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from controlplane import tenant_metrics
+from plans.catalog import publishing
+from tenants.models import AddressReading, AddressSpace, SpaceReading
+from tests.suites.api.conftest import Cast
+from workers.models import MeteredSource
+
+
+@pytest.fixture
+def space(cast: Cast, make_spaces: Callable[..., list[AddressSpace]]) -> AddressSpace:
+    """A space with three addresses and one broker, which was sampled."""
+    (row,) = make_spaces(cast.tenant, 1, addresses_each=3)
+    now = timezone.now()
+    SpaceReading.objects.create(space=row, answered={"broker-0": now.isoformat()})
+    for address in row.addresses.all():
+        parts = {"broker-0": {"depth": 7, "stored_bytes": 70, "consumers": 2, "dead_lettered": 3}}
+        AddressReading.objects.create(address=address, parts=parts, messages_in=12, messages_out=5)
+    MeteredSource.objects.create(
+        source=f"{row.pk}/broker-0",
+        boot_id="b",
+        space_id=row.pk,
+        tenant_id=row.tenant_id,
+        sampled_at=now - timedelta(minutes=5),
+        integrals={"connections": 4},
+    )
+    return row
+
+
+@pytest.mark.django_db
+def test_a_token_reads_the_metrics_of_its_tenant_only(cast: Cast, space: AddressSpace) -> None:
+    address = space.addresses.order_by("address").first()
+    assert address is not None
+    text = cast.call("token").get(cast.path("/metrics")).content.decode()
+
+    named = f'{{address="{address.address}",space="{space.name}"}}'
+    assert f"waypost_address_depth{named} 7.0" in text
+    assert f"waypost_address_messages_in_total{named} 12.0" in text
+    assert f'waypost_space_connections{{space="{space.name}"}} 4.0' in text
+    assert 'waypost_quota_used{resource="spaces"} 1.0' in text
+    assert "waypost_addresses_left_out 0.0" in text
+    statuses = {
+        who: cast.call(who).get(cast.path("/metrics")).status_code
+        for who in ("other_token", "outsider", "anonymous", "owner")
+    }
+    # A person is refused: a scraper must not hold a person's login.
+    assert statuses == {"other_token": 404, "outsider": 404, "anonymous": 401, "owner": 403}
+
+
+@pytest.mark.django_db
+def test_a_tenants_metrics_are_bounded_and_say_so(
+    cast: Cast,
+    space: AddressSpace,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    monkeypatch.setattr(tenant_metrics, "MOST_ADDRESSES", 2)
+    client, path = cast.call("token"), cast.path("/metrics")
+    with django_assert_max_num_queries(20):
+        text = client.get(path).content.decode()
+
+    assert text.count("waypost_address_depth{") == 2
+    assert "waypost_addresses_left_out 1.0" in text
+
+
+@pytest.mark.django_db
+def test_operators_see_full_addresses_and_an_old_probe(client: Client, space: AddressSpace) -> None:
+    name, now = "waypost_addresses_full", timezone.now()
+    before = client.get("/metrics").content.decode()
+    own, sold, _ = space.addresses.order_by("address")
+    type(own).objects.filter(pk=own.pk).update(max_bytes=75)  # it stores 70
+    limit = publishing.address_plan_definition(sold.address_plan).max_bytes or 0
+    parts = {"broker-0": {"stored_bytes": 1}, "broker-1": {"stored_bytes": limit * 95 // 100}}
+    AddressReading.objects.filter(address=sold).update(parts=parts)
+    probed = AddressSpace.objects.filter(pk=space.pk)
+    probed.update(phase="Active", probed_at=now - timedelta(hours=1))
+
+    after = client.get("/metrics").content.decode()
+    probed.update(phase="Configuring")  # other alerts tell of a space that is not Active
+    later = client.get("/metrics").content.decode()
+
+    assert f"{name}{{" not in before
+    assert f'{name}{{plan="{space.space_plan.key}"}} 2.0' in after
+    (age,) = re.findall(r"^waypost_oldest_probe_age_seconds (\S+)", after, re.M)
+    assert 3600 <= float(age) < 3700
+    assert "waypost_oldest_probe_age_seconds 3" not in later
+
+
+@pytest.mark.django_db
+def test_operators_see_a_silent_broker_and_the_depth_of_a_plan(
+    client: Client, space: AddressSpace
+) -> None:
+    not_ready = [{"type": "Ready", "status": "False", "reason": "BrokerDown"}]
+    AddressSpace.objects.filter(pk=space.pk).update(conditions=not_ready)
+
+    text = client.get("/metrics").content.decode()
+
+    assert 'waypost_instances{kind="broker"} 1.0' in text
+    assert 'waypost_instances_late{kind="broker"} 1.0' in text
+    assert 'waypost_connections{kind="broker"} 4.0' in text
+    assert 'waypost_spaces_not_ready{reason="BrokerDown"} 1.0' in text
+    assert f'waypost_stored_messages{{plan="{space.space_plan.key}"}} 21.0' in text

@@ -1,0 +1,1 @@
+"""The web server as a program: slow clients, limits, event streams."""

@@ -1,0 +1,1 @@
+"""The benches of live readings: pages, history, sampling, and a dead broker."""

@@ -1,0 +1,72 @@
+"""Measure operations on 100,000 stored messages of a real broker: `make bench-messages`."""
+
+import base64
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
+django.setup()
+
+from controlplane.core.address_types import AddressSettings  # noqa: E402
+from tests.support.messaging import public_broker  # noqa: E402
+from workers.messaging import encoded_message, management  # noqa: E402
+from workers.messaging.brokers import stored_messages  # noqa: E402
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress  # noqa: E402
+from workers.messaging.brokers.stored_messages import MessageChanges  # noqa: E402
+from workers.messaging.management import ManagementClient, Request  # noqa: E402
+
+_MESSAGES = 100_000
+_BATCH = 200
+_PAGE = 50
+_QUEUE = BrokerAddressKind.QUEUE
+
+
+def main() -> None:
+    """Fill a queue, move everything to another one, and print how long each operation takes."""
+    dead = DesiredAddress("dead", _QUEUE)
+    orders = DesiredAddress("orders", _QUEUE, limits=AddressSettings(dead_letter="dead"))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        public_broker.running(Path(folder), (dead, orders), ()) as broker,
+        management.connected(broker.rigged.target, purpose="bench", timeout_seconds=300) as client,
+    ):
+        _fill(client)
+        began = time.monotonic()
+        listed = stored_messages.list_messages(
+            broker.rigged.target, "dead", skip=0, count=_PAGE, timeout_seconds=5
+        )
+        _say(f"first page of {len(listed.messages)}", began)
+        began = time.monotonic()
+        stored_messages.list_messages(
+            broker.rigged.target, "dead", skip=_MESSAGES - _PAGE, count=_PAGE, timeout_seconds=60
+        )
+        _say("last page", began)
+        began = time.monotonic()
+        changes, done = MessageChanges(client), 0
+        while page := changes.find("dead", newest=0, skip=0, count=_BATCH).messages:
+            done += changes.resend("dead", [message.id for message in page])
+        _say(f"{done} messages resent", began)
+
+
+def _fill(client: ManagementClient) -> None:
+    encoded = encoded_message.encode("x" * 200, {"n": 1}, durable=True)
+    began = time.monotonic()
+    text = base64.b64encode(encoded).decode()
+    request = Request("waypost.messages", "send", ["orders", text])
+    client.ask([request] * _MESSAGES)
+    client.call("queue.orders", "moveMessages", "", "dead")
+    _say(f"{_MESSAGES} messages sent and moved", began)
+
+
+def _say(what: str, began: float) -> None:
+    sys.stdout.write(f"{what}: {time.monotonic() - began:.2f} s\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

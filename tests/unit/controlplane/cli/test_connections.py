@@ -1,0 +1,52 @@
+"""`waypost connections`: what it prints, what it asks the API to close, and that it asks first."""
+
+from typing import Any
+
+import pytest
+
+from controlplane.rest_client import Api
+from tests.unit.controlplane.cli.conftest import Run
+
+PATH = "/tenants/acme/address-spaces/orders/connections"
+
+
+@pytest.fixture
+def posted(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+
+    def post(_api: Api, path: str, body: Any = None) -> Any:
+        found.append((path, body))
+        return {"id": "opn_x", "state": "Succeeded", "steps": []}
+
+    monkeypatch.setattr(Api, "post", post)
+    return found
+
+
+def test_list_prints_the_connections_and_how_old_they_are(
+    run: Run, answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"id": "router-0.7", "user": "till", "since": "2026-11-23T10:00:00Z"}
+    summary = {"instance": "router-0", "total": 3, "listed": 1, "as_of": "2026-11-23T10:01:00Z"}
+    monkeypatch.setattr(Api, "pages", lambda _api, _path, **_query: iter([row]))
+    answers[PATH] = {"items": [], "next": None, "instances": [summary]}
+
+    ended = run("connections", "list", "orders")
+
+    assert "router-0.7" in ended.stdout
+    assert "router-0: 3 open, 2 of them not listed" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "body"),
+    [
+        (["router-0.7", "router-0.8"], {"ids": ["router-0.7", "router-0.8"]}),
+        (["--user", "till"], {"user": "till"}),
+    ],
+)
+def test_close_sends_ids_or_a_user(
+    run: Run, posted: list[tuple[str, Any]], arguments: list[str], body: Any
+) -> None:
+    ended = run("connections", "close", "orders", *arguments, "--yes")
+
+    assert posted == [(f"{PATH}/close", body)]
+    assert "done (opn_x)" in ended.stdout

@@ -1,0 +1,90 @@
+"""A catalog that sells more than a broker or an object of the cluster holds is refused."""
+
+import pytest
+import yaml
+from pytest_django import Settings
+
+from controlplane.core.errors import Invalid
+from plans.catalog import definitions, parsing, publishing
+
+
+def refusal(section: str, key: str, **changes: str | None) -> str:
+    """Return why the default catalog with these changes of one plan is refused."""
+    document = yaml.load(publishing.default_yaml(), Loader=yaml.BaseLoader)
+    document[section][key] |= changes
+    with pytest.raises(Invalid) as refused:
+        parsing.parse(yaml.safe_dump(document, sort_keys=False).replace("'null'", "null"))
+    return str(refused.value)
+
+
+def test_more_bytes_than_the_volume_stores_are_not_sold() -> None:
+    text = refusal("address_plans", "standard-small-queue", max_bytes="104857600")
+
+    assert "address_plans.standard-small-queue.max_bytes" in text
+    assert "sells 10,000 MiB on one broker of the space plan" in text
+    assert "stores 4,096 MiB" in text
+    assert "write 42949672 at most here, or broker_disk_gb 11 there" in text
+
+
+def test_a_plan_without_a_disk_size_is_compared_with_the_installation_s(settings: Settings) -> None:
+    settings.SPACE_STORAGE_GB = 2
+
+    assert "stores 1,024 MiB" in refusal("space_plans", "standard-medium", broker_disk_gb=None)
+
+
+def test_a_broker_without_a_disk_sells_its_message_memory() -> None:
+    text = refusal("space_plans", "brokered-small", broker_persistent="false")
+
+    assert "whose message memory stores 48 MiB" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"broker_message_memory_mb": "60"}, "write broker_message_memory_mb 51 at most"),
+        ({"max_message_kb": "9000"}, "write max_message_kb 8192 at most"),
+        ({"max_addresses": "2000"}, "write 1428 at most"),
+        ({"placement": "fast"}, "is not a placement profile of this installation, which has: none"),
+        ({"broker_persistent": "maybe"}, "must be true or false"),
+    ],
+)
+def test_figures_of_a_space_plan_that_do_not_fit(changes: dict[str, str], part: str) -> None:
+    assert part in refusal("space_plans", "standard-small", **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"max_users": "500"}, "sells 100 addresses with 500 users"),
+        ({"max_message_kb": "100"}, "no broker limits max_message_kb"),
+        ({"max_user_connections": "1"}, "no broker limits max_user_connections"),
+    ],
+)
+def test_figures_of_a_brokered_plan_that_do_not_fit(changes: dict[str, str], part: str) -> None:
+    assert part in refusal("space_plans", "brokered-medium", **changes)
+
+
+def test_a_profile_that_the_installation_defines_is_accepted(settings: Settings) -> None:
+    settings.PLACEMENTS = ("fast",)
+    text = publishing.default_yaml().replace("max_brokers: 1,", "max_brokers: 1, placement: fast,")
+
+    assert parsing.parse(text).space_plans[0].placement == "fast"
+
+
+def test_a_plan_of_before_these_sizes_keeps_its_files() -> None:
+    plan = parsing.parse(publishing.default_yaml()).document["space_plans"]["standard-small"]
+    new = ("broker_", "placement", "max_message", "max_user_", "max_connection_")
+    old = {
+        name: value
+        for name, value in plan.items()
+        if not name.startswith(new) or name == "broker_credit"
+    }
+
+    found = definitions.space_plan("standard-small", {**old, "broker_memory_mb": 128})
+
+    assert (found.broker_message_memory_mb, found.broker_journal) == (48, "nio")
+    assert (found.broker_disk_gb, found.max_message_kb, found.broker_persistent) == (
+        None,
+        None,
+        True,
+    )

@@ -1,0 +1,102 @@
+"""Operations on messages that fail: when they are tried again, and when they end."""
+
+from datetime import timedelta
+from pathlib import Path
+from unittest.mock import create_autospec
+
+import pytest
+from django.utils import timezone
+
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Invalid
+from controlplane.core.models import AuditEvent, Operation
+from tenants.actions import addresses, message_requests
+from tenants.models import Address
+from tests.support.reconcile import rows
+from workers.infra.base import Infra
+from workers.message_requests import PATIENCE, MessageWorker, list_due
+
+pytestmark = pytest.mark.django_db
+
+ALICE = Actor("user:alice@example.com")
+
+
+@pytest.fixture
+def queue() -> Address:
+    return rows.make_address(rows.make_space(rows.make_tenant()), "orders")
+
+
+def worker(monkeypatch: pytest.MonkeyPatch, *, after: timedelta = timedelta()) -> MessageWorker:
+    """Return a worker with a defect, ``after`` this time from now."""
+
+    def fail(*_: object) -> None:
+        raise ValueError("a defect")
+
+    monkeypatch.setattr(MessageWorker, "_dispatch", fail)
+    return MessageWorker(create_autospec(Infra), Path("/nowhere"), lambda: timezone.now() + after)
+
+
+def test_a_change_that_fails_unexpectedly_is_tried_until_its_patience_ends(
+    queue: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purge = message_requests.purge(address=queue, by=ALICE)
+
+    worker(monkeypatch).run(purge.subject_id)
+    assert list_due() == [purge.subject_id]
+    worker(monkeypatch, after=2 * PATIENCE).run(purge.subject_id)
+
+    assert list_due() == []
+    purge.refresh_from_db()
+    assert (purge.state, purge.error_code) == ("Failed", "messages.failed")
+    assert purge.subject_id in purge.error_message
+    event = AuditEvent.objects.get(action="messages.purge.ended")
+    assert event.reason == purge.error_message
+    message_requests.purge(address=queue, by=ALICE)  # the next one is not refused
+
+
+def test_whoever_waits_for_an_answer_is_told_at_once(
+    queue: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [
+        message_requests.browse(address=queue, by=ALICE),
+        message_requests.send(address=queue, body="x", by=ALICE),
+    ]
+
+    for operation in asked:
+        worker(monkeypatch).run(operation.subject_id)
+
+    assert list_due() == []
+    states = Operation.objects.filter(pk__in=[operation.pk for operation in asked])
+    assert {operation.state for operation in states} == {"Failed"}
+
+
+def test_a_change_without_progress_ends_although_it_is_tried_again_and_again(
+    queue: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purge = message_requests.purge(address=queue, by=ALICE)
+    monkeypatch.setattr(MessageWorker, "_dispatch", lambda *_: 0.5)
+    infra, nowhere = create_autospec(Infra), Path("/nowhere")
+
+    again = MessageWorker(infra, nowhere, timezone.now).run(purge.subject_id)
+    later = MessageWorker(infra, nowhere, lambda: timezone.now() + 2 * PATIENCE)
+
+    assert again == 0.5
+    assert later.run(purge.subject_id) is None
+    purge.refresh_from_db()
+    assert "a consumer holds them" in purge.error_message
+
+
+def test_nothing_moves_into_a_queue_that_is_being_deleted(queue: Address) -> None:
+    going = rows.make_address(queue.space, "going")
+    addresses.delete(address=going, by=ALICE)
+    going.refresh_from_db()
+
+    with pytest.raises(Invalid, match="being deleted"):
+        message_requests.move(address=queue, to=going, messages=None, by=ALICE)
+
+
+def test_a_test_message_is_refused_while_nobody_may_send(queue: Address) -> None:
+    queue.space.send_withdrawn = True
+
+    with pytest.raises(message_requests.SendWithdrawn):
+        message_requests.send(address=queue, body="x", by=ALICE)
