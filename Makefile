@@ -2,8 +2,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all router test-kubernetes test-s3 images cover lint format types arch bench \
-	bench-kubernetes bench-routers run clean lock openapi
+.PHONY: help setup demo check test test-all router test-kubernetes test-upgrade test-s3 images cover lint format types arch bench \
+	bench-kubernetes bench-live bench-messages bench-routers run clean lock openapi
 
 IN_ENV := . .ci/env &&
 LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
@@ -62,12 +62,22 @@ bench:  ## Measure speed and memory into docs/performance.md
 bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 19 min)
 	@$(IN_ENV) python -m tests.support.kubernetes.bench
 
+bench-live:  ## Measure live readings, their history and the sampler into docs/performance.md (about 15 min)
+	@$(IN_ENV) python -m tests.support.live.bench
+
+bench-messages:  ## Measure operations on 100,000 stored messages (about 3 min)
+	@$(IN_ENV) python -m tests.support.messaging.bench_messages
+
 bench-routers:  ## Measure standard spaces and their routers into docs/performance.md (about 6 min)
 	@$(IN_ENV) python -m controlplane.demo.bench_routers
 
 images: setup  ## Build the container images and try them (root; about 8 min)
 	@IMAGES=1 .ci/setup
 	@$(IN_ENV) WAYPOST_TEST_IMAGES=1 pytest tests/suites/images $(ARGS)
+
+test-upgrade: setup  ## Upgrade an embedded installation from an earlier version: FROM=<commit> (about 5 min)
+	@$(if $(FROM),,echo "name the commit: make test-upgrade FROM=<commit>"; exit 2)
+	@$(IN_ENV) WAYPOST_UPGRADE_FROM=$(FROM) pytest -q tests/suites/upgrade
 
 test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart on a real API server
 	@.venv/bin/python -m tests.support.kubernetes.server.build
