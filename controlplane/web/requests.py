@@ -37,7 +37,7 @@ async def read_body(
         Refused: 413: it is larger than ``limit`` bytes. 408: it took longer than ``seconds``.
         Gone: the client left.
     """
-    body = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115: the caller closes it
+    body = SpooledTemporaryFile(max_size=_IN_MEMORY)  # the caller closes it
     try:
         async with asyncio.timeout(seconds):
             size = await _spool(receive, announced, body, limit)
