@@ -9,15 +9,16 @@ checks. Direct addresses and standard spaces need no check: their plans are chec
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from controlplane.core.address_types import BY_SLUG, BrokerForm
 from controlplane.core.errors import Conflict
 from plans.catalog.sold_sizes import OBJECT_BYTES
 from tenants.models import AddressSpace, SpaceType
 
 # Bytes for one address without its name, and how often the file has its name.
 _ADDRESS, _NAMES = 1_950, 4
-# How often the file has the role of a user who may use the address, by the address type. A role is
-# the name of the user with a prefix and a comma.
-_ROLES = {"queue": 3, "topic": 7}
+# How often the file has the role of a user who may use the address. A role is the name of the user
+# with a prefix and a comma. Forms that are missing here have no security settings of their own.
+_ROLES = {BrokerForm.QUEUE: 3, BrokerForm.TOPIC: 7}
 _ROLE = 6
 _SUBSCRIPTION = 150  # a queue of its topic
 _ESCAPED = 5  # more bytes for a character that XML escapes
@@ -68,8 +69,9 @@ def estimate(
     """
     total, stored = 0, []
     for name, kind in addresses:
-        if kind in _ROLES:
-            stored.append((name, _ROLES[kind]))
+        form = BY_SLUG[kind].broker_form
+        if form in _ROLES:
+            stored.append((name, _ROLES[form]))
             total += _ADDRESS + _NAMES * _length(name)
         else:
             total += _SUBSCRIPTION + _length(name)

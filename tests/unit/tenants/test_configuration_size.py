@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from controlplane.core.address_types import AddressSettings
+from controlplane.core.address_types import BY_SLUG, AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.catalog import sold_sizes
 from tenants import configuration_size
@@ -26,6 +26,11 @@ from workers.messaging.certificates import KeyPair
 _EVERY_SETTING = AddressSettings(
     max_bytes=10**15, message_ttl_ms=10**11, max_delivery_attempts=10**6, redelivery_delay_ms=10**11
 )
+KINDS = {
+    "queue": BrokerAddressKind.QUEUE,
+    "topic": BrokerAddressKind.TOPIC,
+    "deadletter": BrokerAddressKind.QUEUE,
+}
 GRANTS: list[dict[str, Any]] = [{"addresses": ["a/*", "b&/#"], "operations": ["send", "recv"]}]
 
 
@@ -37,7 +42,9 @@ def rendered(names: list[tuple[str, str]], users: list[str]) -> int:
         broker = DesiredBroker(
             public=True,
             addresses=[
-                DesiredAddress(name, BrokerAddressKind(kind), _EVERY_SETTING)
+                DesiredAddress(
+                    name, KINDS[kind], _EVERY_SETTING, read_only=BY_SLUG[kind].is_read_only
+                )
                 for name, kind in names
             ],
             users=[DesiredUser(user, {}, granted, datetime.now(UTC)) for user in users],
@@ -50,7 +57,7 @@ def rendered(names: list[tuple[str, str]], users: list[str]) -> int:
     return size(names, users) - size([], [])
 
 
-@pytest.mark.parametrize("kind", ["queue", "topic"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_users", [0, 1, 30])
 def test_the_estimate_covers_the_file(kind: str, n_users: int) -> None:
     names = [(f"{prefix}/{n}{'x' * n}", kind) for n in range(40) for prefix in ("a", "b&", "c")]
