@@ -215,8 +215,7 @@ class _Change:
                 return self._run_all(changes)
             mine = [id_.partition(":") for id_ in selected]
             ids = [int(number) for name, _, number in mine if name == self._broker.id.name]
-            self._batch(changes, ids)
-            return None
+            return self._run_selected(changes, ids)
 
     def _begin(self, changes: MessageChanges) -> None:
         """Store where the counting begins, once for each incarnation of the broker."""
@@ -235,6 +234,20 @@ class _Change:
         base = changes.removed_from(queue) - state["done"]
         self._request.progress[self._broker.id.name] = {**state, "boot": boot, "base": base}
         self._save(progressed=is_first)
+
+    def _run_selected(self, changes: MessageChanges, ids: Sequence[int]) -> float | None:
+        """Change the chosen messages; ``skip`` of the state counts those of earlier runs."""
+        rate: int | None = self._request.arguments.get("rate")
+        size = min(_BATCH, rate) if rate else _BATCH
+        began = time.monotonic()
+        for at in range(self._state.get("skip", 0), len(ids), size):
+            batch = ids[at : at + size]
+            self._batch(changes, batch)
+            self._request.progress[self._broker.id.name] = {**self._state, "skip": at + len(batch)}
+            self._save(progressed=True)
+            if at + len(batch) < len(ids) and (rate or time.monotonic() - began > _SLICE_SECONDS):
+                return len(batch) / rate if rate else 0.0
+        return None
 
     def _run_all(self, changes: MessageChanges) -> float | None:
         stalled, began = 0, time.monotonic()
