@@ -16,12 +16,23 @@ from workers.metering import roots
 from workers.metering.roots import Root
 
 BRONZE = "bronze.samples"
+QUARANTINE = "bronze.quarantine"
+STATE = "state.buckets"
 USAGE = "gold.usage"
+USAGE_DAILY = "gold.usage_daily"
 QUALITY = "gold.quality"
 # What delta-rs reports when a table refers to a file that does not exist: first for a folder, then
 # for an object store.
 _GONE = ("not found: No such file", "NoSuchKey")
-_FOLDERS = {BRONZE: "bronze/samples", USAGE: "gold/usage", QUALITY: "gold/quality"}
+# Table -> its folder below the root: as in ``lakehouse.schemas``, which a test compares.
+FOLDERS = {
+    BRONZE: "bronze/samples",
+    QUARANTINE: "bronze/quarantine",
+    STATE: "state/buckets",
+    USAGE: "gold/usage",
+    USAGE_DAILY: "gold/usage_daily",
+    QUALITY: "gold/quality",
+}
 
 
 class TableReplaced(Conflict):
@@ -32,8 +43,8 @@ class TableReplaced(Conflict):
 
 @roots.translated_errors()
 def exists(root: Root, name: str) -> bool:
-    """Return whether the table has been created. ``name``: ``BRONZE``, ``USAGE`` or ``QUALITY``."""
-    return DeltaTable.is_deltatable(roots.uri(root, _FOLDERS[name]), roots.options(root))
+    """Return whether the table has been created. ``name`` is a key of ``FOLDERS``."""
+    return DeltaTable.is_deltatable(roots.uri(root, FOLDERS[name]), roots.options(root))
 
 
 @roots.translated_errors()
@@ -49,7 +60,7 @@ def open_table(
     """
     try:
         table = DeltaTable(
-            roots.uri(root, _FOLDERS[name]), version=version, storage_options=roots.options(root)
+            roots.uri(root, FOLDERS[name]), version=version, storage_options=roots.options(root)
         )
     except DeltaError as error:
         raise TableReplaced(

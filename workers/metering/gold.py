@@ -16,7 +16,7 @@ from plans.models import UsageCopy
 from plans.usage import recording
 from plans.usage.reading import UsageCell
 from workers.metering import delta, roots
-from workers.metering.pipeline import Table
+from workers.metering.pipeline import APP, Report, Table
 from workers.metering.roots import Root
 
 _COLUMNS = "tenant_id, space_id, address, meter, bucket_at, quantity"
@@ -93,6 +93,30 @@ def is_current(root: Root) -> bool:
         return False
     made_from = _Usage(delta.open_table(root, delta.USAGE)).note().get("bronze_version")
     return bool(made_from == delta.open_table(root, delta.BRONZE).version())
+
+
+@roots.translated_errors()
+def report_without_run(root: Root) -> Report | None:
+    """Return what the Spark job would report if it ran now, or None if it has something to do.
+
+    It has nothing to do if each table that it writes includes the newest bronze: the job notes the
+    bronze version in each commit, as the version of the transaction ``pipeline.APP``. The
+    quarantine is an exception, because the job writes it only when it finds something; the job
+    writes it before the others.
+    """
+    if not all(delta.exists(root, name) for name in delta.FOLDERS):
+        return None
+    tables = {name: delta.open_table(root, name) for name in delta.FOLDERS}
+    newest = int(tables[delta.BRONZE].version())
+    made = set(tables) - {delta.BRONZE, delta.QUARANTINE}
+    if {tables[name].transaction_version(APP) for name in made} != {newest}:
+        return None
+    return Report(
+        tables={n: Table(str(t.metadata().id), int(t.version())) for n, t in tables.items()},
+        bronze_version=newest,
+        rows={"samples": 0, "quarantined": 0},
+        as_of=_Usage(tables[delta.USAGE]).note().get("as_of"),
+    )
 
 
 def cells(

@@ -31,6 +31,7 @@ from workers.metering.roots import ObjectStore, Root
 logger = structlog.get_logger(__name__)
 
 LEASE = "lakehouse-pipeline"
+APP = "pipeline"  # the job's name in the transactions of its tables, as in ``lakehouse.jobs``
 # Spark refuses to start with a heap below 450 MiB (its UnifiedMemoryManager).
 _LEAST_HEAP_MB = 512
 # The lease is short, and renewed while the job runs. So a killed worker blocks the next run no

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
+from lakehouse import schemas
+from lakehouse.jobs import pipeline as job
 from plans.invoicing import invoice_closing
 from plans.models import Invoice
 from plans.usage import reading
@@ -13,7 +15,8 @@ from tests.support.lakehouse import engines
 from tests.support.metering.readings import snapshot, topic
 from tests.support.plans import billing_rows
 from tests.unit.workers.metering.conftest import FakeReaders, clock
-from workers.metering import closing, sampling, verifying
+from workers.metering import closing, delta, gold, pipeline, sampling, verifying
+from workers.metering.pipeline import Report
 from workers.metering.roots import Root
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.django_db]
@@ -25,6 +28,42 @@ def test_close_drafts_what_was_sampled_and_can_be_verified(
     settings.LAKEHOUSE_ROOT = str(tmp_path / "lakehouse")
 
     close_and_verify(tmp_path / "lakehouse")
+
+
+def test_a_close_without_new_samples_starts_no_spark_and_reports_the_same(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "lakehouse"
+    settings.LAKEHOUSE_ROOT = str(root)
+    assert gold.report_without_run(root) is None  # there is no table yet
+    close_and_verify(root)
+    invoice = Invoice.objects.get()
+    # Another tenant, whose month has the same samples in bronze and none of its own.
+    other = billing_rows.tenant(subscribed_at=clock() - timedelta(days=40))
+    second, _ = invoice_closing.close_now(tenant=other, by=billing_rows.STAFF, now=clock())
+    ran: list[Root] = []
+    really = pipeline.run
+
+    def run(root: Root) -> Report:
+        ran.append(root)
+        return really(root)
+
+    monkeypatch.setattr(pipeline, "run", run)
+
+    found = gold.report_without_run(root)
+    closing.close(second.id, FakeReaders())
+
+    second.refresh_from_db()
+    assert found is not None
+    assert (second.state, ran) == (Invoice.State.DRAFT, [])
+    report = pipeline.run(root)
+    assert (found.tables, found.rows, found.as_of) == (report.tables, report.rows, report.as_of)
+    assert second.manifest["tables"] == invoice.manifest["tables"]
+
+
+def test_metering_names_the_tables_and_the_job_as_the_lakehouse_does() -> None:
+    assert {table.name: table.path for table in schemas.ALL} == delta.FOLDERS
+    assert pipeline.APP == job.APP
 
 
 def close_and_verify(root: Root) -> None:
