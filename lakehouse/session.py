@@ -1,4 +1,4 @@
-"""Starts the Spark session: its settings, and where Java, JARs and class-data archive are.
+"""Starts a Spark session; knows its settings, and where Java, JARs and class-data archive are.
 
 The settings for object stores are in ``object_store``.
 """

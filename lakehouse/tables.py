@@ -40,7 +40,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The newest version of a table, when ``snapshot`` looked it up.
+    """The newest version of a table at the time when the function ``snapshot`` looked it up.
 
     ``done`` is the bronze version that the table includes, -1 for none. It means nothing if the
     table is bronze itself.
@@ -63,7 +63,7 @@ class Commit:
     note: str = ""
 
     def on(self, writer: Any) -> Any:
-        """Set this transaction id and note on ``writer``, a ``DataFrameWriter``, and return it."""
+        """Set this transaction id and note on ``writer``, a Spark writer, and return ``writer``."""
         writer = writer.option("txnAppId", self.app).option("txnVersion", self.version)
         return writer.option("userMetadata", self.note) if self.note else writer
 

@@ -17,10 +17,10 @@ def usage(state: DataFrame, first_date: date) -> DataFrame:
     ``state`` has the columns of ``STATE``, of all dates. Usage of a counter in a bucket is how far
     its maximum rose (``growth``). The first rise counts from the maximum before ``first_date``, or
     from zero for an incarnation that began later. Usage of several sources and incarnations is
-    summed for each address, which is empty for usage of the space. After a counter
-    reset inside an incarnation nothing counts until the counter exceeds its former maximum, so
-    quantities are never negative. Usage of the peak is its largest value in the bucket. Rows with
-    quantity zero are left out.
+    summed for each address, which is empty for usage of the space. After a counter reset inside an
+    incarnation nothing counts until the counter exceeds its former maximum, so quantities are never
+    negative. Usage of the peak is its largest value in the bucket. Rows with quantity zero are left
+    out.
     """
     current = state.where(F.col("date") >= F.lit(first_date))
     before = state.where(F.col("date") < F.lit(first_date)).groupBy(*LIFE)

@@ -1,10 +1,10 @@
 """Declares the content of a catalog as frozen dataclasses, and builds them from stored JSON.
 
 The JSON is a canonical document, as ``parsing.canonical`` returns it and ``CatalogVersion`` stores
-it, or one plan's definition in it. Nothing is validated here. Credits are
-thousandths of a router or broker. Prices are decimals in the currency's main unit with up to 12
-decimal places; fees are integers in its minor unit. Quantities are integers in a meter's base unit
-(messages, milliseconds, byte-milliseconds).
+it, or one plan's definition in it. Nothing is validated here. Credits are thousandths of a router
+or broker. Prices are decimals in the currency's main unit with up to 12 decimal places; fees are
+integers in its minor unit. Quantities are integers in a meter's base unit (messages, milliseconds,
+byte-milliseconds).
 """
 
 from collections.abc import Mapping
@@ -208,7 +208,7 @@ def seller(value: Mapping[str, Any]) -> Seller:
 
 
 def plan(key: str, value: Mapping[str, Any]) -> PlanDefinition:
-    """Return the plan ``key`` from its canonical definition, as JSON values."""
+    """Return the commercial plan ``key``; ``value`` is its canonical definition, JSON values."""
     # ``**value``: a canonical definition has exactly the fields of its dataclass.
     prices = {meter: MeterPrice.of(entry) for meter, entry in value["prices"].items()}
     lists = {name: tuple(value[name]) for name in ("space_plans", "address_plans")}
@@ -216,12 +216,15 @@ def plan(key: str, value: Mapping[str, Any]) -> PlanDefinition:
 
 
 def space_plan(key: str, value: Mapping[str, Any]) -> SpacePlanDefinition:
-    """Return the space plan ``key`` from its canonical definition, as JSON values."""
+    """Return the space plan ``key``; ``value`` is its canonical definition, JSON values."""
     return SpacePlanDefinition(key=key, **{**value, "hour_price": Decimal(value["hour_price"])})
 
 
 def address_plan(key: str, value: Mapping[str, Any]) -> AddressPlanDefinition:
-    """Return the address plan ``key`` from its canonical definition, as JSON values."""
+    """Return the address plan ``key``; ``value`` is its canonical definition, JSON values.
+
+    A setting that ``value`` lacks gets its default.
+    """
     # A definition that was published before a setting existed lacks it and gets its default.
     defaults = {name: number.plan_default for name, number in address_types.of_plans().items()}
     price = Decimal(value["hour_price"])

@@ -49,7 +49,7 @@ def scalar(write: str, read: Callable[[str], Any]) -> BeforeValidator:
 
 
 def checked(value: object, write: str, read: Callable[[str], Any]) -> Any:
-    """Return ``read(value)``; raise ``wrong`` if ``value`` is no text or ``read`` refuses it.
+    """Return ``read(value)``; raise ``wrong(…)`` if ``value`` is no text or ``read`` refuses it.
 
     ``write`` and ``read`` are those of ``scalar``.
     """
@@ -136,7 +136,7 @@ def one_of(choices: Iterable[str]) -> BeforeValidator:
 
 
 def choice(value: object, known: Iterable[str]) -> Any:
-    """Return ``value`` if it is one of ``known``; raise ``wrong`` otherwise."""
+    """Return ``value`` if it is one of the texts ``known``; raise ``wrong(…)`` otherwise."""
     names = list(known)
 
     def read(value: str) -> str:

@@ -66,7 +66,7 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 def not_empty(section: dict[str, T]) -> dict[str, T]:
-    """Return the section unchanged; raise ``wrong`` if it has no entry."""
+    """Return the section unchanged; raise ``wrong(…)`` if it has no entry."""
     if not section:
         raise wrong("must have at least one entry")
     return section

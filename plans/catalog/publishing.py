@@ -84,7 +84,7 @@ class PlanKind:
         return "same" if before.definition == wanted else "changed"
 
     def publish(self, version: CatalogVersion) -> None:
-        """Add a row for each new or changed plan of ``version``; retire its older versions.
+        """Add a row for each new or changed plan in ``version``; retire the plan's older versions.
 
         Also retires all plans of this kind that the document of ``version`` lacks. Call it in the
         transaction that holds the publish lock, as the function ``publish`` does.
@@ -266,17 +266,17 @@ def address_plan(key: str) -> AddressPlan:
 
 
 def plan_definition(row: Plan) -> PlanDefinition:
-    """Return the definition in ``row``, which is one version of a commercial plan."""
+    """Return the typed definition of ``row``, which is one version of a commercial plan."""
     return definitions.plan(row.key, row.definition)
 
 
 def space_plan_definition(row: SpacePlan) -> SpacePlanDefinition:
-    """Return the definition in ``row``, which is one version of a space plan."""
+    """Return the typed definition of ``row``, which is one version of a space plan."""
     return definitions.space_plan(row.key, row.definition)
 
 
 def address_plan_definition(row: AddressPlan) -> AddressPlanDefinition:
-    """Return the definition in ``row``, which is one version of an address plan."""
+    """Return the typed definition of ``row``, which is one version of an address plan."""
     return definitions.address_plan(row.key, row.definition)
 
 

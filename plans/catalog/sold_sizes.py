@@ -165,7 +165,7 @@ def _of_space_plan(
 def _of_pair(
     size: SpacePlanDefinition, address: AddressPlanDefinition, installation: Installation
 ) -> Iterator[tuple[Path, str]]:
-    """Yield a problem if the addresses that one broker takes by credit store more than it can."""
+    """Yield a problem if the addresses that fit on a broker by credit may exceed its capacity."""
     each = stored_bytes(address)
     capacity = size.message_bytes(installation.disk_gb)
     # The smallest share of a broker that one partition takes.

@@ -33,9 +33,9 @@ class Reason:
 
 @dataclass(frozen=True)
 class Differences:
-    """The usage keys at which two sources disagree, with both values; false if there is none.
+    """The usage keys at which two sources disagree, with both values.
 
-    ``str`` names the first few of them.
+    The object is false if the sources agree. ``str`` names the first few differences.
     """
 
     found: tuple[tuple[UsageKey, int, int], ...]
@@ -73,7 +73,7 @@ class Question:
     sample_interval: timedelta
 
     def missing_details(self) -> Iterator[Reason]:
-        """Yield a reason if the buyer's name, address, country or email is empty.
+        """Yield one reason if the buyer's billing name, address, country or email is empty.
 
         A tax id is optional.
         """

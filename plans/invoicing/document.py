@@ -108,7 +108,7 @@ class Issue:
 def numbered(document: Document, issue: Issue) -> Document:
     """Return a copy of the document with number, dates, credit and amount to pay.
 
-    A negative total uses negative credit: the credit grows, and nothing is left to pay.
+    If the total is negative, the credit grows by as much, and nothing is left to pay.
     """
     total, before = document["total_minor"], issue.credit_before_minor
     used = credit.used(total, before)
@@ -173,7 +173,7 @@ def month_of(document: Document) -> Period:
 
 
 def plain(value: Decimal) -> str:
-    """Return a decimal without exponent or trailing zeros: ``0.000001``, ``12``."""
+    """Return a decimal as text without exponent or trailing zeros: ``0.000001``, ``12``."""
     text = f"{value:f}"
     # Only after a decimal point: 100 must not become 1.
     return text.rstrip("0").rstrip(".") if "." in text else text

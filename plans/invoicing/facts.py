@@ -151,7 +151,9 @@ def buyer_of(tenant: Tenant) -> dict[str, str]:
 
 
 def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
-    """Return a segment for each subscription in the period, in order of time, without usage.
+    """Return a segment for the part of each subscription inside the period, in order of time.
+
+    The segments have no usage yet.
 
     Raises:
         NoSubscription: the tenant had no plan in the period.

@@ -44,7 +44,7 @@ class TooEarly(Conflict):
     """The period cannot be closed yet.
 
     Either it is not over, or its grace period is not over and "close now" was not requested, or
-    "close now" was requested within the second in which the period began.
+    "close now" was requested in the second in which the period or the tenant's first plan began.
     """
 
     code = "invoice.too_early"
@@ -244,7 +244,7 @@ def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
         return
     reasons = close_validation.judge(_question(found, evidence))
     before = corrections.previous_invoice(found.tenant_id, found.period, found.month)
-    # None if the previous invoice has no valid document: that one must be closed first.
+    # None if the previous invoice has no valid document: close the previous invoice first.
     so_far = corrections.month_after(before)
     if before is not None and so_far is None:
         reasons.append(close_validation.previous_open(before.ends_at))

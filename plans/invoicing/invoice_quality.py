@@ -141,8 +141,8 @@ def changed_since_issue(
     Compares today's copied usage of each invoice's period with the document's quantities per space
     and meter. A quantity that a later invoice has reported replaces the document's, so that each
     change is reported once. ``known`` are the approved and issued invoices from
-    ``corrections.agreed``; approved ones only tell what was reported. ``corrected`` are the months
-    that the invoice being closed prices again.
+    ``corrections.agreed``; of approved ones only the reported changes are read. ``corrected`` are
+    the months that the invoice being closed prices again.
     """
     # In order of time, so that the last reported value replaces earlier ones.
     in_time = sorted((made for _, made in known), key=lambda made: made["as_of"])

@@ -106,8 +106,9 @@ def verify(
     ``cells`` is the tenant's usage at the pinned table versions, from ``corrections.usage_since``
     to the end of the period, in any order. ``sample_hash`` is the hash of the sample ids in bronze
     now; if it is given, it must equal the one in the manifest. The state after the month's previous
-    invoice must equal the one in the manifest, too. An invoice of another engine version is not
-    recomputed: the engine version is then the only difference.
+    invoice must equal the one in the manifest, too, unless that invoice is being closed again. An
+    invoice of another engine version is not recomputed: the engine version is then the only
+    difference.
 
     Raises:
         NothingToVerify: the invoice has no document.

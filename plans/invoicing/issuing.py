@@ -99,7 +99,7 @@ def record_payment(
     received_on: date,
     by: Actor,
 ) -> Payment:
-    """Record a payment of an issued invoice, which becomes paid or partly paid.
+    """Record and book a payment of an issued invoice, which becomes paid or partly paid.
 
     Idempotent: ``source`` (``manual`` or a webhook's name) and ``reference`` identify the payment,
     and recording it again returns the existing row. ``amount_minor`` is in minor units of the

@@ -86,10 +86,10 @@ def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rati
 def windows(facts: Facts) -> list[Period]:
     """Return for each segment the window of the buckets that it pays for.
 
-    A bucket is in a window if it starts in it. So the plan in force at the start of a bucket pays
-    for it, with two exceptions: the first plan also pays for everything before it in the period,
-    such as the bucket in which it began. A plan without a direct successor also pays for usage
-    after its end, until the next plan or the end of the period.
+    A bucket is in the window in which the bucket starts. So the plan in force at the start of a
+    bucket pays for it, with two exceptions: the first plan also pays for everything before it in
+    the period, such as the bucket in which it began. A plan without a direct successor also pays
+    for usage after its end, until the next plan or the end of the period.
     """
     starts = [facts.period.starts_at, *(s.period.starts_at for s in facts.segments[1:])]
     ends = [*starts[1:], facts.period.ends_at]

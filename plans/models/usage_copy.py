@@ -54,8 +54,8 @@ class QuotaAlert(models.Model):
 
     Key: (tenant, resource, period start, level). ``action`` is what this level does: ``notify``, or
     ``withdraw_send`` at 100 % if the plan says so. ``used`` and ``limit`` are those at
-    ``raised_at``, when the alert was raised last. ``lifted_at`` is when it ended, because usage was
-    below the level again or the next period had begun; null while it lasts.
+    ``raised_at``, when the alert was raised last. ``lifted_at`` is when the alert ended, because
+    usage was below the level again or the next month had begun; null while the alert lasts.
     """
 
     tenant = models.ForeignKey(

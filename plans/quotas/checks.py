@@ -43,7 +43,8 @@ _SPACE_PLAN = "a bigger space plan"
 def effective(plan: HasQuotas, overrides: Iterable[Override], now: datetime) -> dict[str, int]:
     """Return {resource: limit}: the plan's limits, replaced by overrides in force at ``now``.
 
-    A resource without an entry is not limited.
+    An override may also limit a resource that the plan does not. A resource without an entry is
+    not limited.
     """
     limits = dict(plan.quotas)
     limits.update({row.resource: row.amount for row in overrides if is_in_force(row, now)})
@@ -81,9 +82,9 @@ def require(limits: Limits, resource: Resource, *, used: int, asked: int) -> Non
 
 
 def exceeded(limits: Limits, used: Mapping[Resource, int]) -> dict[Resource, tuple[int, int]]:
-    """Return {resource: (limit, used)} of each resource used above its limit, as ``used`` orders.
+    """Return {resource: (limit, used)} of the resources whose usage is above their limit.
 
-    A resource whose usage equals its limit, or that has none, is left out.
+    The order is that of ``used``. Resources without a limit are left out.
     """
     return {
         resource: (limits[resource], amount)

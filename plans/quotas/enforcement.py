@@ -73,7 +73,8 @@ def standing(
     """
     month = month_of(now, tenant.billing_time_zone)
     figures = reading.by_space(tenant.id, month.starts_at, month.ends_at)
-    # Adding what the copy lacks makes quotas act sooner. It has no space id: only sums matter here.
+    # Adding what the copy lacks makes quotas act sooner. These figures need no space id, because
+    # only the sum over all spaces matters here.
     figures += [reading.Figure("", "", meter, n) for meter, n in not_yet_copied.items()]
     used = reading.quantity_of(METERED[resource], figures)
     subscription = (

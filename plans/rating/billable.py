@@ -23,8 +23,8 @@ class Segment:
 
     ``runs_on``: the plan is still in force at the end of the invoice's period. Then the amounts
     that the plan includes for the rest of the month are available in this segment already.
-    ``counted`` is the span of which ``usage`` was read, by the start of the buckets. It may differ
-    from ``period``, and is None while the usage is not read yet.
+    ``usage`` is that of the buckets that start in ``counted``, a window that may differ from
+    ``period``. ``counted`` is None while the usage is not read yet.
     """
 
     period: Period

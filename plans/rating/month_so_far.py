@@ -1,4 +1,4 @@
-"""Keeps the state of a billing month after an invoice: its usage so far and what was charged.
+"""Declares the state of a billing month after an invoice: usage so far, and what was charged.
 
 The invoice document stores the state, and the next invoice of the month reads it there.
 ``pricing.rate`` then prices the month again from its beginning and charges what the month costs

@@ -1,4 +1,4 @@
-"""The price models: turn a billed quantity into charges. Pure.
+"""Turns a billed quantity into charges, by the price model of a rule. Pure.
 
 A charge depends on what was billed earlier in the month, because tiers and packages count the units
 of the whole month.
@@ -139,7 +139,8 @@ def amount_minor(
 
     ``span`` is (quantity that the month was charged at this price before the line, the same after
     the line). The result is the rounded cost of the second minus the rounded cost of the first. So
-    splitting a quantity over several lines never changes the sum by a cent. It may be negative.
+    splitting a quantity over several lines never changes the sum by a cent. The result may be
+    negative.
     """
     rounded = []
     for base in span:

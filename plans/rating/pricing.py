@@ -39,10 +39,10 @@ class SellerRule:
 class Line:
     """One invoice line: ``quantity`` units at ``unit_price`` cost ``amount_minor``.
 
-    ``quantity`` is rounded to 12 places. The amount is computed from the exact number of base units
-    (``billed_base`` in ``detail``). A line of kind ``repriced`` charges or takes back a difference
-    from what earlier lines of the month charged. A ``correction`` does so for a month whose usage
-    changed after its invoice was issued.
+    ``quantity`` is rounded to 12 places. The amount is computed from ``billed_base`` in ``detail``,
+    the exact quantity that ``Price`` counts. A line of kind ``repriced`` charges or takes back a
+    difference from what earlier lines of the month charged. A ``correction`` does so for a month
+    whose usage changed after its invoice was issued.
     """
 
     kind: str  # fee | usage | lifetime | repriced | correction
