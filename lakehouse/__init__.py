@@ -1,1 +1,1 @@
-"""Spark jobs that compute usage from samples, in Delta tables. Imports no other Waypost package."""
+"""Computes usage from samples, with Spark jobs on Delta tables. Imports nothing else of Waypost."""

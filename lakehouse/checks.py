@@ -1,4 +1,4 @@
-"""Validation of samples: finds invalid rows and counter resets, and gives a reason for each."""
+"""Validates samples: finds invalid rows and counter resets, and gives a reason for each."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -7,15 +7,18 @@ from lakehouse.schemas import BRONZE, COUNTERS, LIFE, MAXIMA, QUARANTINE
 
 
 def valid(samples: DataFrame) -> DataFrame:
-    """Return the samples that are valid (``reason`` is null), with the columns of ``BRONZE``."""
+    """Return the samples for which ``reason`` is null, with the columns of ``BRONZE``.
+
+    Samples that show a counter reset are valid.
+    """
     return samples.where(reason().isNull()).select(*BRONZE.schema.fieldNames())
 
 
 def refused(samples: DataFrame) -> DataFrame:
     """Return the invalid samples with their reason, with the columns of ``QUARANTINE``.
 
-    Invalid samples never reach the state. The reason depends on the row alone, so it is the same in
-    any order and batch. ``detail`` is empty.
+    Invalid samples never reach the state. The reason depends on the row alone, so the reason is the
+    same in any order and batch. ``detail`` is empty.
     """
     judged = samples.withColumn("reason", reason()).where(F.col("reason").isNotNull())
     return judged.withColumn("detail", F.lit("")).select(*QUARANTINE.schema.fieldNames())
@@ -31,8 +34,9 @@ def counter_resets(samples: DataFrame, state: DataFrame) -> DataFrame:
       than its maximum in the state.
 
     Input: valid new samples, and the state before they are merged. Output: one row per such sample,
-    with the columns of ``QUARANTINE``; ``detail`` names the counters. This only reports resets. The
-    lower value bills nothing, because the state is a maximum.
+    with the columns of ``QUARANTINE``; ``reason`` is ``fall``, and ``detail`` names the counters.
+    Such samples still go into the state, where a lower value bills nothing, because the state is a
+    maximum.
     """
     reached = state.groupBy(*LIFE).agg(
         F.max("seq").alias("known_seq"), *(F.max(c).alias(f"known_{c}") for c in COUNTERS)
@@ -51,10 +55,11 @@ def counter_resets(samples: DataFrame, state: DataFrame) -> DataFrame:
 
 
 def before(counter: str) -> Column:
-    """Return the counter's maximum in the samples with a lower ``seq`` than this one.
+    """Return the column expression for the counter's maximum at lower ``seq`` than the row's own.
 
-    Takes the new samples, and the state if its highest ``seq`` is lower too: the state does not
-    keep single samples. Null when neither has a value.
+    Of the same incarnation, it takes the new samples, and the state if the state's highest ``seq``
+    is lower too: the state does not keep single samples. Null when neither has a value. The rows
+    must have the columns ``known_seq`` and ``known_<counter>``.
     """
     # A range of ``seq``, not of rows, so that a duplicate is not its own predecessor.
     earlier = Window.partitionBy(*LIFE).orderBy("seq").rangeBetween(Window.unboundedPreceding, -1)
@@ -63,7 +68,10 @@ def before(counter: str) -> Column:
 
 
 def described_reset(counter: str) -> Column:
-    """Return ``<counter> <before> -> <after>`` for a reset of the counter; null without one."""
+    """Return a column: ``<counter> <before> -> <after>`` if the row shows a reset of it, else null.
+
+    The rows must have the columns that ``counter_resets`` joins.
+    """
     value, before, known = F.col(counter), F.col(f"before_{counter}"), F.col(f"known_{counter}")
     text = F.format_string(f"{counter} %d -> %d", before, value)
     late = F.format_string(f"{counter} %d -> %d", value, known)
@@ -72,7 +80,7 @@ def described_reset(counter: str) -> Column:
 
 
 def reason() -> Column:
-    """Return why the row is invalid; null if it is valid.
+    """Return the column expression for why a sample is invalid; null if it is valid.
 
     ``null``: a column is null. ``negative``: a meter or the epoch is below 0, or ``seq`` below 1.
     ``time``: the bucket begins after the sample was taken. ``date``: the partition is not the date

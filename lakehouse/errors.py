@@ -1,4 +1,4 @@
-"""The expected errors of a job, with messages for the person who runs it.
+"""Declares the expected errors of a job, with messages for the person who runs it.
 
 A job prints such an error as ``{"error": {"code", "message"}}`` and exits with 2. Any other
 exception is a bug and keeps its traceback. These classes are separate from the control plane's
@@ -7,7 +7,7 @@ errors, because the lakehouse imports nothing of it.
 
 
 class LakehouseError(Exception):
-    """The base class; raised itself where no subclass fits.
+    """The base of all expected errors of a job; raised itself where no subclass fits.
 
     ``code`` is a stable slug. The message says what to do next.
     """
@@ -22,7 +22,7 @@ class JavaMissing(LakehouseError):
 
 
 class JarsMissing(LakehouseError):
-    """The folder of JARs lacks those of Delta, or those for object stores."""
+    """The folder of JARs lacks Delta's, or lacks those for a root in an object store."""
 
     code = "lakehouse.jars_missing"
 

@@ -1,4 +1,4 @@
-"""Spark's settings and keys for an S3-compatible object store, and readable errors of the store.
+"""Gives Spark settings and keys for an S3-compatible object store, and makes its errors readable.
 
 Options and command lines name a root as ``s3://bucket/prefix``, Hadoop as ``s3a://bucket/prefix``.
 These environment variables, which begin with ``WAYPOST_LAKEHOUSE``, configure the store:
@@ -77,7 +77,7 @@ def hadoop_root(root: str) -> str:
 
 
 def settings(root: str) -> Mapping[str, str]:
-    """Return Spark's settings for a root in an object store, without secrets.
+    """Return Spark's settings for a root in an object store, without the keys.
 
     Empty if the root is a folder.
     """
@@ -102,9 +102,10 @@ def settings(root: str) -> Mapping[str, str]:
 
 
 def give_keys(root: str) -> None:
-    """Copy the keys to the AWS variables of this process, if ``root`` is in an object store.
+    """Copy the keys into this process's ``AWS_…`` environment variables, for an object store.
 
-    Call it before the JVM starts, because the JVM inherits the environment at its start.
+    Does nothing if ``root`` is a folder. Call it before the JVM starts, because the JVM inherits
+    the environment at its start.
 
     Raises:
         KeysMissing: the environment has no keys.
@@ -121,7 +122,7 @@ def give_keys(root: str) -> None:
 
 @contextmanager
 def translated_errors(root: str) -> Iterator[None]:
-    """Replace errors of Spark that are about the object store by readable ones.
+    """Replace Spark's errors about the object store, raised in the block, by readable ones.
 
     The first 2000 characters of the original error go to stderr. All other errors pass unchanged,
     and so do all errors if the root is a folder.
@@ -142,7 +143,7 @@ def translated_errors(root: str) -> Iterator[None]:
 
 
 def refusal_of(text: str) -> LakehouseError | None:
-    """Return the readable error for the text of a Java exception; None if no phrase matches."""
+    """Return the readable error for the text of a Java exception; None if no phrase is known."""
     for phrases, kind, meaning in _MEANINGS:
         if any(phrase in text for phrase in phrases):
             return kind(f"The lakehouse's object store {meaning}. {_LATER}")

@@ -49,11 +49,12 @@ LIFE = ("tenant_id", "space_id", "source", "boot_id", "address", "epoch")
 
 @dataclass(frozen=True)
 class Table:
-    """One Delta table.
+    """Declares one Delta table; ``tables`` creates, reads and writes it.
 
-    ``path`` is relative to the lakehouse root. ``constraints`` are SQL conditions by name, which
-    Delta checks at each write. ``statistics`` are the columns with minimum and maximum per file;
-    empty means Delta's default.
+    ``path`` is relative to the lakehouse root. ``grain`` says what one row is. ``key`` identifies a
+    row, but Delta does not enforce it. ``constraints`` are SQL conditions by name, which Delta
+    checks at each write. ``statistics`` are the columns with minimum and maximum per file; empty
+    means Delta's default.
     """
 
     name: str
@@ -76,7 +77,7 @@ class Table:
         return found
 
     def properties(self) -> dict[str, str]:
-        """Return Delta's table properties: retention, constraints, columns with statistics."""
+        """Return Delta's table properties, for CREATE TABLE: retention, constraints, statistics."""
         kept = f"interval {AUDIT_DAYS} days"
         properties = {
             # Both are needed: a version can be read only while its log entry and its files exist.
@@ -98,7 +99,7 @@ def quoted(text: str) -> str:
 
 
 def columns(text: str, *, nullable: bool = False) -> list[StructField]:
-    """Return a field for each line ``name type meaning…``; the meaning becomes its comment."""
+    """Return a field for each line ``name type meaning…``; the meaning is the field's comment."""
     parts = [line.split(maxsplit=2) for line in text.splitlines() if line]
     return [
         StructField(name, _TYPES[kind], nullable, {"comment": meaning})

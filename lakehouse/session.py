@@ -1,4 +1,4 @@
-"""Starts the Spark session: its settings, and where Java, JARs and class-data archive are.
+"""Starts a Spark session; knows its settings, and where Java, JARs and class-data archive are.
 
 The settings for object stores are in ``object_store``.
 """
@@ -29,14 +29,15 @@ _BULK_JOB = "-XX:+UseParallelGC"
 
 
 def cache_dir() -> Path:
-    """Return the folder for downloads: ``$WAYPOST_CACHE`` or ``~/.cache/waypost``."""
+    """Return the folder for JARs and archives: ``$WAYPOST_CACHE`` or ``~/.cache/waypost``."""
     return Path(os.environ.get("WAYPOST_CACHE") or Path.home() / ".cache" / "waypost")
 
 
 def jars(root: str = "") -> list[Path]:
     """Return Delta's JARs, and for a root in an object store also those of Hadoop's S3 client.
 
-    They are in ``$WAYPOST_JARS_DIR``, else in the cache.
+    The JARs are in ``$WAYPOST_JARS_DIR``, else in the folder ``jars`` of the cache. ``root`` is
+    the root of the lakehouse.
 
     Raises:
         JarsMissing: the folder lacks some of them.
@@ -76,7 +77,7 @@ def start(
     bulk: bool = False,
     java_options: str = "",
 ) -> SparkSession:
-    """Return a Spark session named ``app``.
+    """Start a Spark session named ``app`` and return it; the caller stops it.
 
     The session is local unless ``$WAYPOST_SPARK_MASTER`` names a cluster. In a cluster, Spark's own
     ``spark-defaults.conf`` configures the executors, and they reach the driver at
@@ -87,7 +88,7 @@ def start(
         threads: the cores to use on this machine, or the cores of all executors together.
         memory: the heap of the driver.
         bulk: start more slowly, and process millions of rows faster. Always on in a cluster.
-        java_options: used in place of the option that loads the class-data archive.
+        java_options: options of the JVM, in place of the one that loads the class-data archive.
 
     Raises:
         JarsMissing: Delta's JARs are missing.
@@ -157,10 +158,13 @@ def _planning(threads: int, bulk: bool) -> Mapping[str, str]:
 
 
 def _executors() -> Mapping[str, str]:
-    """Return the settings for executors on Kubernetes.
+    """Return Spark's settings for a driver in a pod, with executors on Kubernetes.
 
-    They give the address of the driver. They also name the driver's pod, which becomes the owner of
-    the executors' pods: Kubernetes deletes those when it deletes the driver's pod.
+    They give executors the address of the driver. They also name the driver's pod, which becomes
+    the owner of the executors' pods: Kubernetes deletes those when it deletes the driver's pod.
+
+    Raises:
+        KeyError: ``SPARK_LOCAL_IP`` or ``HOSTNAME`` is not in the environment.
     """
     return {
         "spark.driver.host": os.environ["SPARK_LOCAL_IP"],
@@ -170,7 +174,7 @@ def _executors() -> Mapping[str, str]:
 
 
 def require_java() -> None:
-    """Raise JavaMissing if there is no ``java``, neither in ``$JAVA_HOME`` nor on the path.
+    """Raise JavaMissing if there is no ``java``, neither in ``$JAVA_HOME/bin`` nor on the path.
 
     The version is not checked.
     """

@@ -1,8 +1,9 @@
 """Reads and writes Delta tables: create, read, append, merge, replace, look up versions.
 
-Every write of the pipeline carries a Delta transaction id (``Commit``): the bronze version that the
-table then includes. Delta skips a write with the same or an older id, so a job that was killed
-between two tables can run again. Jobs call this module; transforms do not.
+Every write of the pipeline carries a Delta transaction id (``Commit``): the name of the writer, and
+the bronze version that the table then includes. Delta skips a write whose version is not above that
+of the same writer's last write, so a job that was killed between two tables can run again. Jobs
+call this module; transforms do not.
 """
 
 import json
@@ -31,7 +32,7 @@ _ADDED_FILE = (
 
 @dataclass(frozen=True)
 class Pin:
-    """A table at one version, which is enough to read the same rows again."""
+    """The id of a table and one version of it, which is enough to read the same rows again."""
 
     table_id: str
     version: int
@@ -39,9 +40,10 @@ class Pin:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A table at its newest version.
+    """The newest version of a table at the time when the function ``snapshot`` looked it up.
 
-    ``done`` is the bronze version that the table includes, -1 for none; of bronze it means nothing.
+    ``done`` is the bronze version that the table includes, -1 for none. It means nothing if the
+    table is bronze itself.
     """
 
     pin: Pin
@@ -61,13 +63,16 @@ class Commit:
     note: str = ""
 
     def on(self, writer: Any) -> Any:
-        """Return the Spark writer with this transaction id and note."""
+        """Set this transaction id and note on ``writer``, a Spark writer, and return ``writer``."""
         writer = writer.option("txnAppId", self.app).option("txnVersion", self.version)
         return writer.option("userMetadata", self.note) if self.note else writer
 
     @contextmanager
     def in_session(self, spark: SparkSession) -> Iterator[None]:
-        """Set the transaction id in the session for the block: MERGE accepts it nowhere else."""
+        """Set the transaction id in the session for the block: MERGE accepts it nowhere else.
+
+        The note is not stored.
+        """
         settings = {
             f"{_CONF}.write.txnAppId": self.app,
             f"{_CONF}.write.txnVersion": str(self.version),
@@ -84,9 +89,10 @@ class Commit:
 
 @dataclass(frozen=True)
 class Added:
-    """The rows of the bronze files that were added after a version.
+    """The bronze rows that were added between two versions, as ``added_since`` returns them.
 
-    ``dates`` are the files' partitions in ascending order. ``n_rows`` is the number of rows.
+    ``dates`` are the partitions of these rows in ascending order; empty if nothing was added.
+    ``n_rows`` is the number of rows.
     """
 
     rows: DataFrame
@@ -96,7 +102,7 @@ class Added:
 
 @dataclass(frozen=True)
 class Lake:
-    """The tables under one root, with the session that reads and writes them."""
+    """The root of all tables (a folder or ``s3a://…``), and the session that accesses them."""
 
     spark: SparkSession
     root: str
@@ -105,14 +111,16 @@ class Lake:
         return f"{self.root.rstrip('/')}/{table.path}"
 
     def log(self, table: Table) -> "Log":
-        """Return the newest state of the table's Delta log, also if the table does not exist."""
+        """Read the newest state of the table's Delta log. The table need not exist."""
         # Delta's Python API does not offer transaction ids. This call always reads the newest log.
         jvm: Any = self.spark._jvm
         log = jvm.org.apache.spark.sql.delta.DeltaLog
         return Log(log.forTableWithSnapshot(self.spark._jsparkSession, self.path(table))._2())
 
     def added_files(self, logs: list[str]) -> list[Any]:
-        """Return the files that the log entries at these paths add, without rewritten ones.
+        """Return a row (``path``, ``partitionValues``, ``stats``…) for each file with new rows.
+
+        ``logs`` are the paths of log entries. Files that a compaction rewrote are left out.
 
         Raises:
             AnalysisException: a log entry does not exist.
@@ -135,7 +143,7 @@ class Lake:
 
 @dataclass(frozen=True)
 class Log:
-    """The newest state of a table's log: an object of Delta in the JVM."""
+    """The newest state of a table's Delta log; ``newest`` is Delta's object in the JVM."""
 
     newest: Any
 
@@ -148,12 +156,12 @@ class Log:
         return Pin(self.newest.metadata().id(), self.newest.version())
 
     def done(self, app: str) -> int:
-        """Return the version in the last transaction id of ``app``; -1 if ``app`` wrote nothing."""
+        """Return the version in the last transaction id of ``app``; -1 if ``app`` has none."""
         found = self.newest.transactions().get(app)
         return found.get() if found.isDefined() else -1
 
     def require(self, table: Table) -> None:
-        """Raise SchemaDiffers if names or types of the columns differ from those of ``table``."""
+        """Raise SchemaDiffers if names or types of the stored columns differ from ``table``'s."""
         # The order of columns does not matter: reads and writes select them by name.
         found = StructType.fromJson(json.loads(self.newest.schema().json()))
         there = [(f.name, f.dataType) for f in found.fields]
@@ -170,7 +178,7 @@ def ensure(lake: Lake, table: Table) -> None:
     """Create the table with its constraints unless it exists. Idempotent.
 
     Raises:
-        SchemaDiffers: it exists with other columns or types.
+        SchemaDiffers: the table exists with other columns or types.
     """
     log = lake.log(table)
     if log.is_there:
@@ -186,7 +194,7 @@ def ensure(lake: Lake, table: Table) -> None:
 
 
 def read(lake: Lake, table: Table, version: int | None = None) -> DataFrame:
-    """Return the table's declared columns, at ``version`` or at the newest."""
+    """Return the rows of the table with its declared columns, at ``version`` (None: the newest)."""
     reader = lake.spark.read.format("delta")
     if version is not None:
         reader = reader.option("versionAsOf", version)
@@ -194,9 +202,10 @@ def read(lake: Lake, table: Table, version: int | None = None) -> DataFrame:
 
 
 def snapshot(lake: Lake, table: Table, app: str) -> Snapshot | None:
-    """Return the table's newest version and what it includes; None if the table does not exist.
+    """Return the table's newest version, and the bronze version that the table includes.
 
-    ``app`` is the writer whose transaction ids name the included bronze version.
+    None if the table does not exist. ``app`` is the writer whose transaction ids name the included
+    bronze version.
     """
     log = lake.log(table)
     return Snapshot(log.pin, log.done(app)) if log.is_there else None
@@ -208,9 +217,11 @@ def pin(lake: Lake, table: Table) -> Pin:
 
 
 def added_since(lake: Lake, after: int, upto: int) -> Added:
-    """Return the rows that the bronze versions (after, upto] added. -1 means from the beginning.
+    """Return the rows that the bronze versions above ``after`` up to ``upto`` added.
 
-    A compaction adds no rows: it marks the files that it rewrites with ``dataChange`` false.
+    ``after`` -1 means from the beginning. Compactions add no rows. If a needed log entry was
+    deleted after its retention, returns all rows of bronze at ``upto``: a caller must cope with
+    rows that it has already.
     """
     root = lake.path(BRONZE)
     logs = [f"{root}/_delta_log/{version:020d}.json" for version in range(after + 1, upto + 1)]
@@ -229,7 +240,7 @@ def added_since(lake: Lake, after: int, upto: int) -> Added:
 
 
 def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
-    """Append rows. A commit with a version that was written already does nothing."""
+    """Append rows to the table. Does nothing if ``commit.app`` wrote this or a later version."""
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("append")
     commit.on(writer).save(lake.path(table))
 
@@ -237,9 +248,10 @@ def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
 def replace_from(
     lake: Lake, table: Table, rows: DataFrame, first_date: date, commit: Commit
 ) -> None:
-    """Replace all rows with a date of ``first_date`` or later by ``rows``.
+    """Replace all rows with a date of ``first_date`` or later by ``rows``, in one commit.
 
-    A commit with a version that was written already does nothing.
+    No row in ``rows`` may have an earlier date. Does nothing if ``commit.app`` wrote this or a
+    later version.
     """
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("overwrite")
     writer = writer.option("replaceWhere", f"date >= date'{first_date}'")
@@ -247,7 +259,7 @@ def replace_from(
 
 
 def overwrite(lake: Lake, table: Table, rows: DataFrame, note: str) -> None:
-    """Replace all rows in one commit, with ``note`` as its metadata, but without a transaction id.
+    """Replace all rows of the table in one commit, with ``note`` but without a transaction id.
 
     So the pipeline's next run may process the same bronze rows again, which changes nothing. Older
     versions stay readable for the audit period.
@@ -261,9 +273,9 @@ def merge_maxima(
 ) -> None:
     """Merge ``rows`` into the table: keep the larger value of each column; insert new keys.
 
-    Columns ``first_…``, which are the earliest instants, keep the smaller value. ``rows`` has one
-    row per key, and its dates are all in ``dates``; only those partitions are read. Idempotent,
-    even without the commit's id.
+    Columns ``first_…``, which are the earliest instants, keep the smaller value. ``rows`` must have
+    one row per key, and only dates that are in ``dates``; only those partitions are read.
+    Idempotent, even without the transaction id of ``commit``.
     """
     # Literal dates in the condition let Delta skip all other partitions.
     literals = ", ".join(f"date'{day}'" for day in dates)

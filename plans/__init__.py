@@ -1,1 +1,1 @@
-"""What messaging costs and what limits it: catalog, usage, quotas, pricing, invoices, ledger."""
+"""Prices, bills and limits what tenants use: catalog, usage, quotas, pricing, invoices, ledger."""

@@ -1,8 +1,9 @@
-"""The registry of formats in which an invoice can be downloaded.
+"""Lists the formats in which an invoice can be downloaded.
 
 A new format is a value of ``InvoiceFormat``, a row of ``INFO`` and a function in
-``rendering.RENDERERS``; the import of either module fails if one of them is missing. API, portal
-and command iterate the registry. This module needs neither the database nor Django.
+``rendering.RENDERERS``. This module cannot be imported if a format has no row, and ``rendering``
+cannot be imported if a format has no function. API, portal and command iterate the formats. This
+module needs neither the database nor Django.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from enum import StrEnum
 
 
 class InvoiceFormat(StrEnum):
-    """The formats; each is also the suffix of its files."""
+    """A format of invoice files; its value is also the suffix of their names."""
 
     PDF = "pdf"
     CSV = "csv"
@@ -19,7 +20,10 @@ class InvoiceFormat(StrEnum):
 
 @dataclass(frozen=True)
 class FormatInfo:
-    """How the API offers a format: ``summary`` and ``description`` document the API operation."""
+    """Describes one format to the API, which has one download operation for each format.
+
+    ``summary`` and ``description`` document this operation. ``is_text`` is False for binary files.
+    """
 
     media_type: str
     summary: str

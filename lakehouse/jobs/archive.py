@@ -2,7 +2,8 @@
 
 Run ``python -m lakehouse.jobs.archive`` once at set-up. The job runs a small pipeline in a
 temporary folder. At its end the JVM writes the classes that it has loaded to the archive
-(``java -XX:ArchiveClassesAtExit``). An existing archive stays, unless ``--force`` is given.
+(``java -XX:ArchiveClassesAtExit``). If the archive exists already, the job does nothing, unless
+``--force`` is given.
 """
 
 import argparse
@@ -50,7 +51,7 @@ def make(path: Path) -> None:
 
 
 def remove_orphans(path: Path) -> None:
-    """Delete the temporary files of killed runs: ``<path>.<pid>`` without a process of this id."""
+    """Delete the temporary files of killed runs: ``<path>.<pid>`` where no process has this id."""
     for orphan in path.parent.glob(f"{path.name}.*"):
         pid = orphan.suffix[1:]
         if pid.isdigit() and not _is_alive(int(pid)):
@@ -70,8 +71,9 @@ def _is_alive(pid: int) -> bool:
 def _run_small_pipeline(java_options: str) -> None:
     """Run the pipeline into empty tables, then into tables with rows; always end the JVM.
 
-    The two runs load the classes of both cases. After a failure the JVM is killed, because it would
-    spend seconds on an archive that nobody wants.
+    ``java_options`` makes the JVM write the archive when it ends. The two runs load the classes of
+    both cases. After a failure the JVM is killed, because it would spend seconds on an archive that
+    nobody wants.
     """
     spark = session.start("waypost-archive", java_options=java_options)
     try:
@@ -105,7 +107,7 @@ def _sample(spark: SparkSession, seq: int) -> Any:
 
 
 def _end(spark: SparkSession, end: Callable[[Any], None]) -> None:
-    """Stop the session, which removes its temporary files, and end its JVM with ``end``."""
+    """Stop the session, which removes its temporary files, then end its JVM by ``end(gateway)``."""
     # PySpark offers no public way to reach the process of its JVM.
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
@@ -113,7 +115,7 @@ def _end(spark: SparkSession, end: Callable[[Any], None]) -> None:
 
 
 def _finish(gateway: Any) -> None:
-    """Wait until the JVM has written the archive; kill it after ``_WAIT_SECONDS``."""
+    """Let the JVM exit, and wait until it has written the archive; kill it after a time limit."""
     gateway.shutdown()
     gateway.proc.stdin.close()
     try:
@@ -128,7 +130,10 @@ def _kill(gateway: Any) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the job; return its exit code: 0, or 2 if it printed an error (``lakehouse.errors``)."""
+    """Run the job with command-line ``arguments`` (None: those of the process).
+
+    Returns its exit code: 0, or 2 if it printed an error (``lakehouse.errors``).
+    """
     parser = argparse.ArgumentParser(prog="lakehouse.jobs.archive", description=make.__doc__)
     parser.add_argument("--force", action="store_true", help="recreate an existing archive")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Bring state and gold up to the newest bronze. ``python -m lakehouse.jobs.pipeline --root ROOT``.
+"""Bring the tables up to the newest bronze. ``python -m lakehouse.jobs.pipeline --root ROOT``.
 
 Prints the report of ``run`` as one JSON line on stdout, and a line for each finished table on
 stderr. The job may be killed at any time: every write to a table records the bronze version that
@@ -31,11 +31,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
-    """Bring every table up to the newest bronze version and return a report.
+    """Bring quarantine, state and gold up to the newest bronze version and return a report.
 
-    The report holds the id and version of each table (``tables``), ``bronze_version``, how many
-    samples are new and how many rows were quarantined (``rows``), and the watermark (``as_of``).
-    Creates tables that do not exist. Calls ``done`` with the name of each finished table.
+    The report holds the id and version of each table (``tables``), ``bronze_version`` (null if no
+    sample has landed yet), how many samples are new and how many rows were quarantined (``rows``),
+    and the watermark (``as_of``). Creates tables that do not exist, except bronze. Calls ``done``
+    with the name of each finished table.
 
     Raises:
         SchemaDiffers: a table has other columns than ``schemas`` declares.
@@ -66,10 +67,11 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
 
 @dataclass
 class Run:
-    """One run up to the bronze ``version``.
+    """One run of the pipeline up to the bronze ``version``; the function ``run`` calls its steps.
 
-    ``reached``: the bronze version that each table included at the start of the run, by the table's
-    name; -1 for a new table.
+    The steps are ``quarantine``, ``merge_state`` and one ``replace`` for each gold table, in this
+    order. ``reached`` is the bronze version that each table included at the start of the run, by
+    the table's name; -1 for a new table.
     """
 
     lake: Lake
@@ -78,9 +80,10 @@ class Run:
     _added: dict[int, Added] = field(default_factory=dict)
 
     def added(self, *after: Table) -> Added:
-        """Return the bronze rows that none of these tables includes: newer than what each reached.
+        """Return the bronze rows, up to the run's version, that no table in ``after`` includes.
 
-        ``after`` are tables of which the most advanced one counts. The result is cached.
+        Of several tables the one that reached the highest bronze version counts. The result is
+        kept, so that equal questions read the log of bronze only once.
         """
         since = max(self.reached[table.name] for table in after)
         if since not in self._added:
@@ -95,17 +98,18 @@ class Run:
 
     @cached_property
     def as_of(self) -> str | None:
-        """Return the watermark (``as_of``). Read it only after ``merge_state``: it is cached."""
+        """The watermark of the state. It is read once, so use it only after ``merge_state``."""
         return as_of(self.lake)
 
     @property
     def note(self) -> str:
-        """Return the JSON that each commit to a gold table carries: bronze version, watermark."""
+        """The note on each commit to a gold table: bronze version and watermark, as JSON."""
         return json.dumps({"bronze_version": self.version, "as_of": self.as_of})
 
     def quarantine(self) -> int:
-        """Append the invalid samples and counter resets; return how many there are.
+        """Append new invalid samples and counter resets to the quarantine; return their number.
 
+        Call it before ``merge_state``: resets are found against the state without the new samples.
         Skips bronze rows that the quarantine or the state includes. The version that the quarantine
         records is not enough, because a run that finds nothing writes nothing to the quarantine.
         """
@@ -126,7 +130,7 @@ class Run:
     def merge_state(self) -> int:
         """Merge the maxima of the new valid samples into the state.
 
-        Returns the number of new samples, invalid ones included.
+        Returns the number of new bronze rows, invalid and repeated ones included.
         """
         added = self.added(schemas.STATE)
         if added.dates:
@@ -135,9 +139,10 @@ class Run:
         return added.n_rows
 
     def replace(self, table: Table, step: Callable[[date], DataFrame]) -> None:
-        """Replace the rows of a gold table from the earliest date of its new bronze rows on.
+        """Compute a gold table again from the earliest date of the bronze rows that it lacks.
 
-        ``step`` computes the rows from a date on. Without new bronze rows nothing is written.
+        Replaces all rows of ``table`` from this date on. ``step`` takes the date and returns the
+        new rows. If the table lacks no bronze rows, nothing is written.
         """
         added = self.added(table)
         if added.dates:
@@ -162,8 +167,8 @@ class Run:
 def as_of(lake: Lake) -> str | None:
     """Return the watermark as ISO 8601 text, from the newest state; None without samples.
 
-    Every sample that an active source took up to then is counted. ``complete_until`` says which
-    sources are active.
+    The state includes every sample that an active source took up to the watermark.
+    ``bucket_maxima.complete_until`` says which sources are active.
     """
     reached = tables.read(lake, schemas.STATE).transform(bucket_maxima.complete_until)
     micros = reached.collect()[0][0]
@@ -173,9 +178,10 @@ def as_of(lake: Lake) -> str | None:
 def _report(
     lake: Lake, bronze: Snapshot | None, rows: Mapping[str, int], as_of: str | None
 ) -> dict[str, Any]:
-    """Return the report of ``run``. It names the bronze version that the run read, not the newest.
+    """Return the report of ``run``, with the newest versions of all tables but bronze.
 
-    ``bronze`` is None if there is no bronze table yet.
+    ``bronze`` is the snapshot that the run read; newer bronze versions may exist. It is None if
+    there is no bronze table yet.
     """
     derived = {table.name: tables.pin(lake, table) for table in schemas.DERIVED}
     pins = {**derived, **({schemas.BRONZE.name: bronze.pin} if bronze else {})}
@@ -188,7 +194,10 @@ def _report(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the job; return its exit code: 0, or 2 if it printed an error (``lakehouse.errors``)."""
+    """Run the job with command-line ``arguments`` (None: those of the process).
+
+    Returns its exit code: 0, or 2 if it printed an error (``lakehouse.errors``).
+    """
     parser = argparse.ArgumentParser(prog="lakehouse.jobs.pipeline", description=run.__doc__)
     parser.add_argument(
         "--root", required=True, help="folder of the lakehouse, or s3://bucket/prefix"
@@ -225,9 +234,9 @@ def main(arguments: list[str] | None = None) -> int:
 def end_with_stdin() -> None:
     """Start a thread that kills this process group (Python and Java) when stdin is closed.
 
-    The caller must start this process as the leader of its group. When the caller dies, the
-    operating system closes stdin, so the job does not outlive it. Killing the job is safe at any
-    time; see the module's docstring.
+    The parent process must start this one as the leader of a group, with a pipe as stdin. When the
+    parent dies, the operating system closes the pipe, so the job does not outlive its parent.
+    Killing the job is safe at any time; see the module's docstring.
     """
 
     def wait() -> None:
@@ -239,7 +248,7 @@ def end_with_stdin() -> None:
 
 
 def print_progress(text: str) -> None:
-    """Write a line to stderr at once; stdout is for the report."""
+    """Write ``text`` as a line to stderr and flush it; stdout is for the report."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 

@@ -1,9 +1,9 @@
 """Compute state and gold again from bronze. ``python -m lakehouse.jobs.rebuild --root ROOT``.
 
-Prints how many rows of each table differ from the computed ones. With ``--write``, each table that
-differs gets all of its rows replaced, in one commit per table. The tables keep their ids, and older
-versions stay readable for the audit period, because invoices pin table id and version. Bronze and
-quarantine do not change.
+Prints the bronze version, and how many rows of each table differ from the computed ones, as JSON.
+With ``--write``, each table that differs gets all of its rows replaced, in one commit per table.
+The tables keep their ids, and older versions stay readable for the audit period, because invoices
+pin table id and version. Bronze and quarantine do not change.
 """
 
 import argparse
@@ -25,11 +25,12 @@ _BEGINNING = date(1970, 1, 1)
 
 
 def run(lake: Lake, *, write: bool) -> dict[str, Any]:
-    """Compare each table with its rebuilt rows; return how many rows differ, by table.
+    """Compare state and gold with their rebuilt rows; return a report.
 
-    With ``write``, replaces all rows of each table that differs. Creates missing tables; bronze
-    must exist. Stop the pipeline first (docs/lakehouse.md, "Jobs"): both jobs write the same
-    tables, and this one takes no lease.
+    The report holds how many rows differ, by table (``differences``), ``bronze_version``, and
+    ``written``, which is ``write``. With ``write``, replaces all rows of each table that differs.
+    Creates missing tables, also without ``write``; bronze must exist. Stop the pipeline first
+    (docs/lakehouse.md, "Jobs"): both jobs write the same tables, and this one takes no lease.
 
     Raises:
         LakehouseError: there is no bronze table, so nothing can be computed. Nothing is created.
@@ -74,12 +75,16 @@ def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
 
 
 def _differing(found: DataFrame, rebuilt: DataFrame) -> int:
-    """Return the number of rows that only one of the two has; a changed row counts twice."""
+    """Return how many rows only ``found`` or only ``rebuilt`` has; a changed row counts twice."""
     return found.exceptAll(rebuilt).count() + rebuilt.exceptAll(found).count()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the job; return its exit code: 0, or 2 if it printed an error (``lakehouse.errors``)."""
+    """Run the job with command-line ``arguments`` (None: those of the process).
+
+    Returns its exit code: 0, also if tables differ, or 2 if it printed an error
+    (``lakehouse.errors``).
+    """
     parser = argparse.ArgumentParser(prog="lakehouse.jobs.rebuild", description=run.__doc__)
     parser.add_argument(
         "--root", required=True, help="folder of the lakehouse, or s3://bucket/prefix"

@@ -1,1 +1,1 @@
-"""Pure transforms of DataFrames. They use no session, path or clock."""
+"""Pure transforms of Spark DataFrames: they use no session, path or clock, and write nothing."""

@@ -1,4 +1,4 @@
-"""Maxima of samples per incarnation and bucket.
+"""Computes the maxima of samples per incarnation and bucket, and the watermark.
 
 A maximum is the same in whatever order samples arrive and however often they are repeated.
 """
@@ -32,9 +32,10 @@ def buckets(samples: DataFrame) -> DataFrame:
 def complete_until(state: DataFrame) -> DataFrame:
     """Return one row with the watermark in microseconds since 1970; null without samples.
 
-    It takes the newest sample of each active source (``SILENCE``); the oldest of these is the
-    watermark. The newest sample of all would be too late, because samples that other spaces took
-    in the same minute may land after it.
+    ``state`` has the columns of ``STATE``, of all tenants. The watermark is the time of the newest
+    sample of that active source (see ``SILENCE``) whose newest sample is oldest. The newest sample
+    of all sources would be too late, because samples that other spaces took in the same minute may
+    land after it.
     """
     newest = state.groupBy("source").agg(F.max("last_taken_at").alias("at"))
     last = newest.agg(F.max("at").alias("last"))

@@ -1,4 +1,4 @@
-"""Usage per bucket: differences of consecutive maxima inside one incarnation of a counter."""
+"""Computes usage per bucket: how far maxima rose inside one incarnation of a counter."""
 
 from datetime import date
 
@@ -14,11 +14,13 @@ _CELL = ("tenant_id", "space_id", "address", "bucket_at", "date")
 def usage(state: DataFrame, first_date: date) -> DataFrame:
     """Return the usage of every bucket from ``first_date`` on, with the columns of ``USAGE``.
 
-    Usage of a counter in a bucket is how far its maximum rose (``growth``). It starts from the
-    maximum before ``first_date``, or from zero for an incarnation that began later. After a counter
-    reset inside an incarnation nothing counts until the counter exceeds its former maximum, so
-    quantities are never negative. Usage of the peak is its largest value in the bucket. Rows with
-    quantity zero are left out.
+    ``state`` has the columns of ``STATE``, of all dates. Usage of a counter in a bucket is how far
+    its maximum rose (``growth``). The first rise counts from the maximum before ``first_date``, or
+    from zero for an incarnation that began later. Usage of several sources and incarnations is
+    summed for each address, which is empty for usage of the space. After a counter reset inside an
+    incarnation nothing counts until the counter exceeds its former maximum, so quantities are never
+    negative. Usage of the peak is its largest value in the bucket. Rows with quantity zero are left
+    out.
     """
     current = state.where(F.col("date") >= F.lit(first_date))
     before = state.where(F.col("date") < F.lit(first_date)).groupBy(*LIFE)

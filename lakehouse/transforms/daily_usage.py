@@ -1,4 +1,4 @@
-"""Usage per tenant, meter and UTC day, for dashboards."""
+"""Computes usage per tenant, meter and UTC day, for dashboards."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F

@@ -1,4 +1,4 @@
-"""How much a running maximum rose: the rule for both usage and the number of expected samples."""
+"""Computes how far a running maximum rose: the rule for usage and for expected samples."""
 
 from pyspark.sql import Column, Window, WindowSpec
 from pyspark.sql import functions as F

@@ -1,4 +1,4 @@
-"""Expected and received samples per source and day, computed from heartbeats."""
+"""Computes expected and received samples per incarnation of a source and day."""
 
 from datetime import date
 
@@ -16,10 +16,11 @@ def quality(
 ) -> DataFrame:
     """Return one row per incarnation of a source and day from ``first_date`` on, as ``QUALITY``.
 
-    ``heartbeats`` are the valid samples with address '' from ``first_date`` on: each snapshot has
-    one. ``seq`` rises by one per landed snapshot, so the number of samples to expect on a day is
-    how far ``seq`` rose. A gap with a later sample of the same incarnation loses nothing, because
-    counters are cumulative.
+    ``heartbeats`` are the valid samples with address '' from ``first_date`` on: each landed
+    snapshot of a source has one. ``state`` and ``quarantine`` have all dates. ``seq`` rises by one
+    per landed snapshot, so the number of samples to expect on a day is how far ``seq`` rose. The
+    day's counter resets are counted in ``quarantine``. A gap with a later sample of the same
+    incarnation loses nothing, because counters are cumulative.
     """
     days = received_by_day(heartbeats)
     known = state.where((F.col("date") < F.lit(first_date)) & (F.col("address") == ""))
@@ -42,8 +43,9 @@ def quality(
 def received_by_day(heartbeats: DataFrame) -> DataFrame:
     """Return one row per incarnation of a source and day, by the UTC date of the bucket.
 
-    It holds the number of different ``seq``, the highest ``seq``, the longest time between two
-    consecutive samples in milliseconds, and the times of the first and the last sample.
+    A row holds the number of different ``seq``, the highest ``seq``, the longest time between two
+    consecutive samples of the day in milliseconds (0 for a single sample), and the times of the
+    first and the last sample.
     """
     in_day = Window.partitionBy(*_SOURCE, "date").orderBy("taken_at")
     gap = F.unix_millis("taken_at") - F.unix_millis(F.lag("taken_at").over(in_day))

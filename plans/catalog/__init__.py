@@ -1,1 +1,1 @@
-"""The catalog of plans and prices: typed definitions, parser, default document, publishing."""
+"""The catalog of plans and prices: definitions, YAML parser, default document, publishing."""

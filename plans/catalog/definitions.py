@@ -1,9 +1,10 @@
-"""The content of a catalog as frozen dataclasses.
+"""Declares the content of a catalog as frozen dataclasses, and builds them from stored JSON.
 
-They are made of a canonical document (``parsing``) or of one definition in it. Credits are
-thousandths of a router or broker. Prices are decimals in the currency's main unit with up to 12
-decimal places; fees are integers in its minor unit. Quantities are integers in a meter's base unit
-(messages, milliseconds, byte-milliseconds).
+The JSON is a canonical document, as ``parsing.canonical`` returns it and ``CatalogVersion`` stores
+it, or one plan's definition in it. Nothing is validated here. Credits are thousandths of a router
+or broker. Prices are decimals in the currency's main unit with up to 12 decimal places; fees are
+integers in its minor unit. Quantities are integers in a meter's base unit (messages, milliseconds,
+byte-milliseconds).
 """
 
 from collections.abc import Mapping
@@ -35,7 +36,8 @@ class Seller:
 class MeterPrice:
     """The price of one meter. ``model`` is a price model (``meters.Model``).
 
-    One ``unit`` on the invoice is ``base_per_unit`` base units of the meter.
+    One ``unit`` on the invoice is ``base_per_unit`` base units of the meter. ``tiers`` are in
+    ascending order.
     """
 
     model: str
@@ -45,7 +47,7 @@ class MeterPrice:
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "MeterPrice":
-        """Return the typed form of an entry of ``prices`` in a canonical plan definition."""
+        """Return the price from an entry of ``prices`` in a plan's canonical definition."""
         # Decimals are text in the document, so that no binary float ever holds a price.
         tiers = tuple(
             Tier(None if up_to is None else Decimal(up_to), Decimal(unit_price))
@@ -56,7 +58,7 @@ class MeterPrice:
 
 @dataclass(frozen=True)
 class PlanDefinition:
-    """A commercial plan.
+    """The definition of one version of a commercial plan.
 
     ``at_quota`` is what happens at 100 % of a monthly quota: ``notify`` raises an alert only,
     ``withdraw_send`` also withdraws the permission to send.
@@ -79,7 +81,7 @@ MAX_ROUTERS = 5  # per space; the auth service names every possible router in it
 
 @dataclass(frozen=True)
 class SpacePlanDefinition:
-    """The size of one space.
+    """The definition of a space plan: the size, the limits and the hourly price of one space.
 
     ``aggregate_credit`` limits router credits and broker credits together. ``max_connections``
     limits each router, or the broker of a brokered space. Each instance counts its own connections,
@@ -93,8 +95,9 @@ class SpacePlanDefinition:
       are in memory only, and that a restart of the broker loses them.
     * ``placement``: the name of one of the installation's placement profiles; empty means none.
     * ``max_message_kb``: the largest message that clients may send; None means no limit.
-    * ``max_user_connections``: of one user, at each router. ``max_connection_sessions``,
-      ``-_senders``, ``-_receivers``: of one connection. None means no limit.
+    * ``max_user_connections``: the connections of one user at each router; None means no limit.
+    * ``max_connection_sessions``, ``max_connection_senders``, ``max_connection_receivers``: the
+      sessions, senders and receivers of one connection; None means no limit.
     """
 
     key: str
@@ -125,9 +128,10 @@ class SpacePlanDefinition:
     max_connection_receivers: int | None = None
 
     def message_bytes(self, assumed_disk_gb: int) -> int:
-        """Return how many bytes of messages one broker stores for all its addresses together.
+        """Return how many bytes of messages one broker can store for all its addresses together.
 
-        ``assumed_disk_gb``: the size of the volume if the plan does not name it.
+        Its volume limits them, or its message memory if messages are not persistent.
+        ``assumed_disk_gb`` is the size of the volume in GiB if the plan does not name one.
         """
         if not self.broker_persistent:
             return self.broker_message_memory_mb * MEBIBYTE
@@ -141,13 +145,16 @@ _VOLUME_RESERVE = 1 << 30
 
 
 def volume_bytes(disk_gb: int) -> int:
-    """Return how many bytes of messages a broker's volume of this size in GiB may hold."""
+    """Return how many bytes of messages a broker's volume of ``disk_gb`` GiB may hold."""
     return (disk_gb << 30) - _VOLUME_RESERVE
 
 
 @dataclass(frozen=True)
 class AddressPlanDefinition(PlanSettings):
-    """The size of one address: its credits, partitions, hourly price and default settings."""
+    """The definition of an address plan: credits, partitions, hourly price, default settings.
+
+    The default settings are the fields of ``PlanSettings``.
+    """
 
     key: str
     title: str
@@ -161,7 +168,10 @@ class AddressPlanDefinition(PlanSettings):
 
 @dataclass(frozen=True)
 class Catalog:
-    """A catalog: its typed content, and the canonical ``document`` that is stored and hashed."""
+    """A catalog: its content as dataclasses, and the same content as canonical ``document``.
+
+    The document consists of JSON values. ``publishing.publish`` stores and hashes it.
+    """
 
     seller: Seller
     plans: tuple[PlanDefinition, ...]
@@ -171,7 +181,7 @@ class Catalog:
 
 
 def from_document(document: Mapping[str, Any]) -> Catalog:
-    """Return the typed form of a canonical document.
+    """Return the catalog of a canonical document, which is not validated again.
 
     Plans are ordered by monthly fee, space and address plans by space type and hourly price. This
     function sorts them, because a PostgreSQL jsonb column does not keep the order of keys.
@@ -193,12 +203,12 @@ def from_document(document: Mapping[str, Any]) -> Catalog:
 
 
 def seller(value: Mapping[str, Any]) -> Seller:
-    """Return the typed selling entity of a canonical document."""
+    """Return the selling legal entity from the section ``seller`` of a canonical document."""
     return Seller(**{**value, "tax_percent": Decimal(value["tax_percent"])})
 
 
 def plan(key: str, value: Mapping[str, Any]) -> PlanDefinition:
-    """Return the typed plan of a canonical definition."""
+    """Return the commercial plan ``key``; ``value`` is its canonical definition, JSON values."""
     # ``**value``: a canonical definition has exactly the fields of its dataclass.
     prices = {meter: MeterPrice.of(entry) for meter, entry in value["prices"].items()}
     lists = {name: tuple(value[name]) for name in ("space_plans", "address_plans")}
@@ -206,12 +216,15 @@ def plan(key: str, value: Mapping[str, Any]) -> PlanDefinition:
 
 
 def space_plan(key: str, value: Mapping[str, Any]) -> SpacePlanDefinition:
-    """Return the typed space plan of a canonical definition."""
+    """Return the space plan ``key``; ``value`` is its canonical definition, JSON values."""
     return SpacePlanDefinition(key=key, **{**value, "hour_price": Decimal(value["hour_price"])})
 
 
 def address_plan(key: str, value: Mapping[str, Any]) -> AddressPlanDefinition:
-    """Return the typed address plan of a canonical definition."""
+    """Return the address plan ``key``; ``value`` is its canonical definition, JSON values.
+
+    A setting that ``value`` lacks gets its default.
+    """
     # A definition that was published before a setting existed lacks it and gets its default.
     defaults = {name: number.plan_default for name, number in address_types.of_plans().items()}
     price = Decimal(value["hour_price"])

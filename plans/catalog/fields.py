@@ -1,4 +1,4 @@
-"""Pydantic validators for the single values of a catalog: texts, numbers, decimals, keys.
+"""Makes pydantic validators for the single values of a catalog: texts, numbers, keys.
 
 All values arrive as texts of the YAML document. Numbers are parsed from the text, never through
 binary floats. The message about a wrong value says what to write instead.
@@ -49,9 +49,9 @@ def scalar(write: str, read: Callable[[str], Any]) -> BeforeValidator:
 
 
 def checked(value: object, write: str, read: Callable[[str], Any]) -> Any:
-    """Return what ``read`` makes of ``value``; raise ``wrong`` if it is None or not a legal text.
+    """Return ``read(value)``; raise ``wrong(…)`` if ``value`` is no text or ``read`` refuses it.
 
-    The arguments are those of ``scalar``.
+    ``write`` and ``read`` are those of ``scalar``.
     """
     if value is None:
         raise wrong(f"is missing: write {write}")
@@ -79,7 +79,10 @@ def text(*, longest: int = 200, shortest: int = 1) -> BeforeValidator:
 
 
 def whole(*, smallest: int = 0, largest: int = LARGEST) -> BeforeValidator:
-    """Return the validator of a whole number; underscores may group its digits."""
+    """Return the validator that turns a text into a whole number from ``smallest`` to ``largest``.
+
+    Underscores may group its digits. Signs and leading zeros are refused.
+    """
 
     def read(value: str) -> int:
         # Limit the length first: converting a very long text to int is slow.
@@ -94,7 +97,7 @@ def whole(*, smallest: int = 0, largest: int = LARGEST) -> BeforeValidator:
 
 
 def flag() -> BeforeValidator:
-    """Return the validator of ``true`` or ``false``."""
+    """Return the validator that turns the text ``true`` or ``false`` into a boolean."""
 
     def read(value: str) -> bool:
         if value not in ("true", "false"):
@@ -133,7 +136,7 @@ def one_of(choices: Iterable[str]) -> BeforeValidator:
 
 
 def choice(value: object, known: Iterable[str]) -> Any:
-    """Return ``value`` if it is one of ``known``; raise ``wrong`` otherwise."""
+    """Return ``value`` if it is one of the texts ``known``; raise ``wrong(…)`` otherwise."""
     names = list(known)
 
     def read(value: str) -> str:
@@ -145,7 +148,10 @@ def choice(value: object, known: Iterable[str]) -> Any:
 
 
 def matching(pattern: str, write: str) -> BeforeValidator:
-    """Return the validator of a text that matches ``pattern`` as a whole."""
+    """Return the validator of a text that matches ``pattern`` as a whole.
+
+    ``write`` describes a legal text in the message about a wrong one.
+    """
 
     def read(value: str) -> str:
         if not re.fullmatch(pattern, value):

@@ -58,7 +58,7 @@ def known_name(names: Iterable[str]) -> BeforeValidator:
 
 
 def unknown(name: str, known: Iterable[str]) -> str:
-    """Return the reason to refuse an unknown name; it suggests the most similar known one."""
+    """Return the text that refuses an unknown name, lists the known ones, and may suggest one."""
     names = list(known)
     alike = difflib.get_close_matches(name, names, 1)
     hint = f": write {alike[0]}, if that is meant" if alike else ""
@@ -66,7 +66,7 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 def not_empty(section: dict[str, T]) -> dict[str, T]:
-    """Return the section unchanged; raise ``wrong`` if it has no entry."""
+    """Return the section unchanged; raise ``wrong(…)`` if it has no entry."""
     if not section:
         raise wrong("must have at least one entry")
     return section
@@ -78,7 +78,7 @@ SpaceType = Annotated[str, fields.one_of(SPACE_TYPES)]
 
 
 class Section(BaseModel):
-    """A mapping of the catalog. A known field that is null counts as absent.
+    """The base of all schemas of mappings. A known field that is null counts as absent.
 
     An unknown field is refused, even if it is null.
     """
@@ -99,7 +99,7 @@ class Section(BaseModel):
 
 
 class SellerSection(Section):
-    """The selling legal entity."""
+    """The schema of the section ``seller``: the selling legal entity."""
 
     key: Key
     name: Annotated[str, fields.text()]
@@ -113,7 +113,7 @@ class SellerSection(Section):
 
 
 class PriceSection(Section):
-    """The price of one meter."""
+    """The schema of an entry of ``prices``: the price of one meter."""
 
     model: Annotated[str, fields.one_of(model.value for model in Model)]
     unit: Annotated[str, fields.text(longest=40)]
@@ -143,14 +143,14 @@ class PriceSection(Section):
 
 @dataclass(frozen=True)
 class Known:
-    """The keys of the document's space plans and address plans, which its plans may list."""
+    """The keys of the space and address plans in the document; plans may list only these."""
 
     space_plans: frozenset[str]
     address_plans: frozenset[str]
 
 
 class PlanSection(Section):
-    """A commercial plan."""
+    """The schema of one commercial plan in the section ``plans``."""
 
     title: Title
     monthly_fee_minor: Count
@@ -190,7 +190,7 @@ class PlanSection(Section):
 
 
 class SpacePlanSection(Section):
-    """The size of one space."""
+    """The schema of one space plan; completes message memory and the largest message."""
 
     title: Title
     space_type: SpaceType
@@ -246,7 +246,7 @@ class SpacePlanSection(Section):
 
 
 def setting_field(number: Whole) -> tuple[Any, int | None]:
-    """Return the type and default of a setting as pydantic's ``create_model`` takes them."""
+    """Return (type, default) of an address setting, as pydantic's ``create_model`` takes them."""
     limited = Annotated[int, fields.whole(smallest=number.smallest, largest=number.largest)]
     return (limited if number.plan_default is not None else limited | None), number.plan_default
 
@@ -262,7 +262,7 @@ else:
 
 
 class AddressPlanSection(SettingsSection):
-    """The size of one address, and the default settings (``SettingsSection``).
+    """The schema of one address plan; ``SettingsSection`` adds its default settings.
 
     The order of the fields matters: a validator sees only the values of the fields above its own.
     """
@@ -319,7 +319,7 @@ def is_spread(plan: dict[str, Any]) -> bool:
 
 
 class CatalogSection(Section):
-    """The whole document."""
+    """The schema of the whole catalog."""
 
     seller: SellerSection
     space_plans: Annotated[dict[Key, SpacePlanSection], AfterValidator(not_empty)]
@@ -331,19 +331,20 @@ def parse(text: str) -> Catalog:
     """Return the catalog of a YAML document.
 
     Raises:
-        CatalogInvalid: the text is not YAML or breaks a rule; names line and field of each mistake.
+        CatalogInvalid: the text is not YAML, breaks a rule, or sells more than a broker of this
+            installation can hold; names line and field of each mistake.
     """
     return definitions.from_document(canonical(text))
 
 
 def keys_of(content: dict[str, Any], section: str) -> frozenset[str]:
-    """Return the keys of a section; none if it is not a mapping, which the models refuse later."""
+    """Return the keys of ``section``; none if it is no mapping, which its schema refuses later."""
     found = yaml_document.at(content, (section,))
     return frozenset(found) if isinstance(found, dict) else frozenset()
 
 
 def canonical(text: str) -> dict[str, Any]:
-    """Return the canonical document of a YAML text; raise CatalogInvalid on mistakes."""
+    """Return the canonical document of a YAML text; raise CatalogInvalid as ``parse`` does."""
     document = YamlDocument.read(text)
     content = document.content or {}
     if not isinstance(content, dict):
@@ -371,7 +372,7 @@ def canonical(text: str) -> dict[str, Any]:
 
 
 def reason_of(details: ErrorDetails) -> str:
-    """Return why a value is refused; replaces pydantic's own messages by the catalog's."""
+    """Return the text that refuses a value, in place of the one in pydantic's ``details``."""
     kind = details["type"]
     if kind == "catalog":
         return details["msg"]
@@ -385,7 +386,7 @@ def reason_of(details: ErrorDetails) -> str:
 
 
 def section_at(path: Path) -> type[Section]:
-    """Return the model of the mapping that holds the field at ``path``."""
+    """Return the schema of the mapping that holds the field at ``path``."""
     if len(path) == 1:
         return CatalogSection
     if "prices" in path:

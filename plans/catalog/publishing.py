@@ -34,11 +34,13 @@ _PUBLISH_LOCK = 0x77617970  # "wayp"; key of the advisory lock that serializes p
 
 @dataclass(frozen=True)
 class PlanKind:
-    """One of the three kinds of plans: a section of the catalog and the model of its rows.
+    """One of the three kinds of plans; its methods query and publish the plans of this kind.
 
-    ``noun`` names a row in messages. ``relation`` leads to the users of a row (subscriptions,
-    spaces or addresses); ``alive`` is the users' column that is null while the use lasts.
-    ``columns`` are fields of the definition that are copied to columns for queries.
+    ``section`` is the kind's section in the catalog, ``model`` the model with one row for each
+    version of a plan. ``noun`` names a plan in messages. ``relation`` is the model's relation to
+    the rows that use a plan (subscriptions, spaces or addresses); ``alive`` is the column of those
+    rows that is null while the use lasts. ``columns`` are the fields of a definition that
+    ``publish`` also copies to columns, for queries.
     """
 
     section: str
@@ -49,14 +51,17 @@ class PlanKind:
     columns: tuple[str, ...] = ()
 
     def latest(self) -> dict[str, Any]:
-        """Return {key: row of the newest version}, retired rows included."""
+        """Return {key: row of the newest version} of every plan ever published, retired or not."""
         # DISTINCT ON (key) keeps the first row of each key, so the newest version.
         rows = self.model.objects.order_by("key", "-version").distinct("key")
         return {row.key: row for row in rows}
 
     def users_by_key(self) -> Mapping[str, int]:
-        """Return {key: number of current users} over all versions."""
-        # Users of all versions count; ended subscriptions and deleted rows do not.
+        """Return {key: number of subscriptions, spaces or addresses on any version of the plan}.
+
+        A plan that nothing uses has the number zero.
+        """
+        # Ended subscriptions and deleted spaces and addresses do not count.
         counted = Count(self.relation, filter=Q(**{f"{self.relation}__{self.alive}__isnull": True}))
         rows = self.model.objects.values_list("key").annotate(n_users=counted)
         found: dict[str, int] = {}
@@ -65,10 +70,11 @@ class PlanKind:
         return found
 
     def change(self, before: Any, wanted: Mapping[str, Any] | None) -> str:
-        """Return what publishing does to a key: ``new``, ``changed``, ``retired`` or ``same``.
+        """Return what publishing does to a plan: ``new``, ``changed``, ``retired`` or ``same``.
 
-        ``before`` is the newest row, ``wanted`` the definition in the catalog to publish; None if
-        there is none.
+        ``before`` is the plan's newest row, None if it was never published. ``wanted`` is its
+        definition in the catalog to publish, None if the catalog lacks it. A retired plan that a
+        catalog offers again is ``new``. Writes nothing.
         """
         # A retired plan that is offered again gets a new version, even with an equal definition.
         if before is None or (before.retired and wanted is not None):
@@ -78,13 +84,17 @@ class PlanKind:
         return "same" if before.definition == wanted else "changed"
 
     def publish(self, version: CatalogVersion) -> None:
-        """Add a row for each new or changed plan; retire older versions and absent plans."""
+        """Add a row for each new or changed plan in ``version``; retire the plan's older versions.
+
+        Also retires all plans of this kind that the document of ``version`` lacks. Call it in the
+        transaction that holds the publish lock, as the function ``publish`` does.
+        """
         latest, wanted = self.latest(), version.document[self.section]
         for key, definition in wanted.items():
             before = latest.get(key)
             if self.change(before, definition) == "same":
                 continue
-            # Only the newest version is offered; the users of older ones keep theirs.
+            # Only the newest version is offered. What is on an older version keeps it.
             self.model.objects.filter(key=key).update(retired=True)
             self.model.objects.create(
                 key=key,
@@ -97,7 +107,11 @@ class PlanKind:
         self.model.objects.exclude(key__in=wanted).update(retired=True)
 
     def offered(self, key: str) -> Any:
-        """Return the newest row of ``key``; raise Missing if there is none or it is retired."""
+        """Return the row of the newest version of the plan ``key``.
+
+        Raises:
+            Missing: there is no such plan, or it is retired; the message lists the offered plans.
+        """
         row = self.model.objects.filter(key=key).order_by("-version").first()
         if row is None or row.retired:
             keys = self.model.objects.filter(retired=False).values_list("key", flat=True)
@@ -128,11 +142,11 @@ PLAN_KINDS = (PLANS, SPACE_PLANS, ADDRESS_PLANS)
 
 @dataclass(frozen=True)
 class Change:
-    """What publishing would do to one plan: ``kind`` is a result of ``PlanKind.change``.
+    """Says what publishing would do to one plan: ``kind`` is a result of ``PlanKind.change``.
 
-    ``section`` is the plan's section of the catalog. ``n_subscribers`` counts current users of any
-    version: tenants of a plan, spaces of a space plan, addresses of an address plan. They keep
-    their version.
+    ``section`` is the plan's section of the catalog. ``n_subscribers`` counts what is on any
+    version of the plan now: tenants of a plan, spaces of a space plan, addresses of an address
+    plan. All of them would keep their version.
     """
 
     section: str
@@ -142,14 +156,15 @@ class Change:
 
 
 def default_yaml() -> str:
-    """Return the YAML of the catalog that ships with Waypost."""
+    """Return the YAML text of the catalog that ships with Waypost."""
     return resources.files("plans.catalog").joinpath("default.yaml").read_text()
 
 
 def preview(catalog: Catalog) -> list[Change]:
-    """Return what publishing ``catalog`` would do to each plan, unchanged ones included.
+    """Return what publishing ``catalog`` would do to each plan, ordered by section and key.
 
-    Covers the plans of the catalog and all published ones, by section and key. Writes nothing.
+    Covers the plans in ``catalog`` and every plan ever published, also those that would stay the
+    same. Writes nothing.
     """
     changes = []
     for plans in PLAN_KINDS:
@@ -164,9 +179,10 @@ def preview(catalog: Catalog) -> list[Change]:
 def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
     """Publish ``catalog`` as the next version in one transaction; return that version.
 
-    If the newest version has the same document, nothing changes and it is returned. An older
-    document may be published again and gets a new number. Changed plans get a new version. Plans
-    that the catalog lacks are retired: they are no longer offered, and their users keep them.
+    If the newest version has the same document, changes nothing and returns that version. An older
+    document may be published again and gets a new number. New and changed plans get a row with the
+    next version of the plan. Plans that ``catalog`` lacks are retired: they are no longer offered,
+    but tenants, spaces and addresses on them keep them.
     """
     # Sorted keys, because a jsonb column does not keep their order. Never change this format: the
     # digest of the text decides whether a catalog is published already.
@@ -228,7 +244,7 @@ def seller(number: int | None = None) -> Seller:
 
 
 def plan(key: str) -> Plan:
-    """Return the newest version of an offered commercial plan.
+    """Return the row of the newest version of the commercial plan ``key``.
 
     Raises:
         Missing: there is no such plan, or it is retired; the message lists the offered plans.
@@ -238,29 +254,29 @@ def plan(key: str) -> Plan:
 
 
 def space_plan(key: str) -> SpacePlan:
-    """Return the newest version of an offered space plan; raise Missing as ``plan`` does."""
+    """Return the newest row of the space plan ``key``; raise Missing as ``plan`` does."""
     found: SpacePlan = SPACE_PLANS.offered(key)
     return found
 
 
 def address_plan(key: str) -> AddressPlan:
-    """Return the newest version of an offered address plan; raise Missing as ``plan`` does."""
+    """Return the newest row of the address plan ``key``; raise Missing as ``plan`` does."""
     found: AddressPlan = ADDRESS_PLANS.offered(key)
     return found
 
 
 def plan_definition(row: Plan) -> PlanDefinition:
-    """Return the typed definition of a plan row (of its version, not the newest)."""
+    """Return the typed definition of ``row``, which is one version of a commercial plan."""
     return definitions.plan(row.key, row.definition)
 
 
 def space_plan_definition(row: SpacePlan) -> SpacePlanDefinition:
-    """Return the typed definition of a space plan row (of its version, not the newest)."""
+    """Return the typed definition of ``row``, which is one version of a space plan."""
     return definitions.space_plan(row.key, row.definition)
 
 
 def address_plan_definition(row: AddressPlan) -> AddressPlanDefinition:
-    """Return the typed definition of an address plan row (of its version, not the newest)."""
+    """Return the typed definition of ``row``, which is one version of an address plan."""
     return definitions.address_plan(row.key, row.definition)
 
 

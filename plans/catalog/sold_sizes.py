@@ -1,8 +1,8 @@
-"""What a catalog must not sell: more than a broker, or an object of the cluster, can hold.
+"""Finds what a catalog must not sell: more than a broker or a Kubernetes object can hold.
 
 Pure but for ``Installation.configured``. ``parsing`` refuses a catalog with the problems that
-``find`` returns. ``tenants.placement`` and ``tenants.configuration_size`` check each address again,
-because a space may mix versions of plans.
+``find`` yields. ``tenants.placement`` and ``tenants.configuration_size`` check again before a space
+gets an address, because a space may mix versions of plans.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -36,7 +36,7 @@ _ONLY_ROUTERS_LIMIT = (
     "max_connection_senders",
     "max_connection_receivers",
 )
-# Bytes that one object of the cluster may hold, less what the file has without any address.
+# Bytes that one Kubernetes object may hold, less what the file has without any address.
 OBJECT_BYTES = 1_000_000
 # Bytes of the start-up files for one address whose name has about 40 characters: of a broker, of a
 # broker for each user of a brokered space who may use the address, and of a router.
@@ -45,22 +45,28 @@ ON_BROKER, FOR_USER, ON_ROUTER = 2_100, 100, 700
 
 @dataclass(frozen=True)
 class Installation:
-    """What a catalog is compared with: the default size of volumes, and the placement profiles."""
+    """What a catalog is compared with.
+
+    ``disk_gb`` is the size in GiB of a broker's volume whose plan names none. ``placements`` are
+    the names of the installation's placement profiles.
+    """
 
     disk_gb: int
     placements: Collection[str]
 
     @classmethod
     def configured(cls) -> Self:
-        """Return this installation's, from the settings."""
+        """Return the values of this installation, from Django's settings."""
         return cls(settings.SPACE_STORAGE_GB, frozenset(settings.PLACEMENTS))
 
 
 def message_memory_mb(heap_mb: int, sold_mb: int | None) -> int:
-    """Return the message memory of a plan, which sells ``sold_mb`` or does not name it.
+    """Return the message memory of a space plan in MiB.
+
+    That is ``sold_mb``; if it is None, the default, or less in a small heap.
 
     Raises:
-        PydanticCustomError: it sells more than the heap allows.
+        PydanticCustomError: ``sold_mb`` is more than the heap allows.
     """
     largest = heap_mb * _MESSAGES_OF_HEAP // 1000
     found = min(_MESSAGE_MEMORY_MB, largest) if sold_mb is None else sold_mb
@@ -73,10 +79,12 @@ def message_memory_mb(heap_mb: int, sold_mb: int | None) -> int:
 
 
 def message_kb(heap_mb: int, sold_kb: int | None) -> int:
-    """Return the largest message, in KiB, of a plan of standard spaces.
+    """Return the largest message, in KiB, that clients of a standard space may send.
+
+    That is ``sold_kb``; if it is None, the largest that a broker with this heap survives.
 
     Raises:
-        PydanticCustomError: it sells more than a broker of this heap survives.
+        PydanticCustomError: ``sold_kb`` is more than a broker with this heap survives.
     """
     largest = heap_mb * 1024 // _HEAP_PER_MESSAGE
     if sold_kb is not None and sold_kb > largest:
@@ -88,7 +96,10 @@ def message_kb(heap_mb: int, sold_kb: int | None) -> int:
 
 
 def check_limits_of_brokers(plan: Mapping[str, object]) -> None:
-    """Raise PydanticCustomError if a plan of brokered spaces sells what only routers limit."""
+    """Raise PydanticCustomError if a plan of brokered spaces has limits that only routers keep.
+
+    ``plan`` maps the names of a space plan's fields to their values.
+    """
     sold = [name for name in _ONLY_ROUTERS_LIMIT if plan[name] is not None]
     if sold:
         raise wrong(
@@ -98,7 +109,11 @@ def check_limits_of_brokers(plan: Mapping[str, object]) -> None:
 
 
 def find(catalog: Catalog, installation: Installation) -> Iterator[tuple[Path, str]]:
-    """Yield what the catalog must not sell: the path of a field, and the reason with a remedy."""
+    """Yield each field of the catalog that sells too much: its path, and a reason with a remedy.
+
+    Checks the placement and the number of addresses of each space plan. Of each address plan it
+    checks ``max_bytes`` against every space plan that a commercial plan sells together with it.
+    """
     for size in catalog.space_plans:
         yield from _of_space_plan(size, installation)
     sold = {
@@ -150,7 +165,7 @@ def _of_space_plan(
 def _of_pair(
     size: SpacePlanDefinition, address: AddressPlanDefinition, installation: Installation
 ) -> Iterator[tuple[Path, str]]:
-    """Yield the problem if the addresses that fit by credit store more than their broker can."""
+    """Yield a problem if the addresses that fit on a broker by credit may exceed its capacity."""
     each = stored_bytes(address)
     capacity = size.message_bytes(installation.disk_gb)
     # The smallest share of a broker that one partition takes.

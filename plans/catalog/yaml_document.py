@@ -1,8 +1,8 @@
 """Reads a YAML document into plain values and remembers the line of each.
 
 Scalars other than null stay text, so that no number passes through a binary float and the country
-``NO`` does not become the boolean false. Aliases and deep nesting are refused before a tree of
-nodes is built.
+``NO`` does not become the boolean false. Long texts, aliases and deep nesting are refused before a
+tree of nodes is built.
 """
 
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ Path = tuple[str | int, ...]
 
 
 class CatalogInvalid(Invalid):
-    """The document is not YAML or breaks a rule of the catalog; nothing was published.
+    """The text is not YAML or breaks a rule of the catalog, so it was not published.
 
-    ``fields`` is {dotted field: ["line n: reason", ...]}.
+    ``fields`` holds all mistakes: {dotted field: ["line n: reason", ...]}.
     """
 
     code = "catalog.invalid"
@@ -32,7 +32,10 @@ class CatalogInvalid(Invalid):
 
 @dataclass
 class Problems:
-    """The mistakes found so far, each once, as (line, dotted field, reason)."""
+    """Collects the mistakes in a catalog, each once; ``refuse`` raises all of them as one error.
+
+    ``found`` holds (line, dotted field, reason) of each mistake.
+    """
 
     found: list[tuple[int, str, str]] = field(default_factory=list)
 
@@ -41,10 +44,10 @@ class Problems:
             self.found.append((line, path, reason))
 
     def refuse(self) -> None:
-        """Raise if any mistake was found.
+        """Raise if any mistake was added; otherwise do nothing.
 
         Raises:
-            CatalogInvalid: the message names the first mistake, the fields hold all of them.
+            CatalogInvalid: the message names the mistake in the lowest line, ``fields`` has all.
         """
         if not self.found:
             return
@@ -64,7 +67,12 @@ class Problems:
 
 @dataclass
 class YamlDocument:
-    """The document as mappings, lists, texts and None, and the line (from 1) of each path in it."""
+    """A parsed YAML document; ``YamlDocument.read`` makes one.
+
+    ``content`` consists of mappings, lists, texts and None. ``lines`` is the line, from 1, of the
+    value at each path in ``content``. ``problems`` collects mistakes; the caller adds its own and
+    calls ``problems.refuse``.
+    """
 
     content: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
@@ -72,9 +80,9 @@ class YamlDocument:
 
     @classmethod
     def read(cls, text: str) -> "YamlDocument":
-        """Return the document of a YAML text.
+        """Return the document of a YAML text; its ``content`` is None for an empty text.
 
-        A key that appears twice is only recorded in ``problems``; the caller refuses it.
+        A key that appears twice is only added to ``problems``, which the caller must refuse.
 
         Raises:
             CatalogInvalid: the text is not YAML, too long, nested too deeply, or has an alias.
@@ -92,7 +100,10 @@ class YamlDocument:
         return self.lines.get(path, 1)
 
     def compose(self, text: str) -> Node | None:
-        """Return the tree of nodes. None for an empty text, or after recording a mistake."""
+        """Return the tree of YAML nodes of ``text``; None for an empty text.
+
+        Raises nothing for a wrong text: adds the mistake to ``problems`` and returns None.
+        """
         if len(text) > MAX_CHARACTERS:
             self.problems.add(1, "catalog", f"must have at most {MAX_CHARACTERS:,} characters")
             return None
@@ -115,9 +126,12 @@ class YamlDocument:
         return None
 
     def require_plain(self, text: str) -> None:
-        """Record a mistake at the first alias or at nesting deeper than ``MAX_DEPTH``.
+        """Add a mistake to ``problems`` at the first alias or nesting deeper than ``MAX_DEPTH``.
 
-        A few nested aliases can expand to gigabytes.
+        Builds no tree of nodes, because a few nested aliases can expand to gigabytes.
+
+        Raises:
+            yaml.YAMLError, UnicodeEncodeError: the text is not YAML.
         """
         depth = 0
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
@@ -132,7 +146,10 @@ class YamlDocument:
                 return
 
     def value_of(self, node: Node, path: Path, line: int) -> Any:
-        """Return the plain value of a node; record its line and those of all values in it."""
+        """Return the plain value of ``node``; store ``line`` and the lines of all values inside.
+
+        Of a key that appears twice the last value counts, and ``problems`` gets a mistake.
+        """
         self.lines[path] = line
         if isinstance(node, ScalarNode):
             # Only a plain ``null``, ``~`` or nothing has this tag; a quoted one is a text.
@@ -155,7 +172,7 @@ class YamlDocument:
 
 
 def dotted(path: Path) -> str:
-    """Return a path as people write it: ``plans.team.space_plans[0]``."""
+    """Return a path as people write it: ``plans.team.space_plans[0]``; ``catalog`` for ()."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return text.removeprefix(".") or "catalog"
 

@@ -3,7 +3,7 @@
 Returns the plain values that ``plans.rating`` takes. Plan versions never change, so they are read
 again whenever an invoice is recomputed. Rows of spaces and addresses do change: a space in deletion
 gets its ``deleted_at`` later. So one statement reads all lifetimes at the close, the manifest
-stores them, and ``verify`` takes them from there.
+stores them, and a verification takes them from the manifest.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,7 +53,8 @@ _FORMER = ArraySubquery(
 class PinnedSeller:
     """The selling legal entity as one catalog version defines it.
 
-    ``printed`` are the details that invoices show. ``payment_days`` lead from issue to due date.
+    ``printed`` are the details that invoices show. ``payment_days`` is the time from the issue of
+    an invoice to its due date.
     """
 
     key: str
@@ -64,7 +65,7 @@ class PinnedSeller:
 
 
 def seller(catalogue_number: int | None = None) -> PinnedSeller:
-    """Return the seller of a catalog version, by default of the newest one.
+    """Return the selling legal entity of a catalog version, by default of the newest one.
 
     Raises:
         Unavailable: no catalog is published.
@@ -133,9 +134,10 @@ def month_so_far(plain: Mapping[str, Any]) -> MonthSoFar:
 
 
 def hour_price(meter: str, key: str, version: int) -> tuple[str, Decimal]:
-    """Return the line title and hourly price (zero: free) of a plan version.
+    """Return (invoice line title, hourly price) of one version of a space or address plan.
 
-    ``meter`` says of which kind: SPACE_HOURS of space plans, any other of address plans.
+    With the meter SPACE_HOURS, ``key`` names a space plan, with any other an address plan. The
+    price zero means free.
     """
     if meter == SPACE_HOURS:
         space_plan = SpacePlan.objects.get(key=key, version=version)
@@ -150,8 +152,8 @@ def hour_price(meter: str, key: str, version: int) -> tuple[str, Decimal]:
 class SpaceFact:
     """One space that existed in the period.
 
-    ``alive`` is the part of the period from its first time Active to its deletion; None if that is
-    empty, or if the value comes from a manifest.
+    ``alive`` is the part of the period between the space's first time Active and its deletion. It
+    is None if the space was not Active in the period, or if this value comes from a manifest.
     """
 
     id: str
@@ -170,10 +172,10 @@ class _Plan(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The time that one space or address was on one plan; ``id`` is the space's or the address's.
+    """The time that one space or address was Active on one plan version.
 
-    ``since`` None: it was never Active. ``until`` None: it still is on the plan. If ``until`` is
-    before ``since``, the span is empty.
+    ``id`` is the id of the space or address. ``since`` None: it was never Active. ``until`` None:
+    it still is on the plan. If ``until`` is not after ``since``, the span is empty.
     """
 
     plan: _Plan
@@ -183,7 +185,10 @@ class Span(NamedTuple):
 
     @classmethod
     def of_space(cls, row: Mapping[str, Any]) -> "Iterator[Span]":
-        """Yield the span of the space on each of its plans, oldest first."""
+        """Yield the span of a space on each of its former plans, oldest first, then on its plan.
+
+        ``row`` has the columns that ``KnownLifetimes.read`` selects.
+        """
         id, since = row["id"], row["active_since"]
         for former in row["former"]:
             ended_at = datetime.fromisoformat(former["ended_at"])
@@ -209,7 +214,8 @@ class Span(NamedTuple):
 class KnownLifetimes:
     """The spaces that existed in a period, and how long they and their addresses were Active.
 
-    ``seconds`` is {key: (active seconds, number of spaces or addresses)}.
+    ``seconds`` is {key: (active seconds, number of spaces or addresses)}; a key is a lifetime meter
+    with a plan version and a space.
     """
 
     spaces: tuple[SpaceFact, ...]
@@ -221,7 +227,8 @@ class KnownLifetimes:
     ) -> "KnownLifetimes":
         """Read the tenant's lifetimes in the period, in one statement.
 
-        Seconds after ``until`` do not count (None: all count).
+        Includes the time in which a space is being deleted. Time after ``until`` does not count
+        (None: all time in the period counts).
         """
         existed = Q(deleted_at__isnull=True) | Q(deleted_at__gt=period.starts_at)
         # One statement sees one snapshot: no deletion can commit between reading a space and its
@@ -242,9 +249,9 @@ class KnownLifetimes:
 
     @staticmethod
     def seconds_of(spans: Iterable[Span], billed: Period) -> dict[_Plan, tuple[int, int]]:
-        """Return {key: (seconds inside ``billed``, number of spaces or addresses)}.
+        """Return {key: (seconds inside ``billed``, number of spaces or addresses)} for ``spans``.
 
-        A key without seconds is left out.
+        Leaves out keys without any time inside ``billed``.
         """
         seconds: dict[_Plan, int] = {}
         ids: dict[_Plan, set[str]] = {}
@@ -257,7 +264,10 @@ class KnownLifetimes:
         return {plan: (total, len(ids[plan])) for plan, total in seconds.items()}
 
     def lifetimes(self) -> tuple[Lifetime, ...]:
-        """Return the lifetimes with their hourly prices; those of free plans are left out."""
+        """Return the lifetimes with titles and hourly prices, which are read from rows of plans.
+
+        Lifetimes on plans that cost nothing are left out.
+        """
         plans = {plan[:3] for plan in self.seconds}
         prices = {plan: hour_price(*plan) for plan in plans}
         return tuple(

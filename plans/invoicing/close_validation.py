@@ -1,4 +1,4 @@
-"""Close validation: checks that usage is complete and consistent and the buyer is known. Pure.
+"""Validates a close: usage must be complete and consistent, and the buyer known. Pure.
 
 Each failed check gives a reason to hold the invoice; its message names what to fix. Without reasons
 the invoice becomes a draft (docs/billing.md, Why an invoice is held).
@@ -22,7 +22,7 @@ _SHOWN = 3  # differences named in one reason
 
 @dataclass(frozen=True)
 class Reason:
-    """Why an invoice is held: a stable slug, and a message that says what to fix."""
+    """Why an invoice is held: ``code`` is a stable slug, ``message`` says what to fix."""
 
     code: str  # stored in ``held_reasons`` and shown by the API: never rename a code
     message: str
@@ -33,13 +33,16 @@ class Reason:
 
 @dataclass(frozen=True)
 class Differences:
-    """The usage keys at which two sources disagree, with both values."""
+    """The usage keys at which two sources disagree, with both values.
+
+    The object is false if the sources agree. ``str`` names the first few differences.
+    """
 
     found: tuple[tuple[UsageKey, int, int], ...]
 
     @classmethod
     def between(cls, left: Mapping[UsageKey, int], right: Mapping[UsageKey, int]) -> "Differences":
-        """Return the keys with different values in two sources; an absent key counts as zero."""
+        """Compare two sources of usage; a key that one of them lacks counts as zero there."""
         keys = sorted({*left, *right})
         pairs = ((key, left.get(key, 0), right.get(key, 0)) for key in keys)
         return cls(tuple((key, one, other) for key, one, other in pairs if one != other))
@@ -58,10 +61,10 @@ class Differences:
 
 @dataclass(frozen=True)
 class Question:
-    """The input of close validation, and one method for each check.
+    """The input of close validation; each method is one check and yields the reasons to hold.
 
-    ``copied`` is the usage in PostgreSQL, which the draft would bill. ``sample_interval`` is the
-    time between two landed samples of a source.
+    ``copied`` is the period's usage in PostgreSQL, which the draft would bill. ``sample_interval``
+    is the time between two landed samples of a source.
     """
 
     facts: Facts
@@ -70,7 +73,7 @@ class Question:
     sample_interval: timedelta
 
     def missing_details(self) -> Iterator[Reason]:
-        """Yield a reason if the buyer's name, address, country or email is empty.
+        """Yield one reason if the buyer's billing name, address, country or email is empty.
 
         A tax id is optional.
         """
@@ -85,7 +88,7 @@ class Question:
             )
 
     def incomplete(self) -> Iterator[Reason]:
-        """Yield a reason if usage is complete only up to a time before the end of the period."""
+        """Yield a reason if the evidence is complete only up to a time before the period ends."""
         ends_at, as_of = self.facts.period.ends_at, self.evidence.as_of
         if as_of < ends_at:
             yield Reason(
@@ -95,7 +98,7 @@ class Question:
             )
 
     def gaps(self) -> Iterator[Reason]:
-        """Yield a reason for each gap at the end of an incarnation or of the period."""
+        """Yield a reason for each gap that no later sample of its incarnation covers."""
         for gap in self.evidence.gaps:
             if gap.at_end:  # in any other gap, a later sample has the cumulative counters
                 yield Reason(
@@ -116,7 +119,7 @@ class Question:
             )
 
     def silent_spaces(self) -> Iterator[Reason]:
-        """Yield a reason for each space without a sample in the period.
+        """Yield a reason for each space that was active in the period but has no sample.
 
         Spaces that were active for less than two sample intervals are excepted.
         """
@@ -133,7 +136,7 @@ class Question:
                 )
 
     def differences(self) -> Iterator[Reason]:
-        """Yield a reason if gold differs from its recomputation, and one if the copy differs."""
+        """Yield a reason if gold differs from ``recomputed``, one if ``copied`` does from gold."""
         evidence = self.evidence
         found = Differences.between(evidence.gold, evidence.recomputed)
         if found:
@@ -151,9 +154,10 @@ class Question:
 
 
 def judge(question: Question) -> list[Reason]:
-    """Return all reasons to hold the invoice; none if it may become a draft.
+    """Return the reasons of all checks of ``question``, in the order of the checks.
 
-    Reasons that are easy to act on come first.
+    Empty if no check holds the invoice. The caller still has to check the month's previous invoice
+    (``previous_open``).
     """
     return [
         *question.missing_details(),

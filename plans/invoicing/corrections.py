@@ -31,7 +31,10 @@ class PreviousInvoiceOpen(Conflict):
 
 
 def previous_invoice(tenant_id: str, period: Period, month: Period) -> Invoice | None:
-    """Return the tenant's last invoice of ``month`` before ``period``, in any state; else None."""
+    """Return the tenant's last invoice of ``month`` before ``period``, in any state.
+
+    None if ``period`` has the month's first invoice.
+    """
     before = Invoice.objects.filter(
         tenant_id=tenant_id, starts_at__gte=month.starts_at, ends_at__lte=period.starts_at
     )
@@ -39,9 +42,10 @@ def previous_invoice(tenant_id: str, period: Period, month: Period) -> Invoice |
 
 
 def month_after(invoice: Invoice | None) -> MonthSoFar | None:
-    """Return the state of the month after its previous invoice; None if that one must close first.
+    """Return the state of the month after ``invoice``, the previous invoice of the month.
 
-    ``invoice`` None: there is no previous invoice, and the state is empty.
+    None: ``invoice`` is closing, held or has no document, so it must be closed first. If
+    ``invoice`` is None, no previous invoice exists, and the returned state is empty.
     """
     if invoice is None:  # the month begins
         return MonthSoFar()
@@ -55,10 +59,12 @@ def month_after(invoice: Invoice | None) -> MonthSoFar | None:
 
 
 def require_agreed(invoice: Invoice) -> None:
-    """Raise unless the previous invoice of the month is approved and unchanged since the draft.
+    """Raise unless the month's previous invoice is approved and as it was when ``invoice`` closed.
+
+    ``invoice`` must have a document. Without a previous invoice nothing is raised.
 
     Raises:
-        PreviousInvoiceOpen: approve the previous invoice first, or close this one again.
+        PreviousInvoiceOpen: approve the previous invoice first, or close ``invoice`` again.
     """
     month = document.month_of(document.loaded(invoice.document))
     period = Period(invoice.starts_at, invoice.ends_at)
@@ -80,7 +86,7 @@ def require_agreed(invoice: Invoice) -> None:
 def agreed(tenant_id: str, but: str = "") -> list[tuple[Invoice, Document]]:
     """Return the tenant's newest approved or issued invoices with their documents, oldest first.
 
-    At most ``_COMPARED``; ``but`` is the id of an invoice to leave out.
+    Returns at most ``_COMPARED`` of them. ``but`` is the id of an invoice to leave out.
     """
     rows = Invoice.objects.filter(tenant_id=tenant_id, state__in=AGREED).exclude(pk=but)
     newest = list(rows.order_by("-ends_at")[:_COMPARED])
@@ -90,11 +96,12 @@ def agreed(tenant_id: str, but: str = "") -> list[tuple[Invoice, Document]]:
 def find(
     facts: Facts, known: Iterable[tuple[Invoice, Document]], before: Invoice | None, read: Reader
 ) -> tuple[Correction, ...]:
-    """Return the months whose usage has changed, oldest first.
+    """Return a correction for each invoiced month whose usage has changed, oldest month first.
 
-    ``known`` are the invoices from ``agreed``. ``before`` is the previous invoice of the facts' own
-    month. Months of another seller or currency are skipped, and so are documents of old engines
-    that stored no usage.
+    ``known`` are the invoices from ``agreed``. ``before`` is the previous invoice of the month of
+    ``facts``; if it is issued, the earlier part of this month is compared, too. ``read`` returns
+    today's usage. Months that ended later than the period of ``facts`` begins are skipped. So are
+    months of another seller or currency, and documents of old engines that stored no usage.
     """
     same = [
         (row, made)
@@ -109,10 +116,10 @@ def find(
 
 
 def require_current(invoice: Invoice) -> None:
-    """Raise if another invoice has been approved since the draft and corrects one of its months.
+    """Raise if another invoice has corrected a month since ``invoice`` was drafted to correct it.
 
     Raises:
-        PreviousInvoiceOpen: this invoice must be closed again.
+        PreviousInvoiceOpen: ``invoice`` must be closed again.
     """
     pinned = invoice.manifest.get("corrections", [])
     known = agreed(invoice.tenant_id, but=invoice.pk) if pinned else []
@@ -129,7 +136,7 @@ def require_current(invoice: Invoice) -> None:
 
 
 def pinned(manifest: Document) -> tuple[Correction, ...]:
-    """Return the corrections that a manifest pins."""
+    """Return the corrections that a manifest pins, each with the state before the correction."""
     return tuple(
         Correction(
             Period(
@@ -144,9 +151,9 @@ def pinned(manifest: Document) -> tuple[Correction, ...]:
 
 
 def usage_since(invoice: Invoice) -> datetime:
-    """Return the start of the usage that an invoice depends on.
+    """Return the start of the usage that ``invoice`` depends on.
 
-    That is the start of its period, or of the earliest month that it corrects.
+    That is the start of its period, or of the earliest month that ``invoice`` corrects.
     """
     months = [datetime.fromisoformat(entry["month_starts_at"])
               for entry in invoice.manifest.get("corrections", [])]  # fmt: skip
@@ -156,9 +163,9 @@ def usage_since(invoice: Invoice) -> datetime:
 def _next_of_ended_months(
     known: Iterable[tuple[Invoice, Document]], until: datetime
 ) -> Iterator[Correction]:
-    """Yield the next possible correction of each month that is invoiced to its end and issued.
+    """Yield the next possible correction of each month whose last invoice is issued.
 
-    Only months that ended at ``until`` or earlier. The usage is not compared here.
+    Skips months that end after ``until``. Does not compare the usage: the month may have no change.
     """
     known = list(known)
     for row, made in known:

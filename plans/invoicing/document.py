@@ -1,7 +1,7 @@
-"""The invoice document: a plain dict whose canonical JSON bytes are the invoice. Pure.
+"""Builds the invoice document: a plain dict whose canonical JSON bytes are the invoice. Pure.
 
 Page, PDF, CSV and JSON are rendered from this dict. ``invoice_verification`` builds it again and
-compares the bytes, so its keys and values must never change for equal inputs.
+compares the bytes, so equal inputs must always give equal keys and values.
 """
 
 import hashlib
@@ -41,7 +41,8 @@ def build(
 ) -> Document:
     """Return the document of a draft or preview.
 
-    When the invoice is issued, ``numbered`` fills in number, dates, credit and amount to pay.
+    Number, dates, credit and amount to pay are None; issuing fills them in with ``numbered``.
+    ``as_of`` is the time up to which usage is complete, None if no usage was copied yet.
     """
     rating = rated.rating
     return {
@@ -83,7 +84,7 @@ def build(
 
 
 def tax_of(tax: TaxLine) -> Document:
-    """Return the JSON values of one tax; amounts are in minor units."""
+    """Return the JSON values of the tax at one rate; amounts are in minor units."""
     return {
         "percent": plain(tax.percent),
         "taxable_minor": tax.taxable_minor,
@@ -93,7 +94,7 @@ def tax_of(tax: TaxLine) -> Document:
 
 @dataclass(frozen=True)
 class Issue:
-    """What issuing adds to a document.
+    """What issuing adds to a document, with ``numbered``.
 
     ``credit_before_minor`` is the tenant's credit before this invoice, in minor units.
     """
@@ -107,7 +108,7 @@ class Issue:
 def numbered(document: Document, issue: Issue) -> Document:
     """Return a copy of the document with number, dates, credit and amount to pay.
 
-    A negative total uses negative credit: the credit grows, and nothing is left to pay.
+    If the total is negative, the credit grows by as much, and nothing is left to pay.
     """
     total, before = document["total_minor"], issue.credit_before_minor
     used = credit.used(total, before)
@@ -128,7 +129,7 @@ def canonical(document: Document) -> str:
 
 
 def loaded(text: str) -> Document:
-    """Return the document of a canonical text."""
+    """Return the document of a canonical text, such as ``Invoice.document``."""
     found: Document = json.loads(text)
     return found
 
@@ -141,8 +142,9 @@ def digest(text: str) -> str:
 def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
     """Return the manifest: the pinned inputs from which the same engine makes the same bytes.
 
-    It holds versions of tables, catalog, pipeline and engine, and the values that rows may lose:
-    lifetimes, and the states of the month and of corrected months before this invoice.
+    The manifest holds versions of tables, catalog, pipeline and engine. It also holds values that
+    rows may lose: lifetimes, and the states of the month and of corrected months before this
+    invoice.
     """
     return {
         "engine_version": ENGINE_VERSION,
@@ -171,14 +173,14 @@ def month_of(document: Document) -> Period:
 
 
 def plain(value: Decimal) -> str:
-    """Return a decimal without exponent or trailing zeros: ``0.000001``, ``12``."""
+    """Return a decimal as text without exponent or trailing zeros: ``0.000001``, ``12``."""
     text = f"{value:f}"
     # Only after a decimal point: 100 must not become 1.
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def plans_of(segments: Sequence[Segment]) -> list[dict[str, Any]]:
-    """Return the plan version of each segment and when it was in force."""
+    """Return the plan version of each segment, and when it was in force, as JSON values."""
     return [
         {
             "plan": segment.plan_key,
@@ -207,7 +209,10 @@ def line_of(position: int, line: Line) -> dict[str, Any]:
 
 
 def usage_of(facts: Facts, figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    """Return the usage statement: the quantity of every sampled meter by space, priced or not."""
+    """Return the usage statement: of each space the quantities of all sampled meters.
+
+    Meters without a price and spaces without usage are included.
+    """
     names = {space.id: (space.name, space.type) for space in facts.spaces}
     found = []
     # Spaces without usage are listed, and so is usage whose space is not among the facts.

@@ -1,9 +1,8 @@
-"""The evidence for a close: what the lakehouse knows about the usage of one tenant and period.
+"""Declares the evidence for a close: what is known about the usage of one tenant and period.
 
 ``workers.metering.closing`` builds an ``Evidence`` and passes it to ``invoice_closing.close``.
 There ``close_validation`` checks it, ``document`` pins it, and ``invoice_quality`` describes its
-gaps.
-The classes are plain frozen values: they read neither the database nor Delta tables.
+gaps. The classes are plain frozen values: they read neither the database nor Delta tables.
 """
 
 from collections.abc import Mapping
@@ -32,9 +31,9 @@ class TablePin:
 class Gap:
     """Samples ``first_seq..last_seq`` of one incarnation that never arrived.
 
-    ``at_end`` is True if no later sample of the incarnation in the period has their cumulative
-    counters: the gap is at the end of the incarnation or of the period. Only such a gap can hide
-    usage, so only it holds the invoice.
+    ``at_end`` is True if no later sample of the incarnation arrived in the period, so that no
+    sample includes the counts of the missing ones. Only such a gap can hide usage, so only such a
+    gap holds the invoice.
     """
 
     source: str  # "<space id>/<instance>"
@@ -46,7 +45,10 @@ class Gap:
 
 @dataclass(frozen=True)
 class CounterReset:
-    """A counter that decreased inside an incarnation, with both values. It holds the invoice."""
+    """A counter that decreased inside one incarnation, with both values.
+
+    Any counter reset holds the invoice.
+    """
 
     source: str
     boot_id: str
@@ -71,12 +73,12 @@ class CrashGap:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence for one tenant and one period.
+    """What is known about the usage of one tenant in one period, as a close needs it.
 
     * ``as_of``: every sample of the tenant taken before this instant is in the tables.
     * ``tables``: the pinned version of each table, by the table's name.
-    * ``gold`` and ``recomputed`` (from bronze, by another method) contain every non-zero figure of
-      the period: sums, and maxima of ``peak_connections``.
+    * ``gold`` (from the table ``gold.usage``) and ``recomputed`` (from bronze, by another method)
+      contain every non-zero figure of the period: sums, and maxima of ``peak_connections``.
     * ``sample_hash``: a hash of the sample ids of the period, in whatever order they arrived.
     * ``n_samples``: the number of these samples.
     * ``sampled_spaces``: ids of the spaces with at least one sample in the period.

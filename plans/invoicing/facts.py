@@ -1,9 +1,9 @@
 """Gathers the inputs of an invoice except usage: buyer, seller, plans and lifetimes.
 
-Reads rows and returns plain values. ``invoice_verification`` gathers the same facts years later.
-It reads subscriptions and plan versions from rows again, and passes all other facts as ``Frozen``.
-A plan version never changes. A subscription may still be open and end later, but the part of it
-inside a past period is fixed.
+Reads rows and returns plain values. ``invoice_verification`` gathers the same facts years later:
+it passes the facts that may change as ``Frozen``, and has subscriptions and plan versions read from
+rows again. A plan version never changes. A subscription may still be open and end later, but the
+part of it inside a past period is fixed.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class NoSubscription(Conflict):
 
 @dataclass(frozen=True)
 class Correction:
-    """A month to price again with current usage; ``before`` is the state that was billed.
+    """A month to price again with today's usage; ``before`` is the state that was billed.
 
     ``number`` is the number of the month's last issued invoice. ``n`` counts the corrections of the
     month from 1.
@@ -44,7 +44,7 @@ class Correction:
     before: MonthSoFar
 
     def plain(self) -> dict[str, Any]:
-        """Return the JSON values for documents and manifests, which add a state of the month."""
+        """Return all fields but ``before`` as JSON values, for documents and manifests."""
         return {
             "month_starts_at": self.month.starts_at.isoformat(),
             "month_ends_at": self.month.ends_at.isoformat(),
@@ -90,7 +90,7 @@ class Facts:
 class Frozen:
     """The facts that an existing invoice pins in its document and manifest.
 
-    ``gather`` uses them instead of the current ones.
+    ``gather`` uses these in place of what rows say now.
     """
 
     buyer: Mapping[str, str]
@@ -104,11 +104,11 @@ class Frozen:
 def gather(
     tenant: Tenant, period: Period, *, until: datetime | None = None, frozen: Frozen | None = None
 ) -> Facts:
-    """Return the facts of a tenant's period.
+    """Return the facts of a tenant's period, read from rows and from ``frozen``.
 
-    Lifetimes after ``until`` do not count; a preview passes the present. Without ``frozen``,
-    ``so_far`` and ``corrections`` are empty; callers set them (``corrections.month_after``,
-    ``corrections.find``).
+    The time of spaces and addresses after ``until`` does not count; a preview passes the present.
+    Without ``frozen``, ``so_far`` and ``corrections`` are empty; callers set them
+    (``corrections.month_after``, ``corrections.find``).
 
     Raises:
         NoSubscription: no plan was in force in any part of the period.
@@ -138,7 +138,7 @@ def gather(
 
 
 def buyer_of(tenant: Tenant) -> dict[str, str]:
-    """Return the tenant's current billing details."""
+    """Return the tenant's billing details of now, by the keys that invoice documents use."""
     # These are keys of the stored invoice documents: never rename them.
     return {
         "organisation": tenant.name,
@@ -151,7 +151,9 @@ def buyer_of(tenant: Tenant) -> dict[str, str]:
 
 
 def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
-    """Return a segment for each subscription in the period, in order of time, without usage.
+    """Return a segment for the part of each subscription inside the period, in order of time.
+
+    The segments have no usage yet.
 
     Raises:
         NoSubscription: the tenant had no plan in the period.

@@ -1,9 +1,9 @@
 """Takes an invoice from an open period to a draft.
 
 ``request_close`` moves the invoice to ``closing``, in a person's request or in the periodic task
-(``close_due``). A worker then gathers the evidence and calls ``close``, or ``hold`` if it cannot
-gather it. All of them may be repeated. After a crash in between, the invoice is still ``closing``,
-and the periodic task finds it with ``closing_invoices``.
+(``close_due``). A worker then gathers the evidence and calls ``close``, or ``hold`` if the evidence
+cannot be gathered. Each call may be repeated. After a crash in between, the invoice is still
+``closing``, and the periodic task finds the invoice with ``closing_invoices``.
 """
 
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class TooEarly(Conflict):
     """The period cannot be closed yet.
 
     Either it is not over, or its grace period is not over and "close now" was not requested, or
-    "close now" was requested within the second in which the period began.
+    "close now" was requested in the second in which the period or the tenant's first plan began.
     """
 
     code = "invoice.too_early"
@@ -65,15 +65,16 @@ def request_close(
     now_forced: bool = False,
     now: datetime | None = None,
 ) -> tuple[Invoice, Operation]:
-    """Move the period's invoice to ``closing`` and enqueue the worker task that closes it.
+    """Move the period's invoice to ``closing`` and enqueue the Celery task that closes it.
 
-    Creates the invoice if there is none. ``now_forced`` is the audited "close now": it skips the
-    grace period, but the period must be over. A repeated request while closing returns the running
-    operation. A held or draft invoice is closed again.
+    Returns the invoice and the operation that shows how far the close is. Creates the invoice if
+    there is none. Truncates both ends to whole seconds. ``now_forced`` is the audited "close now":
+    it skips the grace period, but the period must be over. A repeated request while closing changes
+    nothing and returns the running operation. A held or draft invoice is closed again.
 
     Raises:
         TooEarly: the period or its grace period is not over.
-        PeriodOverlaps: another invoice covers part of it.
+        PeriodOverlaps: another invoice covers part of the period.
         WrongState: the invoice was approved or issued already.
         Invalid: the period does not lie in one billing month of the tenant.
     """
@@ -95,7 +96,7 @@ def request_close(
 
 
 def close(*, invoice: Invoice, evidence: Evidence, by: Actor) -> Invoice:
-    """Validate the evidence and move the invoice to ``held`` or ``draft``.
+    """Validate the evidence, price the usage, and move the invoice to ``held`` or ``draft``.
 
     A held invoice gets the reasons, a draft its lines, document and manifest. Everything happens in
     one transaction, so after a crash the invoice is still ``closing``. Copies of gold wait for the
@@ -104,6 +105,7 @@ def close(*, invoice: Invoice, evidence: Evidence, by: Actor) -> Invoice:
 
     Raises:
         WrongState: the invoice is ``open``: its close was not requested.
+        Unavailable: no catalog is published.
     """
     with transaction.atomic():
         current = states.locked(invoice)
@@ -130,7 +132,7 @@ def hold(*, invoice: Invoice, code: str, message: str, by: Actor) -> Invoice:
 
 
 def closing_invoices() -> list[str]:
-    """Return the ids of all invoices in ``closing``, the longest waiting first."""
+    """Return the ids of all invoices in state ``closing``, the one changed longest ago first."""
     return list(
         Invoice.objects.filter(state=State.CLOSING)
         .order_by("updated_at")
@@ -139,10 +141,10 @@ def closing_invoices() -> list[str]:
 
 
 def close_due(*, by: Actor, now: datetime | None = None) -> list[Invoice]:
-    """Request the close of every unbilled period whose grace period is over. Idempotent.
+    """Request the close of every period without an invoice whose grace period is over.
 
-    Returns the invoices whose close it requested. If a request fails, the error is logged, and this
-    period and the tenant's later ones are tried again at the next call.
+    Returns the invoices whose close it requested. Idempotent. If a request fails, logs the error;
+    the next call tries this period and the tenant's later ones again.
     """
     instant = now or timezone.now()
     requested: list[Invoice] = []
@@ -167,7 +169,10 @@ def close_due(*, by: Actor, now: datetime | None = None) -> list[Invoice]:
 def close_now(
     *, tenant: Tenant, by: Actor, now: datetime | None = None
 ) -> tuple[Invoice, Operation]:
-    """Request to close the tenant's running period at this instant; the next period begins there.
+    """End the tenant's running period at this instant and request its close, without grace.
+
+    The next period begins at this instant, truncated to a whole second. Returns the invoice and
+    the operation of the close.
 
     Raises:
         TooEarly: the running period, or the tenant's first plan, began within the current second.
@@ -239,7 +244,7 @@ def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
         return
     reasons = close_validation.judge(_question(found, evidence))
     before = corrections.previous_invoice(found.tenant_id, found.period, found.month)
-    # None if the previous invoice has no valid document: that one must be closed first.
+    # None if the previous invoice has no valid document: close the previous invoice first.
     so_far = corrections.month_after(before)
     if before is not None and so_far is None:
         reasons.append(close_validation.previous_open(before.ends_at))
@@ -271,7 +276,7 @@ def _hold(invoice: Invoice, reasons: list[close_validation.Reason], by: Actor) -
 
 @dataclass(frozen=True)
 class _Known:
-    """The inputs of a draft; ``before`` is the previous invoice of the month, if there is one."""
+    """The inputs of a draft; ``before`` is the previous invoice of the month (None: no such)."""
 
     facts: Facts
     evidence: Evidence

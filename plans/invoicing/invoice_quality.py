@@ -25,9 +25,10 @@ COMPLETE = "Complete: every sample of this period arrived and is counted."
 class Late:
     """A usage figure of an issued invoice that differs from today's copy of gold, in base units.
 
-    ``number`` is the issued invoice's. ``billed`` is the value on it, or the ``now`` of the last
-    invoice that reported a change. ``corrected``: this invoice prices the month again. The document
-    stores the fields by these names.
+    ``number`` is the number of the issued invoice. ``billed`` is the quantity on the issued
+    invoice, or the ``now`` that the last invoice reported for it. ``now`` is the copied quantity.
+    ``corrected``: the invoice that is being closed prices the month again. Its document stores the
+    fields by these names.
     """
 
     number: str
@@ -39,7 +40,7 @@ class Late:
     corrected: bool
 
     def sentence(self) -> str:
-        """Return a text that says what changed and whether this invoice charges it."""
+        """Return text that says what changed, and whether this month is priced again for it."""
         effect = (
             "Its month is priced again: correction lines here say what that changes, if anything."
             if self.corrected
@@ -60,7 +61,7 @@ class _Hidden:
 
     @classmethod
     def of(cls, evidence: Evidence) -> "list[_Hidden]":
-        """Return the crash gaps of the evidence in order of time."""
+        """Return the crash gaps of the evidence with their lengths, in order of time."""
         found = []
         # The source decides between equal times, so that the order is the same each time.
         for gap in sorted(evidence.crash_gaps, key=lambda gap: (gap.last_sample_at, gap.source)):
@@ -94,20 +95,22 @@ class _Hidden:
 
 
 def in_seconds(seconds: int) -> str:
-    """Return a whole number of seconds in words: ``1 second``, ``1,200 seconds``."""
+    """Return a number of seconds with its unit: ``1 second``, ``1,200 seconds``."""
     return f"{seconds:,} {'second' if seconds == 1 else 'seconds'}"
 
 
 def describe(
     evidence: Evidence, space_names: Mapping[str, str], late: Sequence[Late] = ()
 ) -> dict[str, Any]:
-    """Return the ``quality`` of an invoice document. Pure.
+    """Return the values of ``quality`` in an invoice document. Pure.
+
+    ``space_names`` are the names by space id, ``late`` the figures from ``changed_since_issue``.
 
     * ``flagged``: there is a crash gap or a changed figure.
-    * ``text``: sentences for people; they give the length of each crash gap.
-    * ``crash_gaps``: what an instance carried in them is unknown and never billed.
+    * ``text``: sentences for people about all of the following, with the length of each crash gap.
+    * ``crash_gaps``: what an instance carried in these gaps is unknown and never billed.
     * ``covered_holes``: the number of gaps that a later sample covers, so no usage is missing.
-    * ``late``: the changed figures of issued invoices.
+    * ``late``: the changed figures, as mappings.
     """
     hidden = _Hidden.of(evidence)
     sentences = [gap.sentence(space_names) for gap in hidden]
@@ -136,9 +139,10 @@ def changed_since_issue(
     """Return the changed usage figures of issued invoices that end at ``before`` or earlier.
 
     Compares today's copied usage of each invoice's period with the document's quantities per space
-    and meter. A value that a later invoice has reported replaces the document's, so that each
-    change is reported once. ``known`` are approved and issued invoices. ``corrected`` are the
-    months that this invoice prices again.
+    and meter. A quantity that a later invoice has reported replaces the document's, so that each
+    change is reported once. ``known`` are the approved and issued invoices from
+    ``corrections.agreed``; of approved ones only the reported changes are read. ``corrected`` are
+    the months that the invoice being closed prices again.
     """
     # In order of time, so that the last reported value replaces earlier ones.
     in_time = sorted((made for _, made in known), key=lambda made: made["as_of"])

@@ -1,10 +1,10 @@
 """Recomputes an invoice from its pinned inputs and compares the bytes.
 
-``request_verify`` runs in the caller's request (API, portal); the task ``workers.verify_invoice``
-then reads the usage at the table versions in the manifest and calls ``verify``. If the task message
-is lost, a periodic task finds the request with ``waiting``. ``verify`` reads all other inputs: from
-the manifest and the document, the ledger, and rows whose content for the period is fixed (plan
-versions, subscriptions).
+``request_verify`` runs in the caller's request (API, portal). The Celery task
+``workers.verify_invoice`` then reads the usage at the table versions in the manifest and calls
+``verify``. If this task gets lost, a periodic task finds the request with ``waiting``. ``verify``
+reads all other inputs: from the manifest and the document, the ledger, and rows whose content for
+the period is fixed (plan versions, subscriptions).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ _SHOWN = 20  # differences in one result
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of a verification: ``same`` is true if there is no difference.
+    """The result of ``verify``: ``same`` is true if no difference was found.
 
     ``differences`` are texts for people, at most ``_SHOWN``. ``recomputed_sha256`` is empty if
     another engine version made the invoice.
@@ -52,7 +52,7 @@ class NothingToVerify(Conflict):
 
 
 def require_document(invoice: Invoice) -> None:
-    """Check that the invoice has a document, which a verification compares.
+    """Raise if the invoice has no document, which a verification would compare.
 
     Raises:
         NothingToVerify: the invoice has no document yet.
@@ -64,7 +64,8 @@ def require_document(invoice: Invoice) -> None:
 def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
     """Return the running operation that verifies ``invoice``; start one if there is none.
 
-    The operation succeeds if there is no difference, and fails with the differences otherwise.
+    Starting one enqueues the Celery task that verifies. The operation succeeds if there is no
+    difference, and fails with the differences otherwise.
 
     Raises:
         NothingToVerify: the invoice has no document yet.
@@ -88,24 +89,26 @@ def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
 
 
 def waiting() -> list[str]:
-    """Return the ids of invoices whose verification is requested but not finished."""
+    """Return the ids of the invoices whose verification runs or waits, the oldest request first."""
     return list(running_requests().order_by("created_at").values_list("subject_id", flat=True))
 
 
 def running_requests() -> QuerySet[Operation]:
-    """Return the operations of verifications that are requested but not finished."""
+    """Return the operations of all verifications that are requested but not finished."""
     return Operation.objects.filter(subject_type=SUBJECT_TYPE, state=Operation.State.RUNNING)
 
 
 def verify(
     *, invoice: Invoice, cells: Iterable[UsageCell], sample_hash: str | None = None
 ) -> Verification:
-    """Build the document again and compare it with the stored one. Writes nothing.
+    """Build the invoice's document again and compare it with the stored one. Writes nothing.
 
-    ``cells`` is the tenant's usage from ``corrections.usage_since`` to the end of the period, in
-    any order. ``sample_hash`` is the current hash of the sample ids; it is compared if given. The
-    state of the previous invoice of the month is compared, too. An invoice of another engine
-    version is not recomputed: that version is the only difference.
+    ``cells`` is the tenant's usage at the pinned table versions, from ``corrections.usage_since``
+    to the end of the period, in any order. ``sample_hash`` is the hash of the sample ids in bronze
+    now; if it is given, it must equal the one in the manifest. The state after the month's previous
+    invoice must equal the one in the manifest, too, unless that invoice is being closed again. An
+    invoice of another engine version is not recomputed: the engine version is then the only
+    difference.
 
     Raises:
         NothingToVerify: the invoice has no document.
@@ -143,7 +146,10 @@ def verify(
 
 
 def recomputed(invoice: Invoice, stored: Document, cells: Iterable[UsageCell]) -> Document:
-    """Return the document that this engine makes from the pinned inputs and ``cells``."""
+    """Return the document that this engine makes from the pinned inputs and ``cells``.
+
+    ``stored`` is the stored document of ``invoice``.
+    """
     manifest = stored["manifest"]
     frozen = facts.Frozen(
         stored["buyer"],
@@ -199,7 +205,7 @@ def listed_usage(made: Sequence[Document], stored: Sequence[Document]) -> Sequen
 
 
 def _differences(path: str, stored: Any, again: Any) -> Iterator[str]:
-    """Yield each difference of two documents: ``lines.2.amount_minor: 1200, now 1201``."""
+    """Yield each difference of two documents as text: ``lines.2.amount_minor: 1200, now 1201``."""
     if isinstance(stored, dict) and isinstance(again, dict):
         for key in sorted({*stored, *again}):
             yield from _differences(f"{path}{key}.", stored.get(key), again.get(key))

@@ -1,4 +1,4 @@
-"""Takes a draft to a paid invoice: approve, issue with a gapless number, record payments.
+"""Takes an invoice from draft to paid: approve, issue with a gapless number, record payments.
 
 Also marks invoices overdue and writes them off. Locks are taken in one order, which prevents
 deadlocks: the tenant (``approve`` only), the invoice, the number series (``issue`` only), the
@@ -31,18 +31,18 @@ class PaymentExceedsInvoice(Conflict):
 
 
 class PaymentReferenceReused(Conflict):
-    """The reference belongs to a payment of another invoice or amount."""
+    """The source and reference belong to a payment of another invoice or of another amount."""
 
     code = "payment.reference_reused"
 
 
 def approve(*, invoice: Invoice, by: Actor, reason: str = "") -> Invoice:
-    """Approve a draft. An invoice that is approved or issued already is returned unchanged.
+    """Move a draft to ``approved``; return an invoice that is approved or issued already unchanged.
 
     Raises:
         WrongState: the invoice is not a draft yet.
-        PreviousInvoiceOpen: the previous invoice of the month is not approved or has changed; or
-            another invoice has corrected the same month since the draft.
+        PreviousInvoiceOpen: the previous invoice of the month is not approved, or was closed
+            again since this draft; or another invoice has corrected the same month since.
     """
     with transaction.atomic():
         # One approval per tenant at a time, because two drafts may correct the same month.
@@ -57,7 +57,7 @@ def approve(*, invoice: Invoice, by: Actor, reason: str = "") -> Invoice:
 
 
 def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoice:
-    """Number the invoice, freeze its document and post it to the ledger, in one transaction.
+    """Number an approved invoice, freeze its document and book it, in one transaction.
 
     The number comes from the legal entity's series: a failure consumes no number, and parallel
     calls wait for each other. The tenant's credit with the legal entity settles as much of the
@@ -99,7 +99,7 @@ def record_payment(
     received_on: date,
     by: Actor,
 ) -> Payment:
-    """Record a payment of an issued invoice, which becomes paid or partly paid.
+    """Record and book a payment of an issued invoice, which becomes paid or partly paid.
 
     Idempotent: ``source`` (``manual`` or a webhook's name) and ``reference`` identify the payment,
     and recording it again returns the existing row. ``amount_minor`` is in minor units of the
@@ -107,7 +107,7 @@ def record_payment(
 
     Raises:
         Invalid: the amount is not positive.
-        WrongState: the invoice is not issued, or nothing is due.
+        WrongState: the invoice is not issued, is paid, or was written off.
         PaymentExceedsInvoice: the amount exceeds what is due.
         PaymentReferenceReused: the reference was used for another invoice or amount.
     """
@@ -144,16 +144,17 @@ def record_payment(
 def outstanding_minor(invoice: Invoice) -> int:
     """Return the amount to pay of an issued invoice minus its payments, in minor units.
 
-    A write-off does not change it.
+    A write-off does not change the result.
     """
     paid = invoice.payments.aggregate(total=Sum("amount_minor"))["total"] or 0
     return invoice.payable_minor - paid
 
 
 def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
-    """Move unpaid and partly paid invoices past their due time to ``overdue``; return their ids.
+    """Move issued and partly paid invoices past their due time to ``overdue``; return their ids.
 
-    Idempotent. An invoice with nothing to pay is never overdue.
+    Covers all tenants, one transaction for each invoice. Idempotent. An invoice with nothing to pay
+    is never overdue.
     """
     instant = now or timezone.now()
     late = Invoice.objects.filter(
@@ -173,7 +174,9 @@ def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
 
 
 def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None = None) -> Invoice:
-    """Write off an overdue invoice: move the amount due from receivable to bad debt.
+    """Write off an overdue invoice: book the amount due from receivable to bad debt.
+
+    The invoice becomes ``uncollectible``, which no later change leaves.
 
     Raises:
         WrongState: the invoice is not overdue.
@@ -196,7 +199,10 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
 
 
 def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:
-    """Take the next number of the series, read the tenant's credit and compute the due time."""
+    """Take the next number of the series; return it with the tenant's credit and the due time.
+
+    Call it in the issuing transaction: the number series stays locked until its end.
+    """
     # The number first: its row lock serializes issues, so the credit is used only once.
     number = _next_number(invoice.legal_entity)
     before = credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency)

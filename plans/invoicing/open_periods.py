@@ -10,14 +10,18 @@ from tenants.models import Tenant
 
 
 def whole_seconds(period: Period) -> Period:
-    """Return the period with both ends truncated to whole seconds, as invoices store them."""
+    """Return the period with both ends truncated to whole seconds, as invoices store them.
+
+    Raises:
+        Invalid: both ends are in the same second.
+    """
     return Period(period.starts_at.replace(microsecond=0), period.ends_at.replace(microsecond=0))
 
 
 def require_one_month(period: Period, time_zone: str) -> None:
-    """Raise if a period crosses the end of a month in the time zone ``time_zone`` (IANA name).
+    """Raise unless the period is inside one calendar month of ``time_zone`` (an IANA name).
 
-    Fees and included amounts are monthly.
+    Fees and included amounts are monthly, so no invoice may cross the end of a month.
 
     Raises:
         Invalid: the period crosses the end of a month.
@@ -30,9 +34,10 @@ def require_one_month(period: Period, time_zone: str) -> None:
 
 
 def running(tenant: Tenant, now: datetime) -> Period:
-    """Return the period without an invoice that contains ``now``; it ends with the billing month.
+    """Return the period without an invoice that contains ``now``.
 
-    It begins at the end of the tenant's last invoice or with the month, whichever is later.
+    The period ends with the billing month of ``now``. It begins at the end of the tenant's last
+    invoice or with the month, whichever is later.
     """
     month = month_of(now, tenant.billing_time_zone)
     last = _last_end(tenant)
@@ -42,8 +47,8 @@ def running(tenant: Tenant, now: datetime) -> Period:
 def has_a_second(tenant: Tenant, running: Period, now: datetime) -> bool:
     """Return whether an invoice of ``running`` up to ``now`` would cover any time on a plan.
 
-    Invoices store whole seconds, so ``now`` is truncated. It must then be after the start of the
-    period, and after the start of the tenant's first plan.
+    Invoices store whole seconds, so ``now`` is truncated first. Then it must be after the start of
+    ``running``, and after the start of the tenant's first plan, if the tenant ever had one.
     """
     second = now.replace(microsecond=0)
     first_plan = _first_plan_at(tenant)
@@ -51,9 +56,12 @@ def has_a_second(tenant: Tenant, running: Period, now: datetime) -> bool:
 
 
 def due(now: datetime, grace: timedelta) -> Iterator[tuple[Tenant, Period]]:
-    """Yield every period without an invoice that ended at least ``grace`` ago.
+    """Yield (tenant, period) of each period without an invoice whose grace period is over.
 
-    Covers all tenants that ever had a plan, by id, and the periods of each in order of time.
+    The grace period of length ``grace`` begins at the end of the period. Covers all tenants that
+    ever had a plan, ordered by id, and the periods of each in order of time. A tenant's first
+    period starts at the end of its last invoice, in whatever state, or without one with the month
+    of its first plan. Each period ends with a billing month.
     """
     tenants = Tenant.objects.filter(plan_subscriptions__isnull=False).distinct().order_by("id")
     for tenant in tenants:

@@ -17,10 +17,11 @@ _NOTE = "A preview: the period is still running and later samples will be added.
 
 @dataclass(frozen=True)
 class Preview:
-    """The priced running period. Fee and included amounts are those of the period up to its end.
+    """A priced running period. Fee and included amounts are those up to the end of the period.
 
-    Usage and hours are those known so far; ``as_of`` is up to when usage is complete (None: no
-    usage was copied yet). ``credit_minor`` is the tenant's credit in the document's currency.
+    ``document`` is an invoice document without number and manifest, which is not stored. Usage and
+    hours are those known so far; ``as_of`` is up to when usage is complete (None: no usage was
+    copied yet). ``credit_minor`` is the tenant's credit in the document's currency.
     """
 
     period: Period
@@ -35,12 +36,13 @@ class Preview:
 
 
 def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
-    """Return the priced running period with the usage known so far. Writes nothing.
+    """Return the tenant's running period, priced with the usage known so far. Writes nothing.
 
-    Corrections of earlier usage are not included.
+    Corrections of earlier usage are not included. While the previous invoice of the month is
+    closing or held, the period is priced as if nothing was used or charged before it.
 
     Raises:
-        NoSubscription: the tenant had no plan in any part of the period.
+        NoSubscription: the tenant has no plan in any part of the period.
         Unavailable: no catalog is published.
     """
     instant = now or timezone.now()

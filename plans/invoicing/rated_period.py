@@ -1,4 +1,4 @@
-"""Joins facts and usage into a priced period. Pure, except that a ``Reader`` may query rows."""
+"""Prices a period from its facts and its usage. Pure, except that a ``Reader`` may query rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,8 @@ Reader = Callable[[Period], Sequence[Figure]]
 class RatedPeriod:
     """The price of a period, its usage, and the states of the corrected months.
 
-    ``rating`` includes the correction lines, as the last lines, and its tax covers them.
+    The last lines of ``rating`` are the correction lines, and its tax covers them. ``figures`` is
+    the usage of the period, of each segment apart.
     """
 
     rating: Rating
@@ -29,7 +30,10 @@ class RatedPeriod:
 
 
 def rate(facts: Facts, read: Reader) -> RatedPeriod:
-    """Price the period, and its corrections, from the facts and the usage that ``read`` returns."""
+    """Return the priced period of ``facts``, with the usage that ``read`` returns.
+
+    Also prices the months of ``facts.corrections`` again.
+    """
     segments, figures = [], []
     for segment, window in zip(facts.segments, windows(facts), strict=True):
         used = list(read(window))
@@ -49,7 +53,8 @@ def rate(facts: Facts, read: Reader) -> RatedPeriod:
 def with_usage_of_now(correction: Correction, read: Reader) -> MonthSoFar:
     """Return the billed state of a correction's month, with its usage replaced by today's.
 
-    ``read`` returns today's usage. If the result equals ``correction.before``, nothing changed.
+    ``read`` returns today's usage. The result equals ``correction.before`` if no usage that a rule
+    of the month prices has changed.
     """
     segments = tuple(
         replace(row, usage=_priced_usage(row, read(row.counted))) if row.counted else row
@@ -59,7 +64,10 @@ def with_usage_of_now(correction: Correction, read: Reader) -> MonthSoFar:
 
 
 def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rating:
-    """Price a month again; the lines are the difference from what was charged for it."""
+    """Price a correction's month again with today's usage.
+
+    The lines, of kind ``correction``, charge the difference from what the month was charged.
+    """
     state = with_usage_of_now(correction, read)
     # Without new segments and lifetimes, pricing yields only ``repriced`` lines.
     rating = pricing.rate([], [], seller, correction.month, state)
@@ -78,10 +86,10 @@ def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rati
 def windows(facts: Facts) -> list[Period]:
     """Return for each segment the window of the buckets that it pays for.
 
-    A bucket is in a window if it starts in it. So the plan in force at the start of a bucket pays
-    for it, with two exceptions: the first plan also pays for everything before it in the period,
-    such as the bucket in which it began. A plan without a direct successor also pays for usage
-    after its end, until the next plan or the end of the period.
+    A bucket is in the window in which the bucket starts. So the plan in force at the start of a
+    bucket pays for it, with two exceptions: the first plan also pays for everything before it in
+    the period, such as the bucket in which it began. A plan without a direct successor also pays
+    for usage after its end, until the next plan or the end of the period.
     """
     starts = [facts.period.starts_at, *(s.period.starts_at for s in facts.segments[1:])]
     ends = [*starts[1:], facts.period.ends_at]
@@ -89,12 +97,12 @@ def windows(facts: Facts) -> list[Period]:
 
 
 def from_copy(tenant_id: str) -> Reader:
-    """Return a reader of the tenant's copied gold usage, which queries the database."""
+    """Return a reader that queries the tenant's copied gold usage at each call."""
     return lambda window: reading.by_space(tenant_id, window.starts_at, window.ends_at)
 
 
 def from_cells(cells: Iterable[UsageCell], tenant_id: str) -> Reader:
-    """Return a reader of usage cells in memory; cells of other tenants are ignored."""
+    """Return a reader of ``cells``, which stay in memory; cells of other tenants are ignored."""
     mine = [cell for cell in cells if cell.tenant_id == tenant_id and cell.quantity]
     return lambda window: reading.summed_by_space(
         cell for cell in mine if window.contains(cell.bucket_at)

@@ -1,4 +1,4 @@
-"""Renders an invoice document as page, PDF, CSV and JSON.
+"""Renders an invoice document as HTML page, PDF, CSV and JSON.
 
 All formats use only the document, so they agree with each other. The page and the PDF share the
 template ``plans/invoice.html``. The portal includes the body of that template,
@@ -44,12 +44,12 @@ _ROUNDING = {
 
 
 def html(document: Mapping[str, Any]) -> str:
-    """Return the invoice as an HTML page. Its style is inline, so that it loads nothing."""
+    """Return the invoice as a complete HTML page with inline style, which loads nothing else."""
     return render_to_string("plans/invoice.html", context(document))
 
 
 def pdf(document: Mapping[str, Any]) -> bytes:
-    """Return the page as PDF.
+    """Return the page of ``html`` as PDF.
 
     Raises:
         Unavailable: the Pango libraries, which WeasyPrint needs, are not installed.
@@ -70,9 +70,10 @@ def pdf(document: Mapping[str, Any]) -> bytes:
 
 
 def csv(document: Mapping[str, Any]) -> str:
-    """Return the lines as CSV (RFC 4180) with a header row.
+    """Return the invoice lines as CSV (RFC 4180) with a header row.
 
-    Amounts are in minor units (``amount_minor``) and in the main unit (``amount``).
+    Amounts are in minor units (``amount_minor``) and in the main unit (``amount``). Texts that a
+    spreadsheet could run as formulas are made harmless.
     """
     text = io.StringIO()
     writer = csv_format.DictWriter(text, CSV_COLUMNS, extrasaction="ignore")
@@ -91,7 +92,7 @@ def csv(document: Mapping[str, Any]) -> str:
 
 
 def json(document: Mapping[str, Any]) -> str:
-    """Return the canonical text, which a verification compares byte for byte."""
+    """Return the canonical JSON text of the document, which a verification compares by byte."""
     return documents.canonical(dict(document))
 
 
@@ -105,7 +106,7 @@ if missing := set(InvoiceFormat) - RENDERERS.keys():
 
 
 def context(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the context for ``plans/invoice_body.html``.
+    """Return the template context for ``plans/invoice_body.html`` and ``plans/invoice.html``.
 
     Amounts and instants are texts; instants are in the billing time zone of the document.
     """
@@ -141,15 +142,16 @@ class _Amounts:
         return money.display(amount_minor, self._currency)
 
     def price(self, unit_price: Decimal) -> str:
-        """Return a unit price with all its decimals, at least as many as the currency has."""
+        """Return a unit price as text with all its decimals, and no fewer than the currency has."""
         places = -int(unit_price.normalize().as_tuple().exponent)
         return f"{unit_price:,.{max(places, money.minor_digits(self._currency))}f}"
 
 
 def _payable(document: Mapping[str, Any], amount: "_Amounts") -> dict[str, Any]:
-    """Return ``credit_rows``, the (label, amount) rows after the total, and ``has_to_pay``.
+    """Return template values: ``credit_rows``, (label, amount) after the total, and ``has_to_pay``.
 
-    ``has_to_pay`` is false only if the document says that the amount to pay is zero.
+    ``has_to_pay`` is false only if the document says that the amount to pay is zero; a draft does
+    not say it yet.
     """
     total, moved = document["total_minor"], document.get("credit")
     rows = {}
@@ -166,7 +168,7 @@ def _payable(document: Mapping[str, Any], amount: "_Amounts") -> dict[str, Any]:
 
 
 class _Local:
-    """Formats instants of a document in its billing time zone; an absent instant becomes ""."""
+    """Formats ISO 8601 instants of a document in its billing time zone; None becomes ""."""
 
     def __init__(self, time_zone: str) -> None:
         self._zone = zone(time_zone)
@@ -195,7 +197,7 @@ def _line(line: Mapping[str, Any], amount: _Amounts) -> dict[str, Any]:
 
 
 def _note(kind: str, detail: Mapping[str, Any]) -> str:
-    """Return the note below a line's description, which explains its quantity."""
+    """Return the note below a line's description, which says how its quantity came about."""
     if kind == "fee":
         return f"{detail['seconds']:,} of the month's {detail['seconds_per_month']:,} seconds"
     if kind == "correction":
@@ -216,7 +218,7 @@ def _used(detail: Mapping[str, Any]) -> str:
 
 
 def _space(space: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a space of the usage statement with only the meters that it used, for display."""
+    """Return a space of the usage statement for display, with only the meters that it used."""
     used = [
         {
             "title": meter.line_title,

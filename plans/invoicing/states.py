@@ -1,4 +1,4 @@
-"""The state machine of invoices. Every change of state goes through ``move``.
+"""Changes the state of invoices: ``move`` makes and records every transition.
 
     open -> closing -> held | draft
     held | draft -> closing                                (closed again)
@@ -42,7 +42,7 @@ class WrongState(Conflict):
 
 
 def locked(invoice: Invoice) -> Invoice:
-    """Return the invoice, read again, with its row locked until the transaction ends."""
+    """Return the invoice read again, with its row locked until the caller's transaction ends."""
     return Invoice.objects.select_for_update().select_related("tenant").get(pk=invoice.pk)
 
 
@@ -55,8 +55,8 @@ def subject_of(invoice: Invoice) -> audit.Subject:
 def move(invoice: Invoice, to: State, *, by: audit.Actor, reason: str = "", **changes: Any) -> None:
     """Move the invoice to another state; write an ``InvoiceEvent`` and an audit event.
 
-    ``changes`` are further columns to store in the same UPDATE. ``invoice`` must come from
-    ``locked`` in the same transaction.
+    ``changes`` are further columns to store in the same UPDATE; ``invoice`` has the new values
+    afterwards. ``invoice`` must come from ``locked`` in the same transaction.
 
     Raises:
         WrongState: ``TRANSITIONS`` has no such transition.

@@ -1,7 +1,8 @@
-"""A tenant's credit with a legal entity: negative invoices add to it, later ones use it.
+"""Computes a tenant's credit with a legal entity: negative invoices add to it, later ones use it.
 
-The credit is the balance of the ledger account ``credit:<legal entity>``. Only issuing posts to
-such an account, so the credit before any past invoice can still be computed.
+The credit is the balance of the ledger account ``credit:<legal entity>``, with the opposite sign.
+Only issuing posts to such an account, so the credit before any past invoice can still be computed.
+This module only reads.
 """
 
 from plans.ledger import posting
@@ -9,9 +10,10 @@ from plans.models import LedgerEntry
 
 
 def used(total_minor: int, before_minor: int) -> int:
-    """Return the part of a total that the credit settles: at most the credit, at most the total.
+    """Return the part of an invoice's total that the credit settles, in minor units.
 
-    A negative total is returned as it is: settling it makes the credit grow by as much.
+    ``before_minor`` is the credit before the invoice. The result is at most the credit, and at most
+    the total. A negative total is returned as it is: it makes the credit grow by as much.
     """
     return min(total_minor, before_minor)
 
@@ -21,7 +23,7 @@ def before(
 ) -> int:
     """Return the tenant's credit with the legal entity in minor units; never negative.
 
-    As of now, or as of just before ``entry`` was booked.
+    That is the credit now or, with ``entry``, the credit just before this entry was booked.
     """
     account = posting.credit(legal_entity)
     # The seller owes the credit: a liability, which the ledger keeps as a negative balance.

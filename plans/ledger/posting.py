@@ -1,4 +1,4 @@
-"""The double-entry ledger. ``plans.invoicing.issuing`` posts to it.
+"""Books entries in the double-entry ledger, for ``plans.invoicing.issuing``; reads balances.
 
 Debits are positive, credits negative, and the amounts of each entry sum to zero; a deferred trigger
 of the database checks that, too. Posted rows never change. Accounts of a tenant: ``receivable``,
@@ -28,7 +28,7 @@ class EntryNotBalanced(Conflict):
 
 
 class ReferenceReused(Conflict):
-    """An entry with this reference and other amounts exists."""
+    """An entry with this reference is booked already, with other amounts. Nothing is written."""
 
     code = "ledger.reference_reused"
 
@@ -48,12 +48,12 @@ class Booking:
 
 
 def revenue(meter: str) -> str:
-    """Return the revenue account of a meter, or of the plan fee (meter ``plan_fee``)."""
+    """Return the name of a meter's revenue account; the plan fee has the meter ``plan_fee``."""
     return f"revenue:{meter}"
 
 
 def invoice_reference(invoice_id: str) -> str:
-    """Return the reference under which an invoice is booked."""
+    """Return the reference of the ledger entry that books an invoice."""
     return f"invoice:{invoice_id}"
 
 
@@ -63,12 +63,14 @@ def entry_of(invoice_id: str) -> LedgerEntry | None:
 
 
 def credit(legal_entity: str = "") -> str:
-    """Return the credit account of a legal entity; for "", the prefix of all credit accounts."""
+    """Return the name of a legal entity's credit account; for "", the prefix of all such names."""
     return f"credit:{legal_entity}"
 
 
 def post(booking: Booking, *, at: datetime) -> LedgerEntry:
     """Book an entry once; if its reference and amounts are booked already, return that entry.
+
+    Accounts with the amount zero get no posting. ``at`` is stored as the time of booking.
 
     Raises:
         EntryNotBalanced: the amounts do not sum to zero.
@@ -101,8 +103,8 @@ def balance(
 ) -> int:
     """Return the balance of a tenant's account in minor units of ``currency``; debits are positive.
 
-    With ``before``, only entries that were booked before that one count. An ``account`` that ends
-    with a colon stands for all accounts with this prefix.
+    With ``before``, only entries that were booked before that one count; this is exact for credit
+    accounts only. An ``account`` that ends with a colon stands for all accounts with this prefix.
     """
     postings = LedgerPosting.objects.filter(entry__tenant_id=tenant_id, entry__currency=currency)
     if before is not None:

@@ -1,4 +1,4 @@
-"""Triggers by which the database enforces the rules of billing, even against faulty code.
+"""Create triggers by which the database enforces the rules of billing, even against faulty code.
 
 - Invoice events, ledger rows and payments are never changed or deleted.
 - A ledger entry sums to zero at commit.

@@ -1,4 +1,4 @@
-"""Add ``credit_minor``, the part of a total that credit settles; payments must fit the rest."""
+"""Add ``credit_minor``, the part of a total that credit settles; payments may pay the rest."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Models of plans, usage and invoices, one module per subject; import names from here."""
+"""The Django models of plans, usage and invoices, one module per subject; import from here."""
 
 from plans.models.catalog import (
     AddressPlan,

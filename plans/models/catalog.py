@@ -1,4 +1,4 @@
-"""The versioned catalog, subscriptions to its plans, and quota overrides."""
+"""Models of the versioned catalog, of subscriptions to its plans, and of quota overrides."""
 
 from django.db import models
 from django.db.models import Q
@@ -26,9 +26,9 @@ class CatalogVersion(models.Model):
 
 
 class PlanRow(models.Model):
-    """One version of a plan, of any of the three kinds. Only ``retired`` ever changes.
+    """The abstract base of the three kinds of plans. A row is one version of one plan.
 
-    ``catalogue`` is the catalog version that published it.
+    Only ``retired`` ever changes. ``catalogue`` is the catalog version that published the row.
     """
 
     key = models.SlugField(max_length=63)
@@ -43,14 +43,17 @@ class PlanRow(models.Model):
 
 
 class Plan(PlanRow):
-    """A commercial plan: fee, included amounts, prices, tenant quotas. Key: (key, version)."""
+    """One version of a commercial plan: fee, included amounts, prices, tenant quotas.
+
+    Key: (key, version).
+    """
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["key", "version"], name="plan_once")]
 
 
 class SpacePlan(PlanRow):
-    """The size of one address space. Key: (key, version)."""
+    """One version of a space plan, a size of spaces in the catalog. Key: (key, version)."""
 
     space_type = models.CharField(max_length=10)
 
@@ -59,7 +62,7 @@ class SpacePlan(PlanRow):
 
 
 class AddressPlan(PlanRow):
-    """The size of one address. Key: (key, version)."""
+    """One version of an address plan, a size of addresses in the catalog. Key: (key, version)."""
 
     address_type = models.CharField(max_length=12)
     space_type = models.CharField(max_length=10)
@@ -98,7 +101,7 @@ class PlanSubscription(Timestamped):
 class QuotaOverride(Timestamped):
     """A limit that staff set for one tenant in place of its plan's. Key: (tenant, resource).
 
-    It counts until ``expires_at`` (null: for ever).
+    The override counts until ``expires_at`` (null: for ever).
     """
 
     tenant = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Invoices, their lines and history, payments and the ledger."""
+"""Models of invoices, their lines and history, of payments and of the ledger."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,10 @@ from controlplane.core.models import Timestamped
 
 
 class InvoiceNumberSeries(models.Model):
-    """The last invoice number of one legal entity. Numbers have no gaps: issuing locks the row."""
+    """The last number that an invoice of one legal entity got; 0 if none was issued.
+
+    Numbers have no gaps, because issuing locks the row.
+    """
 
     legal_entity = models.CharField(primary_key=True, max_length=63)
     last_number = models.PositiveBigIntegerField(default=0)
@@ -17,11 +20,12 @@ class InvoiceNumberSeries(models.Model):
 class Invoice(Timestamped):
     """The bill of one tenant for one period [starts_at, ends_at). Key: (tenant, starts_at).
 
-    States: see ``plans.invoicing.states``. After issue only ``state`` changes. ``document`` is the
-    canonical JSON; a verification must reproduce its bytes. ``manifest`` pins the inputs (see
-    ``plans.invoicing.document.manifest_of``). ``quality`` describes unknown and changed usage (see
-    ``plans.invoicing.invoice_quality.describe``). Amounts are integers in minor units of
-    ``currency`` (ISO 4217).
+    The row exists from the request to close the period on. ``plans.invoicing.states`` has the
+    states. After issue only ``state`` changes. Amounts, lines and ``document`` are empty before the
+    first draft. ``document`` is the canonical JSON; a verification must reproduce its bytes.
+    ``manifest`` pins the inputs (see ``plans.invoicing.document.manifest_of``). ``quality``
+    describes unknown and changed usage (see ``plans.invoicing.invoice_quality.describe``). Amounts
+    are integers in minor units of ``currency`` (ISO 4217).
     """
 
     class State(models.TextChoices):
@@ -76,12 +80,12 @@ class Invoice(Timestamped):
 
     @property
     def payable_minor(self) -> int:
-        """The amount to pay: the total minus the part that credit settles."""
+        """The amount to pay in minor units: the total minus the part that credit settles."""
         return self.total_minor - self.credit_minor
 
 
 class InvoiceLine(models.Model):
-    """One invoice line, a copy of a line of the document. Key: (invoice, position)."""
+    """One line of an invoice, copied from its document. Key: (invoice, position from 1)."""
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="lines")
     position = models.PositiveIntegerField()
@@ -115,7 +119,8 @@ class InvoiceEvent(models.Model):
 class Payment(Timestamped):
     """A payment of an invoice. Append-only.
 
-    Key: (source, reference). It lets a webhook be delivered twice without a second payment.
+    Key: (source, reference), so that a webhook may be delivered twice without a second payment.
+    ``amount_minor`` is in minor units of the invoice's currency.
     """
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="payments")
@@ -133,9 +138,10 @@ class Payment(Timestamped):
 
 
 class LedgerEntry(models.Model):
-    """One double-entry booking; its postings sum to zero (deferred database trigger). Append-only.
+    """One double-entry booking. A trigger checks at commit that its postings sum to zero.
 
-    Key: ``reference``: ``invoice:<id>``, ``payment:<source>:<reference>`` or ``write_off:<id>``.
+    Append-only. Key: ``reference``, which is ``invoice:<id>``, ``payment:<source>:<reference>`` or
+    ``write_off:<id>``.
     """
 
     reference = models.CharField(max_length=200, unique=True)

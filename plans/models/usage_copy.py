@@ -1,4 +1,4 @@
-"""The copy of gold usage, which pages, quotas and invoices read, and the alerts of quotas."""
+"""Models of the copy of gold usage, which pages, quotas and invoices read, and of quota alerts."""
 
 from django.db import models
 from django.db.models import Q
@@ -6,7 +6,7 @@ from django.utils import timezone
 
 
 class UsageCopy(models.Model):
-    """The fact that a version of the gold table was copied to ``UsageRecord``.
+    """Records that a version of the table ``gold.usage`` was copied to ``UsageRecord``.
 
     Key: (table_id, table_version). ``as_of`` is the watermark of that version, which pages, the API
     and previews of invoices show. ``copied_at`` is when the version was copied first.
@@ -24,7 +24,7 @@ class UsageCopy(models.Model):
 
 
 class UsageRecord(models.Model):
-    """One row of gold usage. Key: (tenant, space, address, meter, bucket).
+    """A copied row of gold usage. Key: (tenant, space, address, meter, bucket).
 
     ``quantity`` is an integer in the meter's base unit (messages, milliseconds, byte-milliseconds,
     connections). ``bucket_at`` is the start of the bucket: 15 minutes, or less if a close cut it.
@@ -50,12 +50,12 @@ class UsageRecord(models.Model):
 
 
 class QuotaAlert(models.Model):
-    """An alert: usage has reached a level of a monthly quota.
+    """An alert: a tenant's usage has reached a level (80, 90 or 100 %) of a monthly quota.
 
     Key: (tenant, resource, period start, level). ``action`` is what this level does: ``notify``, or
     ``withdraw_send`` at 100 % if the plan says so. ``used`` and ``limit`` are those at
-    ``raised_at``, when the alert was raised last. ``lifted_at`` is when it ended, because usage was
-    below the level again or the next period had begun; null while it lasts.
+    ``raised_at``, when the alert was raised last. ``lifted_at`` is when the alert ended, because
+    usage was below the level again or the next month had begun; null while the alert lasts.
     """
 
     tenant = models.ForeignKey(

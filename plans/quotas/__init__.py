@@ -1,1 +1,1 @@
-"""Quotas: the limited resources, the check of a request, and enforcement of monthly quotas."""
+"""Quotas: names of limited resources, check of a request, enforcement of monthly quotas."""

@@ -1,7 +1,7 @@
-"""Compares requests with limits. Pure: callers pass limits, usage and the requested amount.
+"""Compares requested amounts with limits. Pure: callers pass limits, usage and amount.
 
-Nothing here reads a row or a clock. A caller that admits a change must hold a lock on what it
-counted, or two requests together may exceed a limit.
+Nothing here reads a row or a clock. A caller that admits a change must hold a lock on the rows that
+it counted, or two requests together may exceed a limit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,14 +13,17 @@ from plans.quotas.resources import WORDS, Resource
 
 
 class HasQuotas(Protocol):
-    """A commercial plan: its ``quotas`` by resource. A resource without an entry is not limited."""
+    """The type of a commercial plan: ``quotas`` are its limits by resource (no entry: no limit)."""
 
     @property
     def quotas(self) -> Mapping[str, int]: ...
 
 
 class Override(Protocol):
-    """A limit that staff set in place of the plan's. ``expires_at`` None: it never ends."""
+    """The type of a limit that staff set in place of the plan's.
+
+    It counts until ``expires_at``; None: for ever.
+    """
 
     @property
     def resource(self) -> str: ...
@@ -40,7 +43,8 @@ _SPACE_PLAN = "a bigger space plan"
 def effective(plan: HasQuotas, overrides: Iterable[Override], now: datetime) -> dict[str, int]:
     """Return {resource: limit}: the plan's limits, replaced by overrides in force at ``now``.
 
-    A resource without an entry is not limited.
+    An override may also limit a resource that the plan does not. A resource without an entry is
+    not limited.
     """
     limits = dict(plan.quotas)
     limits.update({row.resource: row.amount for row in overrides if is_in_force(row, now)})
@@ -48,7 +52,7 @@ def effective(plan: HasQuotas, overrides: Iterable[Override], now: datetime) -> 
 
 
 def is_in_force(override: Override, now: datetime) -> bool:
-    """Return whether the override counts at ``now``. It no longer does at ``expires_at`` itself."""
+    """Return whether the override counts at ``now``; at ``expires_at`` itself it does not."""
     return override.expires_at is None or override.expires_at > now
 
 
@@ -78,7 +82,10 @@ def require(limits: Limits, resource: Resource, *, used: int, asked: int) -> Non
 
 
 def exceeded(limits: Limits, used: Mapping[Resource, int]) -> dict[Resource, tuple[int, int]]:
-    """Return {resource: (limit, used)} of resources over their limit, in the order of ``used``."""
+    """Return {resource: (limit, used)} of the resources whose usage is above their limit.
+
+    The order is that of ``used``. Resources without a limit are left out.
+    """
     return {
         resource: (limits[resource], amount)
         for resource, amount in used.items()

@@ -2,9 +2,9 @@
 
 Level-triggered: each pass compares usage with the limit in force. It then makes alerts and spaces
 agree with the result, both when a level is reached and when it no longer is. So the next pass
-repairs a lost or interrupted one. The task ``workers.enforce_quotas`` runs a pass every two
-sampling intervals, and after a change of a tenant's plan or limits. It adds the counts that are
-sampled but not yet in the copy of gold.
+repairs a lost or interrupted one. The Celery task ``workers.enforce_quotas`` runs a pass every two
+sampling intervals, and after a change of a tenant's plan or limits. The task passes the counts that
+are sampled but not yet in the copy of gold, so that quotas act without waiting for Spark.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ WITHDRAW_SEND = "withdraw_send"
 
 
 class PassIncomplete(WaypostError):
-    """The quotas of some tenants could not be evaluated; those of all others were."""
+    """The quotas of the named tenants could not be evaluated; those of all others were."""
 
     code = "quota.pass_incomplete"
     title = "Quotas were not evaluated"
@@ -43,9 +43,10 @@ class PassIncomplete(WaypostError):
 
 @dataclass(frozen=True)
 class Standing:
-    """Usage and limit of one monthly quota of a tenant in ``period``.
+    """A tenant's usage and limit of one monthly quota in ``period``, a billing month.
 
-    ``limit`` None: unlimited. ``at_quota`` is the plan's action at 100 %.
+    ``limit`` None: unlimited. ``at_quota`` is what the plan does at 100 %: ``notify`` or
+    ``withdraw_send``.
     """
 
     resource: Resource
@@ -65,14 +66,15 @@ class Standing:
 def standing(
     tenant: Tenant, resource: Resource, *, not_yet_copied: Mapping[str, int], now: datetime
 ) -> Standing:
-    """Return usage and limit of ``resource`` in the tenant's current billing month. Reads only.
+    """Return usage and limit of ``resource`` in the tenant's billing month at ``now``. Reads only.
 
-    ``not_yet_copied`` is {meter: quantity} of this month that the copy of gold lacks. It counts as
-    used. Without an open subscription there is no limit.
+    ``not_yet_copied`` is {meter: quantity} of this month that the copy of gold lacks; these
+    quantities are added to the copied ones. Without an open subscription there is no limit.
     """
     month = month_of(now, tenant.billing_time_zone)
     figures = reading.by_space(tenant.id, month.starts_at, month.ends_at)
-    # Adding what the copy lacks makes quotas act sooner. It has no space id: only sums matter here.
+    # Adding what the copy lacks makes quotas act sooner. These figures need no space id, because
+    # only the sum over all spaces matters here.
     figures += [reading.Figure("", "", meter, n) for meter, n in not_yet_copied.items()]
     used = reading.quantity_of(METERED[resource], figures)
     subscription = (
@@ -91,8 +93,9 @@ def standing(
 def evaluate(*, tenant_id: str, not_yet_copied: Mapping[str, int], now: datetime) -> list[Standing]:
     """Make the tenant's alerts and spaces agree with its monthly quotas; return the standings.
 
-    Alerts are committed before spaces change. After a crash between the two, the next pass finds
-    the spaces in the wrong state and changes them.
+    Raises and lifts alerts; withdraws or restores the permission to send in the tenant's spaces.
+    ``not_yet_copied`` is that of ``standing``. Alerts are committed before spaces change. After a
+    crash between the two, the next pass finds the spaces in the wrong state and changes them.
     """
     tenant = Tenant.objects.get(pk=tenant_id)
     found = [
@@ -108,12 +111,12 @@ def evaluate(*, tenant_id: str, not_yet_copied: Mapping[str, int], now: datetime
 
 
 def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: datetime) -> None:
-    """Evaluate every tenant; ``not_yet_copied`` maps tenant ids to their uncopied counts.
+    """Call ``evaluate`` for every tenant; ``not_yet_copied`` is {tenant id: {meter: quantity}}.
 
     A tenant that cannot be evaluated is logged; the others are still evaluated.
 
     Raises:
-        PassIncomplete: at the end, if there was such a tenant; names these tenants.
+        PassIncomplete: after all tenants, if one could not be evaluated; names them.
         OperationalError, InterfaceError: at once, because the database is not available; the next
             pass repeats everything.
     """
@@ -135,7 +138,7 @@ def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: dateti
 
 
 def _lift(tenant: Tenant, now_at: Standing, now: datetime) -> None:
-    """End the open alerts of this quota from earlier periods or for levels not reached any more."""
+    """End the quota's open alerts of earlier months, and those for levels not reached any more."""
     for alert in QuotaAlert.objects.filter(
         tenant=tenant, resource=now_at.resource, lifted_at__isnull=True
     ):
@@ -175,9 +178,10 @@ def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
 
 
 def _enforce(tenant: Tenant, found: list[Standing]) -> None:
-    """Withdraw or restore ``send`` in each of the tenant's spaces that is in the other state.
+    """Withdraw ``send`` in all of the tenant's spaces, or restore it, as the quotas demand.
 
-    ``send`` is withdrawn if any quota in ``found`` demands it.
+    ``send`` is withdrawn if any quota in ``found`` demands it. Skips spaces that are in the right
+    state already, and spaces whose deletion was requested.
     """
     breached = next((quota for quota in found if quota.withdraws_send), None)
     spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)

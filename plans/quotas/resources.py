@@ -1,12 +1,12 @@
-"""The resources that quotas limit. Plans, overrides, error messages and pages use these names."""
+"""Names the resources that quotas limit. Plans, overrides, errors and pages use these names."""
 
 from enum import StrEnum
 
 
 class Resource(StrEnum):
-    """A limited resource; the value is its stable slug.
+    """A resource with a limit; the value is its stable slug.
 
-    A slug without a dot is limited per tenant, ``space.*`` per space, ``broker.*`` per broker.
+    A slug without a dot has a limit per tenant, ``space.*`` per space, ``broker.*`` per broker.
     """
 
     SPACES = "spaces"

@@ -1,4 +1,4 @@
-"""The inputs of pricing: plan segments with their usage, and lifetimes of spaces and addresses."""
+"""Declares the inputs of pricing: plan segments with usage, lifetimes of spaces and addresses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from plans.rating.price_rules import PriceRule
 
 @dataclass(frozen=True)
 class SpaceUsage:
-    """The base units of a meter that one space used inside a segment."""
+    """How much of one meter a space used inside a segment, in base units."""
 
     space_id: str
     meter: str
@@ -22,9 +22,9 @@ class Segment:
     """A part of an invoice's period in which one plan version was in force, and the usage in it.
 
     ``runs_on``: the plan is still in force at the end of the invoice's period. Then the amounts
-    that it includes for the rest of the month are available in this segment already.
-    ``counted``: ``usage`` is that of the buckets that start in this span. None while the usage is
-    not read yet.
+    that the plan includes for the rest of the month are available in this segment already.
+    ``usage`` is that of the buckets that start in ``counted``, a window that may differ from
+    ``period``. ``counted`` is None while the usage is not read yet.
     """
 
     period: Period
@@ -41,7 +41,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Lifetime:
-    """The active time of a space, or of its addresses, on one plan version in the period.
+    """The active time of a space, or of its addresses, on one plan version inside a period.
 
     ``meter`` is ``space_hours`` or ``address_hours``, ``plan_key`` the space plan or address plan,
     ``count`` the number of spaces or addresses, and ``seconds`` the sum of their active time.

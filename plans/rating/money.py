@@ -1,8 +1,8 @@
-"""Currencies and rounding of exact amounts. Pure.
+"""Rounds, divides and formats amounts of money, and knows the currencies. Pure.
 
-Amounts are integers in the currency's minor unit (ISO 4217). Only this module rounds amounts. It
-does so for invoice lines (``price_rules.amount_minor``), for the tax at one rate
-(``pricing.tax_on``), and to divide a line between spaces (``allocate``).
+Amounts are integers in the currency's minor unit (ISO 4217). Only this module rounds amounts:
+``round_minor`` rounds invoice lines (``price_rules.amount_minor``) and the tax at one rate
+(``pricing.tax_on``), ``allocate`` divides a line between spaces.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def minor_digits(currency: str) -> int:
 
 
 def round_minor(exact: Decimal, rounding: Rounding) -> int:
-    """Return an exact amount in minor units rounded to a whole number."""
+    """Return ``exact``, an amount in minor units, rounded to a whole minor unit."""
     return int(exact.quantize(Decimal(1), _DECIMAL_ROUNDING[rounding], EXACT))
 
 
@@ -74,11 +74,12 @@ def display(amount_minor: int, currency: str) -> str:
 
 
 def allocate(amount_minor: int, weights: Sequence[int]) -> list[int]:
-    """Split an amount in proportion to ``weights``; the parts sum to the amount exactly.
+    """Split an amount into one part for each weight, in proportion; the parts sum to the amount.
 
     Largest remainder method: each part is rounded down to whole minor units, and the missing units
     go to the parts with the largest remainders; of equal remainders the earlier part comes first.
-    If all weights are zero, the first part takes everything.
+    If all weights are zero, the first part takes everything. Weights must not be negative. Without
+    weights there are no parts.
     """
     if not weights:
         return []

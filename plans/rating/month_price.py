@@ -23,12 +23,13 @@ PlanVersion = tuple[str, str, int]  # lifetime meter, key and version of a space
 
 @dataclass(frozen=True)
 class Part:
-    """The usage of one meter in one segment, in base units.
+    """The priced usage of one meter in one segment. Numbers are in base units.
 
     * ``spaces``: (space id, used), of a peak only the busiest space. ``used`` is their sum.
     * ``included``: what the month's included amount had left before this segment.
     * ``start``: how much of the meter was billed earlier in the month.
-    * ``charges``: the billed part of ``used``, as (price, quantity).
+    * ``charges``: what the billed part of ``used`` is charged, as (price, quantity). A quantity
+      counts base units, packages or months (see ``Price``).
     """
 
     rule: PriceRule
@@ -41,9 +42,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Hours:
-    """The priced hours of a space or address plan version over the month so far.
+    """The priced hours of one version of a space or address plan over the month so far.
 
-    ``billed`` is in seconds, without the included ones.
+    ``billed`` is the active time in seconds, less the included seconds.
     """
 
     title: str
@@ -53,10 +54,11 @@ class Hours:
 
 @dataclass(frozen=True)
 class MonthPrice:
-    """The price of a month so far.
+    """The price of a month so far, as the function ``price`` returns it.
 
-    ``fees`` are (price, seconds) by segment number, ``parts`` are by (segment number, meter).
-    Segments are numbered from 0 in order of time.
+    Segments are numbered from 0 in order of time. ``fees`` has (price, seconds) of each segment, in
+    this order. ``parts`` has the usage by (segment number, meter), ``hours`` the hours of spaces
+    and addresses by plan version.
     """
 
     fees: Sequence[tuple[Price, int]]
@@ -64,7 +66,11 @@ class MonthPrice:
     hours: Mapping[PlanVersion, Hours]
 
     def charges(self) -> Counter[tuple[str, Price]]:
-        """Return the billed base units of the month by (meter, price); of fees the seconds."""
+        """Return {(meter, price): quantity} of everything that the month so far is billed.
+
+        A quantity counts base units, packages or months (see ``Price``); of fees and of hours it
+        counts seconds. Quantities may be zero.
+        """
         found: Counter[tuple[str, Price]] = Counter()
         for price, seconds in self.fees:
             found[FEE, price] += seconds if price.unit_price else 0
@@ -79,10 +85,10 @@ class MonthPrice:
 def price(
     segments: Sequence[Segment], lifetimes: Iterable[Lifetime], month: Period, currency: str
 ) -> MonthPrice:
-    """Return the price of ``month`` so far.
+    """Return the price of ``month`` from its beginning to the end of the last segment.
 
-    ``segments`` are all its segments in order of time. ``lifetimes`` are those since the month
-    began.
+    ``segments`` are those since the month began, in order of time and with their usage.
+    ``lifetimes`` are those since the month began, in any order.
     """
     fees = [
         (
@@ -105,7 +111,11 @@ def price(
 
 @dataclass(frozen=True)
 class _Step:
-    """The counts of one meter in one segment, in base units; ``Part`` explains the first three."""
+    """The counts of one meter in one segment, in base units.
+
+    ``used``, ``included`` and ``start`` mean the same as in ``Part``. ``billed`` is the part of
+    ``used`` that the included units do not cover.
+    """
 
     used: int
     included: int
@@ -117,7 +127,8 @@ class _Step:
 class _Tally:
     """Running totals of one meter over the segments of the month, in base units.
 
-    ``flat_paid`` is the highest flat price that was charged so far.
+    Call ``count`` for every segment in order of time, then ``part`` for every segment in the same
+    order. ``flat_paid`` is the highest flat price that was charged so far.
     """
 
     left: int = 0  # of the included units
@@ -126,7 +137,7 @@ class _Tally:
     flat_paid: Decimal = Decimal(0)
 
     def count(self, rule: PriceRule, spaces: Sequence[tuple[str, int]]) -> _Step:
-        """Take the usage of the next segment from the included units; return its counts."""
+        """Count the usage of the next segment, and subtract it from the included units left."""
         used = sum(quantity for _, quantity in spaces)
         # Of a peak, only the part above the month's highest peak so far is new (docs/billing.md,
         # rule 8).
@@ -139,7 +150,7 @@ class _Tally:
         return step
 
     def part(self, rule: PriceRule, spaces: Sequence[tuple[str, int]], step: _Step) -> Part:
-        """Price the next segment. Call it only after ``count`` of every segment of the month."""
+        """Return the priced part of the next segment, whose ``step`` came from ``count``."""
         charges = rule.charges(Billed(step.start, step.billed, self.billed, self.flat_paid))
         if step.billed and rule.is_flat:
             self.flat_paid = max(self.flat_paid, rule.tiers[0].unit_price)
@@ -147,7 +158,7 @@ class _Tally:
 
 
 def _parts(segments: Sequence[Segment], month: Period) -> dict[tuple[int, str], Part]:
-    """Return the parts by (segment number, meter).
+    """Return the priced usage by (segment number, meter).
 
     Usage takes from the included units in order of time. The rest is billed.
     """
@@ -168,11 +179,11 @@ def _parts(segments: Sequence[Segment], month: Period) -> dict[tuple[int, str], 
 
 
 def pools(included: Iterable[tuple[Segment, str, int]], month: Period) -> dict[str, int]:
-    """Return the included units of each meter in the month so far.
+    """Return {meter: included units} that the month so far has in total.
 
     ``included`` are (segment, meter, units per month). Each segment contributes in proportion to
-    its seconds of the month. A segment with ``runs_on`` counts to the end of the month, because
-    units for the rest of the month may be used before. The sum of a meter is rounded up.
+    its share of the month's seconds. A segment with ``runs_on`` counts to the end of the month,
+    because units for the rest of the month may be used before. The sum of a meter is rounded up.
     """
     granted: Counter[str] = Counter()
     for segment, meter, units in included:
@@ -203,9 +214,9 @@ def _hours(lifetimes: Iterable[Lifetime], left: dict[str, int]) -> dict[PlanVers
 
 
 def per_space(usage: Iterable[SpaceUsage], rule: PriceRule) -> list[tuple[str, int]]:
-    """Return (space id, base units) of the rule's meter, by space id.
+    """Return (space id, base units) of the rule's meter, ordered by space id.
 
-    Of a peak only the busiest space is returned.
+    Of a peak returns only the busiest space. Empty if no space used the meter.
     """
     mine = [(use.space_id, use.quantity) for use in usage if use.meter == rule.meter]
     if rule.is_peak:
@@ -215,7 +226,7 @@ def per_space(usage: Iterable[SpaceUsage], rule: PriceRule) -> list[tuple[str, i
 
 
 def summed(parts: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the sum of each space, ordered by space id."""
+    """Return (space id, sum of its quantities) of each space in ``parts``, ordered by space id."""
     sums: Counter[str] = Counter()
     for space_id, quantity in parts:
         sums[space_id] += quantity

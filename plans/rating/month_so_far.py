@@ -1,7 +1,8 @@
-"""The state of a billing month after an invoice: its usage so far and what was charged for it.
+"""Declares the state of a billing month after an invoice: usage so far, and what was charged.
 
-``pricing.rate`` prices the month again from its beginning and charges the difference to this state.
-The invoice document stores the state after the invoice; the next invoice of the month reads it.
+The invoice document stores the state, and the next invoice of the month reads it there.
+``pricing.rate`` then prices the month again from its beginning and charges what the month costs
+more, or less, than the state says was charged.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,10 +20,11 @@ SegmentOf = Callable[[str, int, Period], Segment]
 
 @dataclass(frozen=True)
 class MonthSoFar:
-    """Segments with usage, one lifetime per plan version, and what was charged for them.
+    """The state of a month: segments with usage, lifetimes, and what was charged for them.
 
-    ``runs_on`` is false in all segments. ``charged`` holds base units by (meter, price), without
-    zeros. An empty state is that of a month without any invoice.
+    ``runs_on`` is false in all segments. ``lifetimes`` has one for each plan version, summed over
+    all spaces. ``charged`` is {(meter, price): quantity} without zeros; ``Price`` says what a
+    quantity counts. ``MonthSoFar()`` is the state of a month without any invoice.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -30,9 +32,10 @@ class MonthSoFar:
     charged: Mapping[tuple[str, Price], int] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """Return the state as JSON values for ``from_plain``; they name plans by key and version.
+        """Return the state as JSON values, from which ``from_plain`` makes the state again.
 
-        The values are stored in documents, so their form never changes for an engine version.
+        The values name commercial plans by key and version and leave out their fees and rules. They
+        are stored in invoice documents: another form needs a new ``document.ENGINE_VERSION``.
         """
         return {
             "segments": [
@@ -57,7 +60,11 @@ class MonthSoFar:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any], segment_of: SegmentOf) -> "MonthSoFar":
-        """Return the state from the result of ``plain``; ``segment_of`` supplies fees and rules."""
+        """Return the state from the result of ``plain``.
+
+        ``segment_of`` takes plan key, plan version and span, and returns the segment with the
+        plan's fee and rules, without usage.
+        """
         segments = []
         for row in plain["segments"]:
             span = Period.from_plain(row["span"])
@@ -83,9 +90,9 @@ class MonthSoFar:
 
 
 def merged(lifetimes: Iterable[Lifetime]) -> tuple[Lifetime, ...]:
-    """Return one lifetime per meter and plan version, summed over all spaces, in that order.
+    """Return one lifetime per meter, plan key and plan version, ordered by these three.
 
-    ``space_id`` is empty and ``count`` 0.
+    Its ``seconds`` are summed over all spaces; its ``space_id`` is empty and its ``count`` 0.
     """
     found: dict[tuple[str, str, int], Lifetime] = {}
     for lifetime in lifetimes:

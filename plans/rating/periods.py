@@ -1,4 +1,4 @@
-"""Billing periods: half-open spans of instants. Pure.
+"""Computes billing periods: half-open spans of instants. Pure.
 
 Only the result of ``month_of`` depends on a time zone: the billing time zone of a tenant decides
 when a month begins.
@@ -54,7 +54,7 @@ class Period:
         return Period(start, end) if start < end else None
 
     def plain(self) -> list[str]:
-        """Return both bounds as ISO 8601 texts, for documents; ``from_plain`` reads them."""
+        """Return [start, end] as ISO 8601 texts, for documents; ``from_plain`` reads them."""
         return [self.starts_at.isoformat(), self.ends_at.isoformat()]
 
     @classmethod
@@ -67,7 +67,7 @@ class Period:
 
 
 def zone_names() -> list[str]:
-    """Return the sorted IANA zone names, without those that depend on the machine."""
+    """Return the sorted IANA zone names, without the entries that are no zones."""
     return sorted(available_timezones() - _NOT_ZONES)
 
 
@@ -90,7 +90,11 @@ def zone(name: str) -> ZoneInfo:
 def month_of(instant: datetime, zone_name: str) -> Period:
     """Return the calendar month of ``zone_name`` that contains ``instant``.
 
-    Months begin at local midnight, so a month with a clock change is an hour longer or shorter.
+    Months begin at local midnight, so a month with a clock change is an hour longer or shorter. The
+    bounds of the result are in UTC.
+
+    Raises:
+        Invalid: there is no such zone.
     """
     local = instant.astimezone(zone(zone_name))
     # In December the division and the remainder lead to January of the next year.

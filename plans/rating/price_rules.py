@@ -1,4 +1,4 @@
-"""The price models: turn a billed quantity into charges. Pure.
+"""Turns a billed quantity into charges, by the price model of a rule. Pure.
 
 A charge depends on what was billed earlier in the month, because tiers and packages count the units
 of the whole month.
@@ -28,7 +28,8 @@ class Price(NamedTuple):
     """``per`` base units cost ``unit_price``, in the currency's main unit.
 
     ``kind`` is a price model, ``fee``, or ``key/version`` of the space or address plan whose hours
-    are priced. A package price counts packages, and a flat price counts months: ``per`` is 1.
+    are priced. Fees and hours count seconds. A package price counts packages, and a flat price
+    counts months: their ``per`` is 1.
     """
 
     kind: str
@@ -69,7 +70,7 @@ class PriceRule:
         return self.model is Model.FLAT
 
     def charges(self, billed: Billed) -> list[tuple[Price, int]]:
-        """Return the charges as (price, quantity), at least one.
+        """Return the charges for a billed quantity, as (price, quantity); always at least one.
 
         A quantity counts base units, packages or months (see ``Price``). If nothing is charged,
         there is one charge with quantity zero.
@@ -88,9 +89,9 @@ class PriceRule:
         return [(Price(self.model.value, tier.unit_price, per), base)]
 
     def flat_charge(self, billed: Billed) -> tuple[Price, int]:
-        """Return the flat price once a month, minus the highest flat price that was paid before.
+        """Return the flat price less what the month already paid as flat price, with quantity 1.
 
-        The quantity is zero without billed units, or if no difference is left.
+        The quantity is 0 without billed units, or if the month already paid as much.
         """
         price = self.tiers[0].unit_price
         more = price - billed.flat_paid
@@ -99,7 +100,7 @@ class PriceRule:
         return Price(Model.FLAT.value, more, 1), 1
 
     def graduated_charges(self, billed: Billed) -> list[tuple[Price, int]]:
-        """Return a charge for each tier that the billed units reach.
+        """Return a charge for each tier into which some of the billed units fall.
 
         Without billed units, returns the price of the next unit with quantity zero.
         """
@@ -113,7 +114,7 @@ class PriceRule:
         return found or [(self.price_in(self.tier_of(billed.start + 1)), 0)]
 
     def price_in(self, tier: Tier) -> Price:
-        """Return the price of the units in ``tier``."""
+        """Return the price of the units in ``tier`` under this rule."""
         return Price(self.model.value, tier.unit_price, self.base_per_unit)
 
     def tier_of(self, billed: int) -> Tier:
@@ -124,18 +125,22 @@ class PriceRule:
         return self.tiers[-1]  # not reached: the last tier has no upper end
 
     def end_of(self, tier: Tier) -> int:
-        """Return the number of the last base unit in a tier whose ``up_to`` is not None."""
+        """Return the number of the last base unit in ``tier``, counted from 1 over the month.
+
+        ``tier`` must have an upper end.
+        """
         return int((tier.up_to or Decimal(0)) * self.base_per_unit)
 
 
 def amount_minor(
     price: Price, span: tuple[int, int], currency: str, rounding: money.Rounding
 ) -> int:
-    """Return the cost in minor units of the month's base units from ``span[0]`` to ``span[1]``.
+    """Return what an invoice line costs in minor units of ``currency``, rounded.
 
-    It counts the base units that the month was charged at this price. The result is the rounded
-    cost up to ``span[1]`` minus the rounded cost up to ``span[0]``. So splitting a quantity over
-    several lines never changes the sum by a cent.
+    ``span`` is (quantity that the month was charged at this price before the line, the same after
+    the line). The result is the rounded cost of the second minus the rounded cost of the first. So
+    splitting a quantity over several lines never changes the sum by a cent. The result may be
+    negative.
     """
     rounded = []
     for base in span:

@@ -1,4 +1,4 @@
-"""Turns usage into invoice lines and tax: ``rate``, a pure function without database and clock.
+"""Turns usage into invoice lines and tax, with ``rate``. Pure: no database and no clock.
 
 ``plans.invoicing`` turns rows into the values used here. Quantities are integers in base units,
 prices are decimals of up to 12 places in the currency's main unit, amounts are integers in minor
@@ -39,10 +39,10 @@ class SellerRule:
 class Line:
     """One invoice line: ``quantity`` units at ``unit_price`` cost ``amount_minor``.
 
-    ``quantity`` is rounded to 12 places. The amount is computed from the exact number of base units
-    (``billed_base`` in ``detail``). A line of kind ``repriced`` charges or takes back a difference
-    from what earlier lines of the month charged. A ``correction`` does so for a month whose usage
-    changed after its invoice was issued.
+    ``quantity`` is rounded to 12 places. The amount is computed from ``billed_base`` in ``detail``,
+    the exact quantity that ``Price`` counts. A line of kind ``repriced`` charges or takes back a
+    difference from what earlier lines of the month charged. A ``correction`` does so for a month
+    whose usage changed after its invoice was issued.
     """
 
     kind: str  # fee | usage | lifetime | repriced | correction
@@ -66,7 +66,7 @@ class TaxLine:
 
 @dataclass(frozen=True)
 class Rating:
-    """A priced period: its lines, its taxes, and the state of the month after it (``so_far``)."""
+    """A priced period: its lines, its taxes, and ``so_far``, the state of its month afterwards."""
 
     lines: tuple[Line, ...]
     taxes: tuple[TaxLine, ...]
@@ -88,7 +88,7 @@ def rate(
     month: Period,
     so_far: MonthSoFar | None = None,
 ) -> Rating:
-    """Return the lines and the tax of one period, and the state of the month after it.
+    """Return the invoice lines and the tax of one period, and the state of its month afterwards.
 
     ``segments`` and ``lifetimes`` are those of the period; segments are in order of time. ``month``
     is the billing month that contains them: fees and included amounts are prorated by its seconds.
@@ -119,7 +119,10 @@ def rate(
 
 
 def tax_on(taxable_minor: int, seller: SellerRule) -> TaxLine:
-    """Return the seller's tax on ``taxable_minor``, the sum of the lines, rounded once."""
+    """Return the seller's tax on ``taxable_minor``, the sum of all lines in minor units.
+
+    The tax is rounded once, by the seller's rule.
+    """
     exact = EXACT.divide(EXACT.multiply(Decimal(taxable_minor), seller.tax_percent), Decimal(100))
     return TaxLine(seller.tax_percent, taxable_minor, money.round_minor(exact, seller.rounding))
 
@@ -129,8 +132,8 @@ class _Bill:
     """Makes the lines of one invoice and keeps what its month was charged.
 
     ``whole`` is the price of the month to the end of this invoice. ``charged`` is what the month
-    was charged so far, in base units by (meter, price); making a line adds to it. So lines must be
-    made in the order of the document: ``segments``, ``lifetimes``, ``repriced``.
+    was charged so far, as {(meter, price): quantity}; making a line adds its quantity. So lines
+    must be made in the order of the document: ``segments``, ``lifetimes``, ``repriced``.
     """
 
     seller: SellerRule
@@ -145,7 +148,7 @@ class _Bill:
         detail: dict[str, Any],
         spaces: Sequence[tuple[str, int]] | None = None,
     ) -> Line:
-        """Add ``charge`` (price, base units) to ``charged``; return the line for it.
+        """Add ``charge``, (price, quantity), to ``self.charged``; return the invoice line for it.
 
         ``named`` is kind, meter and description. With ``spaces`` (space id, used base units), the
         detail holds each space's share of the amount; the shares add up to the amount exactly.
@@ -199,10 +202,9 @@ class _Bill:
                 yield from self.usage(self.whole.parts[n, rule.meter], detail)
 
     def usage(self, part: Part, detail: dict[str, Any]) -> Iterator[Line]:
-        """Yield the lines of one meter in one segment: one for each price that the usage reached.
+        """Yield the lines of one meter in one segment: one for each of its charges.
 
-        There is always at least one line. With nothing to bill, it has quantity zero and the price
-        of the next unit.
+        There is always at least one line. With nothing to bill, its quantity is zero.
         """
         rule = part.rule
         for charge in part.charges:
@@ -222,7 +224,10 @@ class _Bill:
             )
 
     def lifetimes(self, lifetimes: Sequence[Lifetime]) -> Iterator[Line]:
-        """Yield a line of hours for each space or address plan version used in this period."""
+        """Yield the line of hours of each space or address plan version used in this period.
+
+        ``lifetimes`` are those of this period.
+        """
         by_version: dict[PlanVersion, list[Lifetime]] = {}
         for lifetime in lifetimes:
             version = (lifetime.meter, lifetime.plan_key, lifetime.plan_version)
@@ -232,7 +237,11 @@ class _Bill:
                 yield self.hours(key, hours, by_version[key])
 
     def hours(self, key: PlanVersion, hours: Hours, same: Sequence[Lifetime]) -> Line:
-        """Return the line of the hours of one plan version; ``same`` are its lifetimes."""
+        """Return the line of the hours of one plan version in this period.
+
+        ``hours`` is the price of the version's hours since the month began. ``same`` are its
+        lifetimes in this period; at most their seconds are billed.
+        """
         meter, plan_key, version = key
         spaces = month_price.summed((lifetime.space_id, lifetime.seconds) for lifetime in same)
         used = sum(seconds for _, seconds in spaces)
@@ -251,9 +260,9 @@ class _Bill:
         return self.line(named, "hours", (hours.price, billed), detail, spaces)
 
     def repriced(self) -> Iterator[Line]:
-        """Yield a line for each (meter, price) at which the month was not charged what it costs.
+        """Yield a line for each (meter, price) whose charge so far differs from the month's price.
 
-        The line is for the difference, so it may be negative.
+        The line charges the difference, so its amount may be negative. Call it last.
         """
         due = self.whole.charges()
         # Sorted, because the order of lines is part of the document.
@@ -265,7 +274,7 @@ class _Bill:
                 yield self.line(("repriced", meter, title), unit, (price, base), detail)
 
     def title_and_unit(self, key: tuple[str, Price]) -> tuple[str, str]:
-        """Return the title and the unit of the lines for a (meter, price)."""
+        """Return the title and the unit for the lines of ``key``, a (meter, price)."""
         meter, price = key
         if meter == FEE:
             return "Plan", "month"

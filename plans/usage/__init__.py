@@ -1,1 +1,1 @@
-"""The registry of meters, and PostgreSQL's copy of the usage that the lakehouse computed."""
+"""Usage: the registry of meters, and PostgreSQL's copy of what the lakehouse computed."""

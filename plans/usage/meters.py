@@ -1,4 +1,4 @@
-"""The registry of meters, and the names of the price models.
+"""Declares the registry of meters, and the names of the price models.
 
 A new meter is one row of ``REGISTRY``. Plans, portal, API, command and invoices iterate it. A meter
 that is sampled also needs a column in ``lakehouse/bronze_schema.json`` and a field in
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Scope(StrEnum):
-    """What one value of a sampled meter is about."""
+    """What one sampled value of a meter belongs to."""
 
     ADDRESS = "address"
     SOURCE = "source"  # a whole broker or router, or (the peak) the whole space
@@ -30,8 +30,10 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Meter:
-    """One meter.
+    """One row of the registry: what is counted, and how people read its quantities.
 
+    * ``slug``: the name in plans, tables, documents and the API. Never rename it.
+    * ``explanation``: a sentence for tenants on the portal's pages; empty if no page needs it.
     * ``base_per_unit``: how many stored base units make one ``unit`` that people read. Base units
       are messages, connections, milliseconds, and bytes times milliseconds; of lifetimes hours.
     * ``line_title``: the description of invoice lines. It is part of invoice documents: changing it
@@ -159,7 +161,7 @@ LIFETIMES = tuple(meter.slug for meter in REGISTRY if meter.kind is Kind.LIFETIM
 
 
 class Model(StrEnum):
-    """How a quantity beyond the included amount is priced."""
+    """A price model: how a quantity beyond the included amount is priced."""
 
     FLAT = "flat"  # the first tier's price once per month, for any quantity above zero
     UNIT = "unit"  # each unit at one price

@@ -22,9 +22,10 @@ from plans.usage.meters import BY_SLUG, DERIVED, METERS, Kind
 
 @dataclass(frozen=True)
 class UsageCell:
-    """One row of gold usage.
+    """One row of gold usage as a value: the usage of one meter in one bucket.
 
-    ``quantity`` is in the meter's base unit. ``address`` is empty for meters of the space.
+    ``bucket_at`` is the start of the bucket. ``quantity`` is in the meter's base unit. ``address``
+    is empty for meters of the space.
     """
 
     tenant_id: str
@@ -55,7 +56,7 @@ COPY_LOCK = "plans.metering.copy_in"
 def keep_still() -> None:
     """Block copies of gold until the transaction ends, so that all its reads see the same copy.
 
-    Waits for a copy that is running.
+    Call it inside a transaction, before the first read of usage. Waits for a copy that is running.
     """
     # ``hashtext``, because the key of an advisory lock is a number.
     with connection.cursor() as cursor:
@@ -63,13 +64,13 @@ def keep_still() -> None:
 
 
 def as_of() -> datetime | None:
-    """Return the watermark of the newest copy, or None before the first copy."""
+    """Return the time up to which copied usage is complete; None before the first copy."""
     newest = UsageCopy.objects.order_by("-copied_at", "-id").first()
     return newest.as_of if newest else None
 
 
 def cells(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[UsageCell]:
-    """Return the tenant's cells in the window, by bucket, space, address and meter."""
+    """Return the tenant's cells in the window, ordered by bucket, space, address and meter."""
     rows = _window(tenant_id, starts_at, ends_at).order_by(
         "bucket_at", "space_id", "address", "meter"
     )
@@ -84,14 +85,18 @@ def totals(
 ) -> dict[str, int]:
     """Return {meter: quantity} in the window for every sampled meter, zero for unused ones.
 
-    Of all the tenant's spaces, or of ``space_id`` alone.
+    Adds up all of the tenant's spaces, or takes ``space_id`` alone. Of the peak meter the result is
+    the largest value of any one space, not a sum.
     """
     figures = by_space(tenant_id, starts_at, ends_at)
     return combine(row for row in figures if space_id is None or row.space_id == space_id)
 
 
 def by_space(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[Figure]:
-    """Return one figure per space and meter, in this order; ``address`` is empty."""
+    """Return one figure per space and meter with usage in the window, ordered by both.
+
+    A figure covers all addresses of the space; its ``address`` is empty.
+    """
     rows = _window(tenant_id, starts_at, ends_at).values("space_id", "meter")
     return [
         Figure(row["space_id"], "", row["meter"], _quantity(row))
@@ -102,9 +107,10 @@ def by_space(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[Fig
 def by_address(
     tenant_id: str, starts_at: datetime, ends_at: datetime, *, space_id: str | None = None
 ) -> list[Figure]:
-    """Return one figure per space, address and meter, in this order.
+    """Return one figure per space, address and meter with usage in the window, ordered by these.
 
-    Of all the tenant's spaces, or of ``space_id`` alone.
+    Covers all of the tenant's spaces, or ``space_id`` alone. Meters of the space, such as
+    connections, have figures with an empty ``address``.
     """
     rows = _window(tenant_id, starts_at, ends_at)
     if space_id is not None:
@@ -135,6 +141,8 @@ class SeriesQuery:
 def series(tenant_id: str, query: SeriesQuery) -> list[tuple[datetime, int]]:
     """Return (start of step, quantity) for each step that has usage, oldest first.
 
+    Starts of steps have the time zone of the query. Quantities are sums, of the peak meter maxima.
+
     Raises:
         Invalid: the meter is not a sampled one, or the step is neither ``hour`` nor ``day``.
     """
@@ -154,7 +162,10 @@ def series(tenant_id: str, query: SeriesQuery) -> list[tuple[datetime, int]]:
 
 
 def combine(figures: Iterable[Figure]) -> dict[str, int]:
-    """Return {meter: quantity} over all ``figures``, with zero for unused sampled meters."""
+    """Return {meter: quantity} over all ``figures``; of the peak meter the largest quantity.
+
+    Sampled meters without a figure are included with zero.
+    """
     found = dict.fromkeys(METERS, 0)
     for figure in figures:
         found[figure.meter] = merged(figure.meter, found.get(figure.meter, 0), figure.quantity)
@@ -162,7 +173,7 @@ def combine(figures: Iterable[Figure]) -> dict[str, int]:
 
 
 def summed_by_space(used: Iterable[UsageCell]) -> list[Figure]:
-    """Return one figure per space and meter, as ``by_space`` does for cells in the database."""
+    """Return one figure per space and meter of ``used``, as ``by_space`` does for database rows."""
     found: dict[tuple[str, str], int] = {}
     for cell in used:
         key = (cell.space_id, cell.meter)
@@ -173,16 +184,17 @@ def summed_by_space(used: Iterable[UsageCell]) -> list[Figure]:
 
 
 def quantity_of(meter: str, figures: Iterable[Figure]) -> int:
-    """Return the quantity of a meter over all ``figures``; of a SUM meter that of its parts.
+    """Return the quantity of ``meter`` over all ``figures``; zero without usage.
 
-    ``messages``, for example, is messages in plus messages out.
+    The quantity of a meter of kind SUM is that of its parts: ``messages`` is messages in plus
+    messages out.
     """
     used = combine(figures)
     return sum(used.get(part, 0) for part in DERIVED.get(meter, (meter,)))
 
 
 def merged(meter: str, left: int, right: int) -> int:
-    """Merge two quantities of one meter: the larger one of a peak, the sum of any other meter."""
+    """Return one quantity for two of the same meter: of a peak the larger one, else their sum."""
     return max(left, right) if _is_peak(meter) else left + right
 
 

@@ -36,9 +36,10 @@ def copy_in(
 ) -> UsageCopy:
     """Replace the cells of all tenants on ``days`` and record the copy, in one transaction.
 
-    ``days`` are UTC dates of buckets, and ``cells`` all gold usage on them. Idempotent: copying the
-    same version again writes the same cells. Readers see either the old or the new cells. Only one
-    copy runs at a time.
+    ``days`` are UTC dates of buckets, and ``cells`` all gold usage on them. ``as_of`` is the
+    watermark of this version of the table. Idempotent: copying the same version again writes the
+    same cells. Other transactions see either the old or the new cells. Waits for a copy that is
+    running, and for transactions that called ``reading.keep_still``.
 
     Raises:
         CopyIsOlder: a newer version was copied already, or the table was replaced.
@@ -69,7 +70,8 @@ def copy_in(
 def require_newer(table_id: str, table_version: int) -> None:
     """Raise CopyIsOlder if a newer version of the table was copied, or a table that replaced it.
 
-    A table that was never copied counts as the replacement of the one that was copied last.
+    A table that was never copied counts as the replacement of the one that was copied last. The
+    same version as before is accepted. Call it while holding ``COPY_LOCK``.
     """
     newest = UsageCopy.objects.order_by("-copied_at", "-id").first()
     if newest is None:
@@ -86,7 +88,7 @@ def require_newer(table_id: str, table_version: int) -> None:
 
 
 def record_of(cell: UsageCell, days: frozenset[date]) -> UsageRecord:
-    """Return the row of a cell; raise Invalid if its day is not among those to replace."""
+    """Return an unsaved row for ``cell``; raise Invalid if its UTC date is not in ``days``."""
     # Cells outside ``days`` are not deleted first: a second copy would store the cell once more.
     if cell.bucket_at.astimezone(UTC).date() not in days:
         raise Invalid(
