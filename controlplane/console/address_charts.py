@@ -15,7 +15,7 @@ _BAR = {
     "7d": timedelta(hours=2),
     "30d": timedelta(hours=8),
 }
-_TICKS = 6  # a time stands below every such part of the axis
+_TICKS = 6  # about how many bars of a chart have their time below them
 TITLES = {"1h": "1 hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days"}
 
 

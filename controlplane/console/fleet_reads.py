@@ -15,8 +15,9 @@ _TROUBLE_FIRST = [
 
 
 def spaces() -> QuerySet[AddressSpace]:
-    """Return every space that is not deleted: by phase (failed first), ``attempts``, tenant, name.
+    """Return all tenants' spaces that are not deleted: by phase, ``attempts``, tenant and name.
 
+    Failed spaces come first, Active ones last.
     ``attempts`` sorts from high to low: each crashed reconcile pass adds 1, a pass that failed with
     a reason sets 1, any other pass sets 0. So spaces whose passes crash again and again come first
     within their phase.

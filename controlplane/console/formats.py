@@ -51,8 +51,7 @@ _VERBS = {
     "withdraw_send": "Block sending on",
     "restore_send": "Allow sending on",
 }
-# Of an Active space, only the problems that clients notice are shown: an expiring certificate, an
-# endpoint that they cannot reach yet, routers that are not all connected to each other.
+# What ``problems_of`` shows of an Active space.
 _TYPES_SHOWN_WHEN_ACTIVE = frozenset({"Certificate", REACHABLE})
 _REASONS_SHOWN_WHEN_ACTIVE = frozenset({Reason.MESH_INCOMPLETE})
 _SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
@@ -110,7 +109,11 @@ def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 
 
 def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
-    """Return the problems of a space; of an Active space, only those that clients notice."""
+    """Return the problems of a space (see ``problems``).
+
+    Of an Active space, only those that clients notice: an expiring certificate, an endpoint that
+    they cannot reach yet, routers that are not all connected to each other.
+    """
     found = problems(space.conditions)
     if space.phase != Phase.ACTIVE:
         return found
@@ -162,7 +165,7 @@ def _value(value: Any) -> str:
 
 
 def limit_words(amount: int | None) -> str:
-    """Return a limit as text; None means no limit."""
+    """Return a limit as text, with thousands separators; ``no limit`` for None."""
     return "no limit" if amount is None else f"{amount:,}"
 
 

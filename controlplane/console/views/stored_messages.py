@@ -157,7 +157,8 @@ def _render(
         "stored": message_requests.page_of(browsed) if browsed else None,
         "change": space_frame.shown(operations[running.pk]) if running else None,
         "polls": reading or running is not None,
-        # Not the request's own path: after a refused form that answers POST only.
+        # Not the request's own path: after a refused form, that is the path of ``send`` or
+        # ``change``.
         "here": _url(scope, row),
         "send_form": send_form or SendForm(),
         "change_form": change_form or ChangeForm(targets=message_requests.targets(row)),
