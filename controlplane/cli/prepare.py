@@ -47,7 +47,7 @@ def wait_for_database(connect: Callable[[], None], pause: Callable[[], None]) ->
     resolve before the database is ready.
 
     Raises:
-        OperationalError: ``connect`` raised it 200 times, with pauses of 3 s after ten minutes.
+        OperationalError: ``connect`` has raised it 200 times, which takes ten minutes or longer.
     """
     from django.db import OperationalError
 

@@ -74,7 +74,7 @@ class OrganizationForm(PlanForm):
 
 
 class SignUpForm(OrganizationForm):
-    """Asks for the email and password of a new user, and for their first organization's plan."""
+    """Asks for a new user's email and password, and their first organization's name and plan."""
 
     email = forms.EmailField(
         label="Work email", widget=forms.EmailInput(attrs={"autocomplete": "username"})
