@@ -11,7 +11,7 @@ import signal
 
 
 def main() -> None:
-    """Run the command line; the entry point of the console script ``waypost``."""
+    """Run the command line and end the process; the entry point of the script ``waypost``."""
     # The imports take long enough to be interrupted by Ctrl-C. The interpreter swallows a
     # KeyboardInterrupt that is raised in one of its callbacks. So until the imports are done, a
     # handler of our own ends the process at once; nothing needs a clean-up yet.

@@ -24,9 +24,9 @@ Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small
 
 
 def setting_option(setting: Setting) -> Any:
-    """Return the annotation of a setting's option for typer: its type and its help.
+    """Return the annotation of a setting's option for typer: its type and its help text.
 
-    The option's value is None if the command line does not name it.
+    The option's value is None if the command line does not give the option.
     """
     number = setting.value
     if isinstance(number, Whole):
@@ -46,12 +46,15 @@ Chosen = Annotated[
 
 
 def given(chosen: Any) -> dict[str, int | str | None]:
-    """Return the settings that the command line names, by their names in the API."""
+    """Return {name in the API: value} of the settings that the command line gives.
+
+    ``chosen`` is the dataclass behind ``Chosen``, with None for each option that is not given.
+    """
     return {name: value for name, value in asdict(chosen).items() if value is not None}
 
 
 def setting_named(option: str) -> str:
-    """Return the API's name of a setting; ``option`` is this name or that of the option.
+    """Return a setting's name in the API, from the name of its option or from that API name.
 
     For example ``max_bytes`` for ``--max-bytes``, ``max-bytes`` or ``max_bytes``.
 

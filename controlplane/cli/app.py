@@ -1,4 +1,4 @@
-"""The tree of commands; handles interrupts, unanswered questions and expected errors of all."""
+"""The tree of all commands, and how each ends at an interrupt, a question or an expected error."""
 
 import getpass
 import sys
@@ -75,7 +75,10 @@ app.add_typer(rollouts.app, name="rollouts")
 
 
 def run() -> None:
-    """Parse and run the command line; expected errors end with a documented exit code."""
+    """Parse the command line, run its command and end the process.
+
+    An expected error is printed, and the exit code is the one that ``output`` documents.
+    """
     # A password may come through a pipe, and getpass warns that it cannot hide it there.
     warnings.simplefilter("ignore", getpass.GetPassWarning)
     with output.refusals():

@@ -128,7 +128,7 @@ def download(
     ] = None,
     tenant: Tenant = None,
 ) -> None:
-    """Write an invoice as PDF, its lines as CSV, or the whole document as JSON."""
+    """Write an invoice to a file: as PDF, its lines as CSV, or its whole document as JSON."""
     kind = _kind(file, kind)  # refuses a wrong name before anything is requested
     api, tenant = login_store.connect(tenant)
     file.write_bytes(api.get_bytes(f"/tenants/{tenant}/invoices/{segment(invoice)}.{kind}"))
@@ -138,7 +138,7 @@ def download(
 @invoices_app.command()
 @slow.change
 def verify(invoice: str, *, how: slow.How) -> None:
-    """Recompute an invoice from its pinned samples; the exit code is 1 if any byte differs."""
+    """Recompute an invoice from the samples behind it; the exit code is 1 if any byte differs."""
     slow.follow(
         f"invoice {invoice}",
         how,
@@ -148,10 +148,11 @@ def verify(invoice: str, *, how: slow.How) -> None:
 
 
 def _kind(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:
-    """Return the format of the file's suffix, or the requested one if there is no suffix.
+    """Return the format that the file's suffix names, or ``requested`` if there is no suffix.
 
     Raises:
-        Invalid: ``invoice.format``: the suffix is not a format, or not the requested one.
+        Invalid: ``invoice.format``: the suffix is not a format, or not the requested one; or there
+            is neither a suffix nor a requested format.
     """
     suffix = file.suffix.lower().removeprefix(".")
     if not suffix and requested:
@@ -185,9 +186,9 @@ def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _quantity(value: Decimal | str | float) -> str:
-    """Return a quantity with thousands separators and at most six decimal places.
+    """Return a quantity as text with thousands separators and at most six decimal places.
 
-    One that six places would show as zero becomes ``<0.000001`` or ``>-0.000001``.
+    A quantity between 0 and 0.000001 becomes ``<0.000001``, a negative one ``>-0.000001``.
     """
     exact = Decimal(str(value))
     if 0 < exact < _LEAST:

@@ -28,7 +28,10 @@ def publish(
     state: State = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Publish a catalog from a YAML file as a new version."""
+    """Publish a catalog from a YAML file as a new version.
+
+    A catalog that equals the newest version is not published again.
+    """
     if not file.is_file():
         why = f"{file} is a folder." if file.is_dir() else f"There is no file {file}."
         raise Invalid(why, code="catalog.file")

@@ -1,8 +1,8 @@
-"""Format values of the API as text for tables: money, instants and nested values.
+"""Formats values of the API as text for tables: money, instants and nested values.
 
-``output`` uses it for tables; JSON output keeps the values as they are. The name of a field decides
-its format: ``…_minor`` is money in minor units of the row's ``currency``; ``…_at``, ``since`` and
-``as_of`` are instants.
+``output`` uses these functions for tables; JSON output keeps the values as they are. The name of a
+field decides its format: ``…_minor`` is money in minor units of the row's ``currency``; ``…_at``,
+``since`` and ``as_of`` are instants.
 """
 
 from collections.abc import Mapping
@@ -16,14 +16,15 @@ _NOTHING = "-"
 
 
 def heading(name: str) -> str:
-    """Return the heading of a field: ``total_minor`` becomes ``total``, ``due_at`` ``due at``."""
+    """Return the heading for a field: ``total`` for ``total_minor``, ``due at`` for ``due_at``."""
     return name.removesuffix("_minor").replace("_", " ")
 
 
 def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
     """Return ``value``, the field ``name`` of ``row``, as text. None and [] become ``-``.
 
-    Nested objects become ``name: value`` pairs. A list of objects has a line for each.
+    A nested object becomes pairs ``name: value``; its empty values are left out. A list of objects
+    has a line for each object, any other list is separated by commas.
     """
     if value is None or value == []:
         return _NOTHING
@@ -43,7 +44,7 @@ def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
 
 
 def instant(value: str) -> str:
-    """Return an ISO 8601 instant in UTC, to the second; any other value comes back unchanged."""
+    """Return an ISO 8601 instant as text in UTC, to the second; any other value as it is."""
     try:
         return datetime.fromisoformat(value).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (TypeError, ValueError):

@@ -25,7 +25,7 @@ def list_connections(
     tenant: Tenant = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """List the open connections of a space's clients, as they were read last."""
+    """List the open connections of a space's clients, as Waypost last read them."""
     api, tenant = login_store.connect(tenant)
     path = f"/tenants/{tenant}/address-spaces/{segment(space)}/connections"
     while True:

@@ -1,4 +1,4 @@
-"""Which extras of the package are installed here; ``app`` offers only commands that can run."""
+"""Finds out which extras of the package are installed: ``app`` offers only runnable commands."""
 
 import importlib.util
 

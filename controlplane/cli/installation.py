@@ -41,9 +41,10 @@ def up(
 
 @contextmanager
 def _login_follows(root: Path) -> Iterator[None]:
-    """Change the URL of the stored login if the block moves the installation to another port.
+    """Change the stored login's URL if the block moves the installation to another port.
 
-    Also if the block fails afterwards.
+    The installation is that in ``root``. Only a login at its former URL changes, also if the block
+    raises an error after the move.
     """
     before = installations.load(root)
     try:
@@ -164,7 +165,7 @@ def demo(
     exit_: Annotated[bool, typer.Option("--exit", help="Stop everything at the end.")] = False,
     oidc: Annotated[bool, typer.Option("--oidc", help="Log in through Keycloak too.")] = False,
 ) -> None:
-    """Run a demonstration; the exit code is 0 only if every comparison matches."""
+    """Run a demonstration; the exit code is 0 only if it completes and all comparisons match."""
     # Imported here, because only this command needs its AMQP clients.
     from controlplane.demo import story
 

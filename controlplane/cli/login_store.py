@@ -24,13 +24,19 @@ class Login:
 
 
 def path() -> Path:
-    """Return the path of the file, ``$XDG_CONFIG_HOME/waypost/login.json``."""
+    """Return the path of the login's file: ``~/.config/waypost/login.json``.
+
+    ``XDG_CONFIG_HOME`` replaces ``~/.config``.
+    """
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(base) / "waypost" / "login.json"
 
 
 def load() -> Login:
-    """Return the stored login, overridden by the environment."""
+    """Return the stored login, each value overridden by its ``WAYPOST_*`` variable.
+
+    Values that neither the file nor the environment has are empty.
+    """
     kept = _kept()
     return Login(
         os.environ.get("WAYPOST_URL") or kept.url,
@@ -46,7 +52,7 @@ def save(login: Login) -> None:
 
 
 def move(old_url: str, new_url: str) -> bool:
-    """Change the URL of the stored login; False if the login is not at ``old_url``.
+    """Change the URL of the stored login if it is at ``old_url``; return whether it changed.
 
     For an installation that moved to another port. Otherwise later commands would send the token to
     the program that uses the old port now.
@@ -58,7 +64,7 @@ def move(old_url: str, new_url: str) -> bool:
 
 
 def forget(url: str) -> bool:
-    """Remove the stored login if it is at ``url``; False if it is not."""
+    """Remove the stored login if it is at ``url``; return whether it was."""
     if not _is_at(url):
         return False
     path().unlink(missing_ok=True)
@@ -66,9 +72,9 @@ def forget(url: str) -> bool:
 
 
 def connect(tenant: str | None = None) -> tuple[Api, str]:
-    """Return a client with the login's token, and the tenant to work in, encoded for a path.
+    """Return an API client with the login's token, and the tenant's slug encoded for a path.
 
-    The tenant is ``tenant``, else the login's.
+    The slug is ``tenant``, or the login's if ``tenant`` is None. Nothing is requested yet.
 
     Raises:
         Denied: ``login.missing``: there is no login, or ``login.no_tenant``: no tenant is chosen.
@@ -88,7 +94,7 @@ def connect(tenant: str | None = None) -> tuple[Api, str]:
 
 
 def connect_staff() -> Api:
-    """Return a client with the login's token, for commands of operators, who need no tenant.
+    """Return an API client with the login's token, for commands of operators, who need no tenant.
 
     Raises:
         Denied: ``login.missing``: there is no login.

@@ -1,4 +1,4 @@
-"""`waypost messages`: the stored messages of an address."""
+"""`waypost messages`: browse and change the stored messages of an address, or send one."""
 
 import json
 from typing import Annotated, Any
@@ -82,7 +82,7 @@ def delete(
     *,
     how: slow.How,
 ) -> None:
-    """Delete selected messages."""
+    """Delete selected messages of an address."""
     question = "" if yes else f"Delete {len(message)} messages in {address}?"
     body = {"address": address, "messages": message}
     _change(f"deleting messages of {address}", how, space, "delete", body, question)
@@ -98,7 +98,7 @@ def move(
     *,
     how: slow.How,
 ) -> None:
-    """Move messages to another queue of the same space."""
+    """Move all messages, or selected ones, to another queue of the same space."""
     body = {"address": address, "to": to, "messages": message or None}
     _change(f"moving messages of {address} to {to}", how, space, "move", body)
 
@@ -113,7 +113,7 @@ def resend(
     *,
     how: slow.How,
 ) -> None:
-    """Move dead letters back to the queues that they came from."""
+    """Move all dead letters, or selected ones, back to the queues that they came from."""
     body = {"address": address, "messages": message or None, "rate": rate}
     _change(f"resending messages of {address}", how, space, "resend", body)
 
@@ -128,7 +128,11 @@ def _change(
 
 
 def _property(given: str) -> tuple[str, Any]:
-    """Return name and value of ``name=value``; a value that is no JSON is a text."""
+    """Return (name, value) of ``name=value``; the value is parsed as JSON, else it is a text.
+
+    Raises:
+        Invalid: ``property.invalid``: there is no name or no ``=``.
+    """
     name, separator, text = given.partition("=")
     if not (name and separator):
         raise Invalid(f"{given!r} is no property: write name=value.", code="property.invalid")

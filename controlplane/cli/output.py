@@ -1,4 +1,4 @@
-"""The command's output: tables or JSON on stdout, progress and errors on stderr.
+"""Prints the command's output: tables or JSON on stdout, progress and errors on stderr.
 
 Exit codes, for scripts (docs/cli.md lists them too)::
 
@@ -66,7 +66,10 @@ _requested: ContextVar[Format] = ContextVar("_requested", default=Format.TABLE)
 
 
 def answer_in(form: Format) -> Format:
-    """Print errors in ``form`` from now on; return it. The callback of the option ``--output``."""
+    """Make later errors print in ``form``, and return ``form``.
+
+    typer calls it with the value of the option ``--output``.
+    """
     _requested.set(form)
     return form
 
@@ -80,7 +83,7 @@ Output = Annotated[
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output: Format) -> None:
-    """Print a list: the named columns as a table, or all fields as JSON."""
+    """Print a list of objects: a table with the fields ``columns``, or all fields as JSON."""
     if output is Format.JSON:
         show_json(list(rows))
         return
@@ -113,9 +116,10 @@ def watch(
     *,
     wait: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Print what ``read`` returns every few seconds, until an interrupt.
+    """Call ``read`` every few seconds and print the object that it returns, until Ctrl-C.
 
-    On a terminal each answer replaces the one before; ``wait`` sleeps for the given seconds.
+    On a terminal each object replaces the one before. ``wait`` sleeps for the given seconds. The
+    function only ends by an exception, such as the KeyboardInterrupt of Ctrl-C.
     """
     while True:
         row = read()
@@ -145,7 +149,7 @@ def say(message: str) -> None:
 def progress(title: str) -> Iterator[Callable[[Json], None]]:
     """Show a line of progress while the block runs; on a terminal only.
 
-    Yields a function that takes the operation and shows the step that it waits for.
+    Yields a function that takes an operation and shows its first step that is not done.
     """
     with errors.status(Text(title)) as status:
 
@@ -158,10 +162,10 @@ def progress(title: str) -> Iterator[Callable[[Json], None]]:
 
 
 def confirm(question: str) -> None:
-    """Ask a question on stderr; return if the user agrees.
+    """Ask a question on stderr; return only if the user agrees.
 
     Raises:
-        typer.Exit: the user does not agree; exit code 1.
+        typer.Exit: the user does not agree; the exit code is 1.
         typer.Abort: Ctrl-C or Ctrl-D at the question.
         Invalid: ``confirmation.missing``: there is no terminal to ask.
     """
@@ -201,7 +205,7 @@ def refusals() -> Iterator[None]:
 
 
 def exit_code(error: WaypostError) -> int:
-    """Return the exit code of an error, as the module documents it."""
+    """Return the exit code for an error, one of those that the module's docstring lists."""
     if error.error_code == QuotaExceeded.code:  # raised here, or refused by the API (``Refused``)
         return 6
     if isinstance(error, Refused):
@@ -222,9 +226,9 @@ def _show_error(error: WaypostError) -> None:
 
 
 def _reasons(error: WaypostError) -> Sequence[str]:
-    """Return lines ``field: reason`` for the reasons that the message does not contain already.
+    """Return lines ``field: reason`` for the error's reasons that its message does not contain.
 
-    At most 20, then a line with the number of the rest.
+    At most 20 reasons have a line; one more line has the number of the rest.
     """
     found = [
         f"{name}: {reason}"

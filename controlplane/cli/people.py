@@ -20,7 +20,10 @@ def login(
     tenant: Annotated[str | None, typer.Option("--tenant", "-t")] = None,
     state: State = None,
 ) -> None:
-    """Log in and remember it for the next commands."""
+    """Log in and remember it for the next commands.
+
+    Without --tenant, the next commands use the first tenant of the account.
+    """
     address = url or _embedded_url(state)
     session = Api(address).post("/session", {"email": email, "password": password})
     slugs = [membership["slug"] for membership in session["tenants"]]
@@ -37,7 +40,7 @@ def login(
 
 
 def logout() -> None:
-    """End the session and forget it, even if the server cannot be reached."""
+    """End the session and remove the stored login, even if the server cannot be reached."""
     kept = login_store.load()
     try:
         if kept.token:

@@ -1,7 +1,7 @@
-"""Check from outside that an installed portal serves: its health, its pages and its API.
+"""Checks from outside that an installed portal serves: its health, its pages and its API.
 
-``helm test`` runs it in a pod as ``python -m controlplane.cli.portal_check <base URL>``. It changes
-nothing and needs no account.
+``helm test`` runs this module in a pod as ``python -m controlplane.cli.portal_check <base URL>``.
+The check changes nothing and needs no account.
 """
 
 import json
@@ -23,7 +23,7 @@ def _lists_plans(body: str) -> bool:
     return isinstance(plans, list) and len(plans) > 0
 
 
-# Path, what a wrong answer means, and whether an answer is right.
+# Path, what a wrong answer means, and a function of the body that returns whether it is right.
 _QUESTIONS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     ("/healthz", "the web server does not serve", lambda body: True),
     ("/readyz", "the database or the queue is away", _says_ready),
@@ -33,9 +33,10 @@ _QUESTIONS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
 
 
 def check(base: str) -> list[str]:
-    """Ask the portal at ``base`` and return one sentence for each wrong answer; empty if it serves.
+    """Request four paths of the portal at ``base``; return a text for each wrong answer, or [].
 
-    Takes at most a minute. Idempotent; raises nothing for a portal that does not answer.
+    ``base`` is the URL without a final slash. A request that gets no answer for 15 s counts as
+    wrong, and so does an error status.
     """
     return [trouble for question in _QUESTIONS if (trouble := _trouble(base, *question))]
 
@@ -59,7 +60,10 @@ def _words(error: Exception) -> str:
 
 
 def main() -> None:
-    """Check the portal whose base URL is the argument; exit with 1 and the reasons if it fails."""
+    """Check the portal whose base URL is the command's only argument.
+
+    If an answer is wrong, print the reasons on stderr and exit with 1.
+    """
     (base,) = sys.argv[1:]
     if troubles := check(base.rstrip("/")):
         sys.exit("\n".join(troubles))

@@ -1,6 +1,6 @@
-"""Prepare an installation's database: migrations, static files, catalog, operator account.
+"""Prepares an installation: database migrations, static files, catalog, operator account.
 
-``embedded.starting`` and, in a cluster, the chart's migration job run it as ``python -m
+``embedded.starting`` and, in a cluster, the chart's migration job run this module as ``python -m
 controlplane.cli.prepare`` with the installation's environment. Idempotent.
 """
 
@@ -16,7 +16,11 @@ _ATTEMPTS, _PAUSE_SECONDS = 200, 3  # ten minutes, and the time that each attemp
 
 
 def main() -> None:
-    """Apply migrations, collect static files, publish the default catalog, create the operator."""
+    """Apply migrations, collect static files, publish the default catalog, create the operator.
+
+    Waits first for the database, then for another preparation that is running. The default catalog
+    is published only if none is. The operator's password is ``WAYPOST_OPERATOR_PASSWORD``.
+    """
     django.setup()
     # Models can be imported only now.
     from django.core.management import call_command
@@ -37,13 +41,13 @@ def main() -> None:
 
 
 def wait_for_database(connect: Callable[[], None], pause: Callable[[], None]) -> None:
-    """Return once ``connect`` succeeds; each failure is printed, and ``pause`` called after it.
+    """Call ``connect`` until it succeeds; print each failure and call ``pause`` after it.
 
-    In a cluster this starts together with the bundled database, whose name does not resolve before
-    it is ready.
+    In a cluster the preparation starts together with the bundled database, whose host name does not
+    resolve before the database is ready.
 
     Raises:
-        OperationalError: the database does not answer after ten minutes.
+        OperationalError: ``connect`` has raised it 200 times, which takes ten minutes or longer.
     """
     from django.db import OperationalError
 

@@ -1,7 +1,7 @@
-"""Publish a catalog in an installation's database, or only show what would change.
+"""Publishes a catalog in an installation's database, or only shows what would change.
 
-``waypost catalog publish`` runs it as a separate process with the installation's environment. In a
-cluster, operators run it in a pod.
+``waypost catalog publish`` runs this module as a separate process with the installation's
+environment. In a cluster, operators run it in a pod.
 """
 
 import sys
@@ -15,9 +15,10 @@ from plans.catalog import parsing
 
 
 def main() -> None:
-    """Print what changes, then publish the file named by the first argument.
+    """Print what publishing does to each plan, then publish the catalog.
 
-    With ``--dry-run`` nothing is published. With ``--output=json`` changes and errors are JSON.
+    The first argument is the path of the catalog's YAML file. Unchanged plans are printed too. With
+    ``--dry-run`` nothing is published. With ``--output=json`` the list and errors are JSON.
     """
     # Without a parser of options: `waypost catalog publish` has checked them.
     is_json = "--output=json" in sys.argv

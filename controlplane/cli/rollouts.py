@@ -32,19 +32,19 @@ def show(form: Output = Format.TABLE) -> None:
 
 @app.command()
 def pause(reason: Reason = "", form: Output = Format.TABLE) -> None:
-    """Change no further spaces; those that are changing now are completed."""
+    """Pause the rollout: no further space changes; those that are changing now are completed."""
     _steer("pause", reason, form)
 
 
 @app.command()
 def resume(reason: Reason = "", form: Output = Format.TABLE) -> None:
-    """Continue after a pause or a stop; failed spaces get another attempt."""
+    """Continue the rollout after a pause or a stop; failed spaces get another attempt."""
     _steer("resume", reason, form)
 
 
 @app.command()
 def back(reason: Reason = "", yes: Yes = False, form: Output = Format.TABLE) -> None:
-    """Bring all spaces back to the previous release."""
+    """Begin a rollout that brings all spaces back to the previous release."""
     if not yes:
         output.confirm("Bring every space back to the previous release?")
     _steer("roll-back", reason, form)
@@ -69,7 +69,7 @@ def _show(rollout: Json, form: Format) -> None:
 
 
 def _in_short(rollout: Json) -> dict[str, Any]:
-    """Return the rollout's fields, its releases as numbers, and the new release's images."""
+    """Return a rollout as one flat row: releases as numbers, images, state, reason and times."""
     release, former = rollout["release"], rollout["former"]
     return {
         "release": release["number"],

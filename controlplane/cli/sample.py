@@ -1,15 +1,18 @@
-"""Take last samples of all metered spaces; exit code 1 if not every counter could be read.
+"""Takes last samples of all metered spaces; exit code 1 if not every instance answered.
 
-``embedded.stack`` runs it as ``python -m controlplane.cli.sample`` with the installation's
-environment, before it or ``embedded.backup`` stops brokers and routers. The samples stay in the
-database until they are landed. Idempotent.
+``embedded.stack`` runs this module as ``python -m controlplane.cli.sample`` with the installation's
+environment, before that module or ``embedded.backup`` stops brokers and routers. The samples
+stay in the database until they are landed. Idempotent.
 """
 
 import django
 
 
 def main() -> int:
-    """Sample every metered space; return the exit code: 0 if every counter was read."""
+    """Sample every metered space once.
+
+    Returns the exit code: 0 if every instance answered and every sample was stored, else 1.
+    """
     django.setup()
     # Models can be imported only now.
     from workers import wiring

@@ -14,7 +14,11 @@ from controlplane.rest_client import Api, Json
 
 @dataclass(frozen=True)
 class How:
-    """The options of a command that changes something: tenant, whether to wait, output format."""
+    """The common options of a command that changes something, for ``follow``.
+
+    They are the tenant, whether to skip the wait, and the output format. ``change`` adds them to a
+    command.
+    """
 
     tenant: Tenant = None
     no_wait: NoWait = False
@@ -64,10 +68,11 @@ def follow(
 ) -> None:
     """Request a change with ``ask``, wait until its operation has succeeded, and print the result.
 
-    * ``ask``: gets the client and the tenant's path (``/tenants/<slug>``). It returns an operation,
-      or the resource itself if there was nothing to change.
+    * ``title``: names the change in the output, such as ``creating space orders``.
+    * ``ask``: gets the API client and the tenant's path (``/tenants/<slug>``). It returns an
+      operation, or the resource itself if there was nothing to change.
     * ``how``: with ``no_wait``, the operation is printed at once.
-    * ``done``: the text for success.
+    * ``done``: the text for success; ``done`` if empty.
     * ``once``: values that only this output shows, such as a generated password.
 
     Raises:

@@ -58,7 +58,10 @@ def show(name: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 
 @app.command()
 def trust(name: str, tenant: Tenant = None) -> None:
-    """Print the certificates (PEM) that clients of the space must trust."""
+    """Print the certificates (PEM) that clients of the space must trust.
+
+    If they trust its certificate already, say so instead.
+    """
     api, tenant = login_store.connect(tenant)
     space = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")
     # A set, because most endpoints have the same certificate.

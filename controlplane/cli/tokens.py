@@ -27,7 +27,7 @@ def issue(
     tenant: Tenant = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Issue a token and print it; it is shown only once."""
+    """Issue a token that does not expire, and print it; it is shown only once."""
     api, tenant = login_store.connect(tenant)
     issued = api.post(f"/tenants/{tenant}/tokens", {"name": name, "role": role})
     output.show_one(issued, form)

@@ -30,7 +30,10 @@ Page: TypeAlias = Callable[..., HttpResponseBase]
 
 
 def public_page(view: Page) -> Page:
-    """Open ``view`` to everyone. It gets the request."""
+    """Decorate ``view``: open it to everyone. The view gets the request.
+
+    A ``WaypostError`` that the view raises becomes an error page (``refusal_page``).
+    """
 
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -43,7 +46,10 @@ def public_page(view: Page) -> Page:
 
 
 def login_page(view: Page) -> Page:
-    """Open ``view`` to every logged-in user. It gets a ``Scope``."""
+    """Decorate ``view``: open it to every logged-in user. The view gets a ``Scope``.
+
+    An anonymous visitor is redirected to the login page. A ``WaypostError`` becomes an error page.
+    """
 
     @public_page
     @wraps(view)
@@ -57,9 +63,12 @@ def login_page(view: Page) -> Page:
 
 
 def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[Page], Page]:
-    """Open a view to members of the tenant in the URL. It gets a ``TenantScope``.
+    """Decorate a view: open it to members of the tenant in the URL. It gets a ``TenantScope``.
 
-    GET and HEAD need the permission ``see``. Other methods need ``change``, by default the same.
+    GET and HEAD need the permission ``see``. Other methods need ``change``, or ``see`` if
+    ``change`` is None. A member without the permission gets an error page with status 403. A user
+    who is no member, operators included, gets one with 404. An anonymous visitor is redirected to
+    the login page.
     """
 
     def decorate(view: Page) -> Page:
@@ -83,7 +92,11 @@ def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[
 
 
 def staff_page(view: Page) -> Page:
-    """Open ``view`` to operators, with a ``StaffScope``; answer every other user with 404."""
+    """Decorate ``view``: open it to operators (staff). The view gets a ``StaffScope``.
+
+    Any other logged-in user gets an error page with status 404. An anonymous visitor is redirected
+    to the login page.
+    """
 
     @public_page
     @wraps(view)
@@ -99,7 +112,7 @@ def staff_page(view: Page) -> Page:
 
 
 def refusal_page(request: HttpRequest, error: WaypostError) -> HttpResponse:
-    """Return the error page: title, message with the next step, HTTP status and stable code."""
+    """Return the page that shows an error's title, message and code, with the error's status."""
     context = {
         "title": error.title,
         "message": error.message,

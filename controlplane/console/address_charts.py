@@ -1,4 +1,4 @@
-"""The charts of an address page, from its history. Pure."""
+"""Builds the charts of an address's page from the address's stored history. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +15,16 @@ _BAR = {
     "7d": timedelta(hours=2),
     "30d": timedelta(hours=8),
 }
-_TICKS = 6  # a time stands below every such part of the axis
+_TICKS = 6  # about how many bars of a chart have their time below them
 TITLES = {"1h": "1 hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One bar of every chart, as a row of the table below them. None: not known."""
+    """The values of one time step: a bar in each chart, and a row of the table below the charts.
+
+    ``depth`` (stored messages) and ``consumers`` (receivers) are None while they are not known.
+    """
 
     label: str
     messages_in: int
@@ -32,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True)
 class _Column:
-    """A value of ``Row`` that has a chart."""
+    """One chart of the page: the field ``name`` of ``Row`` that it shows, its title and unit."""
 
     name: str
     title: str
@@ -49,16 +52,18 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Charts:
-    """The charts of one span, and the same figures as rows; ``unit`` is the length of a bar."""
+    """The charts of one address over one span, and the same values as table rows."""
 
     charts: Sequence[BarChart]
     rows: Sequence[Row]
 
 
 def build(series: Series, span: str) -> Charts:
-    """Return the charts of a history. Values that the engines cannot know have no chart.
+    """Return the charts of ``series``, the history of an address over ``span``, such as ``24h``.
 
-    A bar of messages is their sum. A bar of another value is the highest of its steps.
+    A bar covers one or more steps of the history. For messages in and out, its height is the sum
+    over these steps; for stored messages and receivers, the highest value. A value that no step
+    knows has no chart. Where only some bars are unknown, those are drawn as 0; the rows have None.
     """
     bar = _BAR[span]
     size = bar // series.step

@@ -1,4 +1,4 @@
-"""Bar charts of the usage page as inline SVG. Pure.
+"""Draws the bar charts of the usage page and of address pages as inline SVG. Pure.
 
 The style sheet sets the colors. For screen readers, each chart has a title and a description, each
 bar has a title with its value, and the page shows the same figures as a table.
@@ -37,7 +37,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarChart:
-    """A chart. ``id`` is unique on its page. ``unit`` follows each value in the bars' tooltips."""
+    """A bar chart that ``build_svg`` draws.
+
+    ``id`` is unique on the page. ``unit`` follows each value in the bars' tooltips.
+    """
 
     id: str
     title: str
@@ -86,9 +89,10 @@ def nice_ceiling(value: Decimal) -> Decimal:
 
 
 def _axis_top(value: Decimal) -> Decimal:
-    """Return the value at the top of the axis, a round number of ``value`` or more.
+    """Return the value at the top of the axis: a round number that is at least ``value``.
 
-    The middle grid line is at half of it, and ``words`` must print this half without rounding.
+    Half of the result is the label of the middle grid line, so ``words`` must print that half
+    without rounding.
     """
     top = max(nice_ceiling(value), _LEAST_TOP)
     return top if top / 2 % _LEAST == 0 else top * 2
@@ -110,8 +114,8 @@ def words(value: Decimal) -> str:
 def compact(value: Decimal) -> str:
     """Return a number in thousands, millions and so on, for an axis: ``950``, ``2.5k``, ``10M``.
 
-    Any value of an axis has at most five characters below 1,000T. Other values keep up to three
-    decimals and may be longer.
+    Below 1,000T, the label of a grid line has at most five characters. Any other ``value`` keeps
+    up to three decimals, so its text may be longer.
     """
     for size, suffix in _SUFFIXES:
         if value >= size:

@@ -15,8 +15,9 @@ _TROUBLE_FIRST = [
 
 
 def spaces() -> QuerySet[AddressSpace]:
-    """Return every space that is not deleted: by phase (failed first), ``attempts``, tenant, name.
+    """Return all tenants' spaces that are not deleted: by phase, ``attempts``, tenant and name.
 
+    Failed spaces come first, Active ones last.
     ``attempts`` sorts from high to low: each crashed reconcile pass adds 1, a pass that failed with
     a reason sets 1, any other pass sets 0. So spaces whose passes crash again and again come first
     within their phase.
@@ -31,16 +32,19 @@ def spaces() -> QuerySet[AddressSpace]:
 
 
 def phases() -> list[tuple[str, int]]:
-    """Return (phase, number of spaces), failed first; phases without spaces are left out."""
+    """Return (phase, number of spaces of all tenants), failed first.
+
+    Deleted spaces do not count. Phases without spaces are left out.
+    """
     counted = _living().order_by().values_list("phase").annotate(count=Count("id"))
     found = dict(counted)
     return [(phase.value, found[phase]) for phase in _TROUBLE_FIRST if phase in found]
 
 
 def waiting() -> QuerySet[AddressSpace]:
-    """Return the spaces whose newest generation is not applied yet, the oldest change first.
+    """Return the spaces of all tenants whose newest generation the workers have not applied yet.
 
-    The time of a space is that of its last change.
+    The space that was last changed longest ago comes first. Deleted spaces are left out.
     """
     return _living().exclude(generation=F("observed_generation")).order_by("updated_at", "id")
 

@@ -51,28 +51,33 @@ _VERBS = {
     "withdraw_send": "Block sending on",
     "restore_send": "Allow sending on",
 }
-# Of an Active space, only the problems that clients notice are shown: an expiring certificate, an
-# endpoint that they cannot reach yet, routers that are not all connected to each other.
+# What ``problems_of`` shows of an Active space.
 _TYPES_SHOWN_WHEN_ACTIVE = frozenset({"Certificate", REACHABLE})
 _REASONS_SHOWN_WHEN_ACTIVE = frozenset({Reason.MESH_INCOMPLETE})
 _SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def phase_class(phase: str) -> str:
-    """Return the badge class of a phase, or '' (neutral) for an unknown one."""
+    """Return the CSS class of a phase's badge, or '' (neutral) for an unknown phase."""
     return _PHASE_CLASS.get(phase, "")  # type: ignore[call-overload, no-any-return]
 
 
 def invoice_class(state: str) -> str:
-    """Return the badge class of an invoice's state; '' is neutral."""
+    """Return the CSS class of the badge of an invoice's state; '' is neutral.
+
+    Raises:
+        KeyError: ``state`` is not one of ``Invoice.State``.
+    """
     return _INVOICE_CLASS[state]
 
 
 def step_class(step: Mapping[str, str]) -> str:
     """Return the CSS class of an operation's step: ``done``, ``now``, ``failed`` or ``todo``.
 
+    A waiting step is ``now`` if it has a message, else ``todo``.
+
     Raises:
-        KeyError: its state is not one that ``operations.progress`` documents.
+        KeyError: the step's state is not one that ``operations.progress`` documents.
     """
     # A step that waits for something says for what. One whose turn has not come has no message.
     if step["state"] == "waiting" and not step["message"]:
@@ -81,12 +86,15 @@ def step_class(step: Mapping[str, str]) -> str:
 
 
 def operation_class(state: str) -> str:
-    """Return the badge class of an operation's state, or '' (neutral) for an unknown one."""
+    """Return the CSS class of the badge of an operation's state; '' (neutral) if unknown."""
     return _OPERATION_CLASS.get(state, "")
 
 
 def operation_title(kind: str, name: str) -> str:
-    """Return the title of an operation: ``address.create`` of x -> ``Create address x``."""
+    """Return an operation's title, such as ``Create address x`` for ``address.create``.
+
+    ``name`` is the name of the operation's subject.
+    """
     noun, _, verb = kind.partition(".")
     return f"{_VERBS.get(verb, verb.capitalize())} {_NOUNS.get(noun, plain_words(noun))} {name}"
 
@@ -101,7 +109,11 @@ def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 
 
 def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
-    """Return the problems of a space; of an Active space, only those that clients notice."""
+    """Return the problems of a space (see ``problems``).
+
+    Of an Active space, only those that clients notice: an expiring certificate, an endpoint that
+    they cannot reach yet, routers that are not all connected to each other.
+    """
     found = problems(space.conditions)
     if space.phase != Phase.ACTIVE:
         return found
@@ -114,7 +126,10 @@ def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
 
 
 def problem_words(space: AddressSpace) -> str:
-    """Return the problems of a space as staff read them, as one line: ``reason: message …``."""
+    """Return all problems of a space on one line for staff: ``reason: text`` for each; '' if none.
+
+    The text is the condition's ``detail`` for staff, or its message if it has no detail.
+    """
     return " ".join(
         f"{condition['reason']}: {condition.get('detail') or condition['message']}"
         for condition in problems_of(space)
@@ -129,7 +144,8 @@ def operation_words(operations: Sequence[str]) -> str:
 def change_words(event: AuditEvent) -> str:
     """Return the values that an audit event changed as one line: ``role: viewer → admin``.
 
-    A value that only ``after`` has is shown without an arrow.
+    Values that are equal before and after are left out. A value that only ``after`` has is shown
+    without an arrow. None and an empty text are shown as ``nothing``.
     """
     # A dict removes duplicates and, unlike a set, keeps the order.
     names = dict.fromkeys([*event.before, *event.after])
@@ -149,12 +165,15 @@ def _value(value: Any) -> str:
 
 
 def limit_words(amount: int | None) -> str:
-    """Return a limit as text; None means no limit."""
+    """Return a limit as text, with thousands separators; ``no limit`` for None."""
     return "no limit" if amount is None else f"{amount:,}"
 
 
 def quantity(base: int, meter: str) -> str:
-    """Return ``base`` base units of a meter in its display unit: ``1,250 messages``."""
+    """Return ``base`` base units of a meter as text in its display unit: ``1,250 messages``.
+
+    For a meter that is not sampled, the text is the number of base units without a unit.
+    """
     shown = meters.BY_METER.get(meter)
     if shown is None:  # a meter without samples, whose unit the portal does not know: base units
         return charts.words(Decimal(base))
@@ -175,5 +194,8 @@ def ago(moment: datetime, now: datetime) -> str:
 
 
 def plain_words(slug: str) -> str:
-    """Return a slug as text: ``messages_per_month`` -> ``messages per month``."""
+    """Return a slug as text: ``messages_per_month`` -> ``messages per month``.
+
+    A dot becomes a colon and a space.
+    """
     return slug.replace("_", " ").replace(".", ": ")

@@ -65,7 +65,10 @@ def get(tenant: Tenant | None, name: str) -> Invoice:
 
 
 def running(tenant: Tenant) -> Preview | None:
-    """Return the preview of the current period, or None when it cannot be priced."""
+    """Return the priced current period of the tenant; None if it cannot be priced.
+
+    It cannot be priced without a plan subscription, for example.
+    """
     try:
         return previewing.preview(tenant)
     except WaypostError:  # such as no subscription: the page must show the other parts
@@ -73,7 +76,7 @@ def running(tenant: Tenant) -> Preview | None:
 
 
 def events(row: Invoice) -> Sequence[InvoiceEvent]:
-    """Return the invoice's history, oldest first."""
+    """Return the events of an invoice's history, oldest first."""
     return list(row.events.order_by("at", "id"))
 
 
@@ -83,7 +86,10 @@ def payments(row: Invoice) -> Sequence[Payment]:
 
 
 def proof(row: Invoice) -> Operation | None:
-    """Return the operation of the newest verification of the invoice, or None if there is none."""
+    """Return the operation of the invoice's newest verification; None if none was requested.
+
+    The operation may still run, and it may have failed.
+    """
     # The invoice's row does not refer to it.
     requested = Operation.objects.filter(subject_id=row.id, kind=VERIFY)
     return requested.order_by("-created_at").first()

@@ -13,10 +13,10 @@ from tenants.models import Tenant
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit and the use of one resource.
+    """One limited resource of a tenant: its limits and how much of it is used.
 
     ``amount`` is the limit in force, ``planned`` the limit of the plan; None means no limit.
-    ``override`` is the tenant's override, also one that has expired.
+    ``override`` is the tenant's override, also one that has expired; None without one.
     """
 
     resource: Resource
@@ -28,9 +28,14 @@ class Limit:
 
 
 def of(tenant: Tenant) -> list[Limit]:
-    """Return the limit and use of every resource that a plan can limit for a tenant.
+    """Return the limits and use of every resource that a plan can limit for a whole tenant.
 
-    The use is that of the checks that admit changes and of quota enforcement.
+    Spaces, addresses, members and the like are counted as admission counts them. The use of
+    messages a month is that of the current month, without usage that is not copied from the
+    lakehouse yet.
+
+    Raises:
+        NoPlan: the tenant has no open subscription.
     """
     planned, amounts = admission.plan_of(tenant).quotas, admission.limits(tenant)
     # Without the usage that is not copied from the lakehouse yet: pages say "as of" which time.

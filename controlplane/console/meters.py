@@ -1,4 +1,4 @@
-"""How the portal shows each sampled meter: title, display unit, conversion from base units."""
+"""Says how the portal shows each sampled meter: title, display unit, size of that unit."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,11 +18,11 @@ class Shown:
 
     @property
     def heading_unit(self) -> str:
-        """The unit for a table heading, or '' when the title already contains it."""
+        """The unit for a table heading, or '' when the title already contains the unit."""
         return "" if self.unit in self.title.lower() else self.unit
 
     def amount(self, quantity: int) -> Decimal:
-        """Return a quantity of base units in ``unit``."""
+        """Return ``quantity``, a number of base units, converted to ``unit``."""
         return Decimal(quantity) / self.base_per_unit
 
 

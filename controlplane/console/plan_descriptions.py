@@ -1,4 +1,4 @@
-"""Texts about plans, space plans, address plans and the types of spaces and addresses. Pure."""
+"""Returns texts about plans, space plans, address plans, and space and address types. Pure."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -43,8 +43,10 @@ def space_type_words(space_type: str) -> str:
 def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) -> list[str]:
     """Return short lines about a plan for its card.
 
-    For a plan: main limits, included usage, prices of meters. For a space plan: its size. For an
-    address plan: its partitions, if it has several.
+    * For a plan: main limits, included usage, prices of meters.
+    * For a space plan: the most addresses and connections, the numbers of brokers and routers, and
+      the lines of ``sizes``.
+    * For an address plan: its number of partitions if it has several, else no line.
     """
     if isinstance(plan, PlanDefinition):
         quotas = [
@@ -72,7 +74,10 @@ def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) ->
 
 
 def sizes(plan: SpacePlanDefinition) -> list[str]:
-    """Return lines about each broker of a space plan, and about the limits of its clients."""
+    """Return lines about a space plan: memory and disk of each broker, then limits of clients.
+
+    A limit that the plan does not have has no line.
+    """
     disk = f" and {plan.broker_disk_gb:,} GiB of disk" if plan.broker_disk_gb else ""
     limits = {
         "messages of up to {:,} KiB": plan.max_message_kb,
@@ -91,7 +96,7 @@ def sizes(plan: SpacePlanDefinition) -> list[str]:
 
 
 def hour_price(price: Decimal, currency: str) -> str:
-    """Return an hourly price as text, with that of a month of 730 hours; 0 is ``no charge``."""
+    """Return an hourly price as text, with the price of 730 hours, a month; 0 is ``no charge``."""
     month = money.display(int((price * 730).scaleb(money.minor_digits(currency))), currency)
     return (
         f"{price.normalize():f} {currency} an hour, about {month} a month" if price else "no charge"
@@ -103,9 +108,10 @@ def hours(
     space_plans: Sequence[SpacePlanDefinition],
     address_plans: Sequence[AddressPlanDefinition],
 ) -> list[str]:
-    """Return lines with the lowest hourly price of a space and of an address on ``plan``.
+    """Return a line with the lowest hourly price of a space on ``plan``, and one of an address.
 
-    A line is left out if all its plans are free or if the included hours cover the full quota.
+    Of ``space_plans`` and ``address_plans``, only those that ``plan`` allows count. A line is left
+    out if all these are free, or if the hours that ``plan`` includes cover its full quota.
     """
     sold = {
         Resource.SPACES: [p.hour_price for p in space_plans if p.key in plan.space_plans],
@@ -120,15 +126,18 @@ def hours(
 
 
 def includes_all(plan: PlanDefinition, resource: Resource) -> bool:
-    """Return whether the included hours pay for the full quota of ``resource`` in any month."""
+    """Return whether the hours that ``plan`` includes cover its full quota in any month.
+
+    ``resource`` is SPACES or ADDRESSES. Without a quota for it, the result is False.
+    """
     quota, included = plan.quotas.get(resource), plan.included.get(_HOURS[resource], 0)
     return quota is not None and quota * _LONGEST_MONTH_HOURS <= included
 
 
 def price_words(price: MeterPrice, currency: str) -> str:
-    """Return a price as one line: ``from 0.02 EUR per 1,000 messages``.
+    """Return a meter's price as one line: ``from 0.02 EUR per 1,000 messages``.
 
-    It names the lowest price of all tiers; "from" stands in front if the tiers differ.
+    The line names the lowest price of all tiers; "from" stands in front if the tiers differ.
     """
     # ``min`` and not the last tier: the catalog does not require falling prices.
     unit_prices = {tier.unit_price for tier in price.tiers}

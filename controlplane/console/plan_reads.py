@@ -1,4 +1,4 @@
-"""The plans on offer, and the space and address plans that a tenant may choose from.
+"""Reads the plans on offer, and the space and address plans that a tenant may choose from.
 
 The cheapest plans and the first types come first, because forms select the first choice by default.
 """
@@ -19,14 +19,21 @@ _ADDRESS_TYPES = list(AddressType.values)
 
 @dataclass(frozen=True)
 class Offer:
-    """A plan on offer. ``hours`` are texts with the hourly prices of its spaces and addresses."""
+    """A plan of the published catalog, for a card that offers it.
+
+    ``hours`` are texts with the lowest hourly prices of spaces and addresses on this plan.
+    """
 
     plan: PlanDefinition
     hours: Sequence[str] = ()
 
 
 def offered() -> list[Offer]:
-    """Return the plans of the published catalog, lowest monthly fee first."""
+    """Return the plans of the newest published catalog, lowest monthly fee first.
+
+    Raises:
+        Missing: no catalog is published.
+    """
     sold = publishing.current()
     return [
         Offer(plan, plan_descriptions.hours(plan, sold.space_plans, sold.address_plans))
@@ -35,9 +42,13 @@ def offered() -> list[Offer]:
 
 
 def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:
-    """Return the space plans that the tenant's plan allows, by space type and hourly price.
+    """Return the published space plans that the tenant's plan allows.
 
-    Space types that this installation cannot run are left out.
+    They are sorted by space type and hourly price. Plans of space types that this installation
+    cannot run are left out.
+
+    Raises:
+        NoPlan: the tenant has no open subscription.
     """
     allowed, types = admission.plan_of(tenant).space_plans, space_types.offered()
     found = [
@@ -49,9 +60,12 @@ def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:
 
 
 def address_plans(space: AddressSpace) -> list[AddressPlanDefinition]:
-    """Return the address plans that the tenant's plan allows in a space of this type.
+    """Return the published address plans that the plan of the space's tenant allows in ``space``.
 
-    They are sorted by address type and hourly price.
+    They are for the type of ``space``, sorted by address type and hourly price.
+
+    Raises:
+        NoPlan: the tenant has no open subscription.
     """
     allowed = admission.plan_of(space.tenant).address_plans
     found = [

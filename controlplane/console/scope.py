@@ -51,7 +51,11 @@ STAFF_NAV = (
 
 
 class Scope:
-    """The scope of a page for any logged-in user."""
+    """The request and its user, for pages that every logged-in user may see.
+
+    ``staff`` says whether the page belongs to the operator area; ``tenant`` is None outside the
+    pages of a tenant.
+    """
 
     staff = False
     tenant: Tenant | None = None
@@ -61,7 +65,7 @@ class Scope:
 
     @property
     def actor(self) -> Actor:
-        """The user with the network address, as the actor of audit events."""
+        """The user and the request's network address, as the actor that audit events name."""
         return Actor(f"user:{self.user.email}", network.address(self.request))
 
     @property
@@ -70,13 +74,13 @@ class Scope:
 
     @property
     def here(self) -> str:
-        """The label of the current section, or ''."""
+        """The label of the navigation entry that the page belongs to, or ''."""
         return next((item.label for item in self.nav if item.here), "")
 
     def page_of(self, rows: QuerySet[Row]) -> Page[Row]:
-        """Return the page of ``rows`` that ``?page=`` selects.
+        """Return the page of ``rows``, 50 a page, that ``?page=`` selects.
 
-        The first page if that is no number; the last page if there are fewer.
+        A missing or invalid number selects the first page, a number beyond the end the last one.
         """
         return Paginator(rows, PAGE_SIZE).get_page(self.request.GET.get("page"))
 
@@ -90,7 +94,10 @@ class Scope:
 
 
 class TenantScope(Scope):
-    """The scope of a page of one tenant, for a member with the role ``role``."""
+    """The scope of a page of one tenant, for a member of the tenant with the role ``role``.
+
+    It checks no permission: the decorator ``access.tenant_page`` does.
+    """
 
     tenant: Tenant
 
@@ -124,12 +131,12 @@ class TenantScope(Scope):
         )
 
     def url(self, name: str, *args: str) -> str:
-        """Return the URL of a page of this tenant."""
+        """Return the URL of this tenant's route ``name``; ``args`` follow the tenant's slug."""
         return reverse(f"console:{name}", args=[self.tenant.slug, *args])
 
 
 class StaffScope(Scope):
-    """The scope of a page of the operator area."""
+    """The scope of a page of the operator area; ``tenant`` is None even on a tenant's page."""
 
     staff = True
 

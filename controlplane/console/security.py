@@ -1,4 +1,4 @@
-"""Security headers of HTML responses: content security policy and no caching.
+"""Sets the security headers of HTML responses: content security policy and no caching.
 
 Pages load scripts, styles, images and frames from this site only. Browsers and proxies must not
 store pages.

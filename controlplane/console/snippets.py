@@ -1,4 +1,4 @@
-"""Example client programs, filled in for one space, user and address.
+"""Renders example client programs for one space, messaging user and address.
 
 Pure, except that templates are read from files. The programs read the password from the
 environment.
@@ -15,10 +15,10 @@ _LANGUAGES = (("python", "Python"), ("java", "Java"), ("node", "Node.js"))
 
 @dataclass(frozen=True)
 class Target:
-    """What a client connects to: endpoint, user and one address.
+    """What an example program connects to: an endpoint of a space, a user and one address.
 
-    ``needs_file``: the client must load the certificate authority of the space from a file, because
-    it does not trust that authority yet.
+    ``space``, ``user`` and ``address`` are names. ``needs_file``: the client must load the
+    certificate authority of the space from a file, because it does not trust that authority yet.
     """
 
     space: str
@@ -32,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Snippet:
-    """One program: ``key`` names its template, ``title`` is its heading, ``text`` its code."""
+    """One example program: ``title`` is its language, ``text`` its code, ``key`` its template."""
 
     key: str
     title: str
@@ -60,5 +60,8 @@ def build_all(target: Target) -> list[Snippet]:
 
 
 def ca_file(space: str) -> str:
-    """Return the name of the file with the space's certificate, for downloads and examples."""
+    """Return the file name under which examples and downloads keep a space's certificate.
+
+    ``space`` is the space's name.
+    """
     return f"{space}-ca.pem"

@@ -8,21 +8,27 @@ from tenants.models import AddressSpace, Tenant
 
 
 def listed(tenant: Tenant) -> QuerySet[AddressSpace]:
-    """Return the tenant's spaces by name, with their plans and ``address_count``."""
+    """Return the tenant's spaces that are not deleted, by name, with their plans.
+
+    Each has ``address_count``: the number of its addresses that are not deleted.
+    """
     # A deleted address keeps its row, because its usage is still billed.
     alive = Count("addresses", filter=Q(addresses__deleted_at__isnull=True))
     return queries.list_spaces(tenant).annotate(address_count=alive)
 
 
 def phases(tenant: Tenant) -> list[tuple[str, int]]:
-    """Return (phase, number of the tenant's spaces in it), by the name of the phase."""
+    """Return (phase, number of the tenant's spaces in this phase), sorted by phase.
+
+    Deleted spaces do not count. Phases without spaces are left out.
+    """
     # ``order_by()`` removes the order by name, which would add the name to GROUP BY.
     spaces = queries.list_spaces(tenant).select_related(None).order_by()
     return sorted(spaces.values_list("phase").annotate(count=Count("id")))
 
 
 def operations(space: AddressSpace) -> QuerySet[Operation]:
-    """Return the operations on the space, its addresses and its users, newest first."""
+    """Return the operations on the space, its addresses, messages and users, newest first."""
     # Operations have no foreign key to their subject, only its id.
     inside = (
         Q(subject_id=space.id)

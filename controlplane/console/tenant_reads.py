@@ -1,4 +1,4 @@
-"""Queries of tenants for operators. Each takes a constant number of queries."""
+"""Reads tenants for the operators' pages. Each function takes a constant number of queries."""
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -9,10 +9,15 @@ from tenants.models import AddressSpace, Membership, Tenant
 
 
 def listed(search: str) -> QuerySet[Tenant]:
-    """Return the tenants whose name or slug contains ``search``, by name.
+    """Return the tenants whose name or slug contains ``search`` ('': all), by name.
 
-    Each has ``plan_title``, ``space_count``, ``member_count``, ``override_count`` and
-    ``alert_level``: the highest level of its quota alerts that are not lifted, in percent.
+    Each has these annotations:
+
+    * ``plan_title``: of its open subscription, else None.
+    * ``space_count``, ``member_count``: without deleted spaces.
+    * ``override_count``: its quota overrides, expired ones included.
+    * ``alert_level``: the highest level, in percent, of its quota alerts that are not lifted, else
+      None.
     """
     plan = PlanSubscription.objects.filter(tenant=OuterRef("pk"), ends_at__isnull=True)
     alert = QuotaAlert.objects.filter(tenant=OuterRef("pk"), lifted_at__isnull=True)
@@ -28,14 +33,14 @@ def listed(search: str) -> QuerySet[Tenant]:
 
 
 def spaces_of(tenant: Tenant) -> QuerySet[AddressSpace]:
-    """Return the tenant's spaces by name, for the operator's page of the tenant."""
+    """Return the tenant's spaces that are not deleted, by name, for the operator's page."""
     return queries.list_spaces(tenant)
 
 
 def _count(
     model: type[AddressSpace] | type[Membership] | type[QuotaOverride], condition: Q
 ) -> Coalesce:
-    """Return a subquery that counts a tenant's rows of ``model``.
+    """Return a subquery that counts the rows of ``model`` of the outer query's tenant.
 
     Not a join: the rows of several joins would multiply, and each count would be too high.
     """

@@ -1,6 +1,6 @@
-"""Charts and tables of the usage page.
+"""Builds the charts and tables of the usage page.
 
-``read`` takes one query for each meter. The other functions only arrange what was read.
+``read`` takes one query for each meter. The other functions only arrange what it returns.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,10 @@ from plans.usage.reading import Figure, SeriesQuery
 
 @dataclass(frozen=True)
 class Panel:
-    """One meter in a window: its chart, and its total as text with the unit."""
+    """One meter in a window: its chart, and its total as text with the unit.
+
+    The total of a peak meter is the highest value.
+    """
 
     shown: Shown
     chart: BarChart
@@ -38,7 +41,11 @@ Series = Mapping[Shown, Mapping[datetime, int]]
 
 
 def read(tenant_id: str, window: Window, space_id: str = "") -> Series:
-    """Return {meter: {start of step: quantity}}, or {} when the window has no usage at all."""
+    """Return {shown meter: {start of step: quantity in base units}} of the tenant's usage.
+
+    Covers the space ``space_id``, or all spaces if it is empty. Steps without usage are missing. If
+    the window has no usage of any meter, the result is {}.
+    """
     found = {
         shown: dict(
             reading.series(
@@ -60,7 +67,7 @@ def read(tenant_id: str, window: Window, space_id: str = "") -> Series:
 
 
 def panels(series: Series, window: Window) -> list[Panel]:
-    """Return a panel for each meter; steps without usage are empty columns of its chart."""
+    """Return a panel for each meter of ``series``; a step without usage is a bar of height 0."""
     return [
         Panel(shown, _chart(shown, quantities, window), _total(shown, quantities.values()))
         for shown, quantities in series.items()
@@ -68,9 +75,10 @@ def panels(series: Series, window: Window) -> list[Panel]:
 
 
 def steps(series: Series, window: Window, link: Callable[[str], str]) -> list[Row]:
-    """Return a table row for each step that has usage.
+    """Return a table row for each step that has usage of any meter, oldest first.
 
-    ``link`` returns the URL of a day's page; it gets the day as text (``2026-11-21``).
+    ``link`` returns the URL of a day's page; it gets the day as text (``2026-11-21``). A row of an
+    hour has no link.
     """
     return [
         Row(
@@ -92,7 +100,8 @@ def breakdown(
     """Return a table row for each group of ``figures``, sorted by label.
 
     ``key`` returns the group of a figure: its space or its address. ``describe`` returns the label
-    and the URL ('' for none) of a group.
+    and the URL ('' for none) of a group. A group has at most one figure of each meter: figures are
+    not added up. Meters that the portal does not show are ignored.
     """
     grouped: dict[str, dict[str, int]] = {}
     for figure in figures:

@@ -18,7 +18,7 @@ _MONTH = re.compile(r"\d{4}-\d{2}")
 
 @dataclass(frozen=True)
 class Window:
-    """One month or one day, which begins on ``first``.
+    """One month or one day, which begins at midnight of ``first`` in the time zone ``zone``.
 
     ``key`` is its text in URLs (``2026-11``, ``2026-11-21``), ``title`` its heading.
     """
@@ -90,7 +90,10 @@ class Window:
 
 
 def parse(text: str, zone: str, now: datetime) -> Window:
-    """Return the window that ``text`` names (``2026-11``, ``2026-11-21``); '' is this month.
+    """Return the window that ``text`` names, such as ``2026-11`` or ``2026-11-21``.
+
+    An empty ``text`` means the month of ``now``. Months and days begin in the time zone ``zone``,
+    an IANA name.
 
     Raises:
         Invalid: ``text`` is no month and no day of the years 2000 to 2999.

@@ -2,7 +2,7 @@
 
 ``story`` runs the ``chapters``. In them ``customers`` act over REST, ``exchanges`` send and receive
 with real AMQP clients, and ``bills`` compares what Waypost metered and billed with what the clients
-counted. The demonstration uses only REST and AMQP, and never the database.
+counted. These modules use only REST and AMQP, and never the database.
 
 The modules ``bench*`` and ``figures`` measure Waypost and write docs/performance.md.
 """

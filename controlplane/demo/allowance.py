@@ -16,7 +16,11 @@ _AFTER_THE_LIFT = 20
 
 
 def use_up_the_month(cast: Cast) -> None:
-    """Show the alert at 80 % of the limit, the end of sending at 100 %, and a raised limit."""
+    """Let the second tenant use up its monthly messages; show and compare what Waypost does.
+
+    Waypost raises an alert at 80 % and withdraws sending at 100 %. The operator then raises the
+    limit, and the tenant may send again.
+    """
     cast.narrator.chapter("A month's messages are used up")
     customer = cast.customers[1]
     month = _Month(cast, customer, next(iter(customer.spaces.values())))
@@ -35,16 +39,16 @@ def use_up_the_month(cast: Cast) -> None:
 
 @dataclass(frozen=True)
 class _Month:
-    """The tenant that uses up its monthly messages, and its one space."""
+    """Acts as the tenant that uses up its monthly messages, in its one space."""
 
     cast: Cast
     customer: Customer
     space: Space
 
     def show_alert(self) -> int:
-        """Wait for the alert at 80 %; return how many messages the clients have used by then.
+        """Wait for the first quota alert; return how many messages the clients have used so far.
 
-        Compares this number with that of the alert.
+        Sent and received messages count. Compares this number with the number in the alert.
         """
         counts = self.cast.counts_of(self.customer).values()
         tallies = [tally for count in counts for tally in count.by_address.values()]
@@ -59,20 +63,27 @@ class _Month:
         return used
 
     def alerts(self) -> list[dict[str, int]]:
-        """Return the alerts of the quota, as the tenant's audit events show them."""
+        """Return the values of the tenant's quota alerts, newest first, from its audit events.
+
+        Each has the ``level_percent``, the messages ``used`` and the ``limit``.
+        """
         events = self.customer.api.pages(self.customer.path("/audit-events"))
         return [event["after"] for event in events if event["action"] == "quota.alert"]
 
     def is_withdrawn(self) -> bool | None:
-        """Return whether sending is withdrawn in the space; None while a change is not applied."""
+        """Return whether sending is withdrawn in the space.
+
+        None while the workers have not applied the space's newest generation.
+        """
         row = self.customer.api.get(self.customer.path(f"/address-spaces/{self.space.name}"))
         is_applied = row["generation"] == row["observed_generation"]
         return bool(row["send_withdrawn"]) if is_applied else None
 
     def compare(self, expected: str) -> None:
-        """Try to send and to receive. The sender must get ``expected``; the receiver is let in.
+        """Try to send and to receive, and add a comparison for each attempt.
 
-        The quota stops only senders. Adds both comparisons.
+        The sender must get ``expected``, an AMQP error name or ``let in``. The receiver must be let
+        in, because the quota stops only senders.
         """
         login = self.customer.login(self.space.name, CLIENT)
         count = self.cast.counts[self.customer.slug, self.space.name]
@@ -86,7 +97,7 @@ class _Month:
             self.cast.comparisons.add(f"a client {does} {when}", condition, tried.condition)
 
     def exchange(self, messages: int) -> None:
-        """Send and receive ``messages`` more, and add them to the counts of the space."""
+        """Send ``messages`` messages, receive them, and add both to the counts of the space."""
         login = self.customer.login(self.space.name, CLIENT)
         exchange = exchanges.Exchange(login, [Plan(self.address, messages)])
         try:

@@ -1,7 +1,7 @@
-"""Measure speed and memory, and write the figures with their limits into docs/performance.md.
+"""Measures speed and memory, and writes the figures with their limits into docs/performance.md.
 
-``make bench`` runs it. Installations run in a temporary folder, which is removed at the end. The
-demonstration is timed as users run it, with ``waypost demo --exit``.
+``make bench`` runs this module. Installations run in a temporary folder, which is removed at the
+end. The demonstration is timed as users run it, with ``waypost demo --exit``.
 """
 
 import statistics
@@ -34,7 +34,10 @@ _SPARK = (
 
 
 def main() -> int:
-    """Measure everything and write the page; the exit code is 1 if a limit is exceeded."""
+    """Measure everything and write the section "On one machine" of docs/performance.md.
+
+    Returns the exit code: 1 if a figure exceeds its limit, else 0.
+    """
     narrator = Narrator()
     figures = []
     for measure in (setup_again, installation, spark_session, demonstration):
@@ -46,14 +49,18 @@ def main() -> int:
 
 
 def setup_again() -> Iterator[Figure]:
-    """Time the setup (.ci/setup) on a machine that has everything already."""
+    """Run the setup (.ci/setup) on this machine, which has everything already; yield its time."""
     command = [str(REPOSITORY / ".ci" / "setup")]
     seconds = seconds_of(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True))
     yield Figure("setup again", seconds, "s", 5, "time make setup")
 
 
 def installation() -> Iterator[Figure]:
-    """Time an installation's first start and its first messages, and measure its memory."""
+    """Start a temporary installation; yield times of its first use, and its memory.
+
+    The times are those of the start, of the signup with a first message, of an address until it is
+    usable, and of 5,000 messages. The memory is that of all processes with two spaces (PSS).
+    """
     with temporary_root() as root:
         began = time.monotonic()
         running = stack.up(root)
@@ -98,7 +105,10 @@ def _exchange(customer: BenchCustomer, address: str, messages: int) -> None:
 
 
 def spark_session() -> Iterator[Figure]:
-    """Time the start of a Spark session with one action, which each run of the pipeline needs."""
+    """Start a Spark session in a new process; yield the time until its first action has ended.
+
+    Each run of the billing pipeline needs this time.
+    """
     shown = subprocess.run(
         [sys.executable, "-c", _SPARK], capture_output=True, text=True, check=True
     )
@@ -107,7 +117,7 @@ def spark_session() -> Iterator[Figure]:
 
 
 def demonstration() -> Iterator[Figure]:
-    """Time the whole demonstration in a process of its own."""
+    """Run the whole demonstration in a process of its own; yield its time."""
     with temporary_root() as root:
         waypost = str(Path(sys.executable).parent / "waypost")
         command = [waypost, "demo", "--exit", "--state", str(root)]

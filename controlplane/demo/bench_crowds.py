@@ -1,4 +1,4 @@
-"""Many AMQP clients that log in at the same time and stay connected, for ``bench_routers``.
+"""Runs many AMQP clients that log in at the same time and stay connected, for ``bench_routers``.
 
 The clients run in several processes, because proton's event loop uses ``select``, which cannot
 handle file descriptors above 1,023.
@@ -25,7 +25,8 @@ _LOOK_SECONDS = 0.1  # how often a process looks whether it must disconnect its 
 class Dialing:
     """How the clients of one process connect.
 
-    ``mechanism`` is the SASL mechanism. Of ``clients`` in total, ``at_once`` log in at a time.
+    ``mechanism`` is the SASL mechanism. The process has ``clients`` clients in total, of which
+    ``at_once`` log in at a time.
     """
 
     mechanism: str
@@ -35,10 +36,10 @@ class Dialing:
 
 @dataclass(frozen=True)
 class Arrival:
-    """The result of the logins of many clients.
+    """The result of the logins of many clients; a value that processes send to their parent.
 
-    ``began`` and ``ended`` are seconds of the monotonic clock. ``opened`` clients were let in;
-    ``errors`` has the reason of each other one.
+    ``began`` and ``ended`` are seconds of the monotonic clock. ``opened`` is how many clients were
+    let in; ``errors`` has the reason of each client that was not.
     """
 
     began: float
@@ -49,7 +50,7 @@ class Arrival:
 
     @classmethod
     def together(cls, parts: Sequence[Self]) -> Self:
-        """Return the result of all clients from the results of their processes."""
+        """Combine the results of several processes: from the first start to the last login."""
         return cls(
             # All processes of a machine share the monotonic clock.
             min(part.began for part in parts),
@@ -64,7 +65,7 @@ class Arrival:
         """Wait for the result that a process of clients sends, and return it.
 
         Raises:
-            TimeoutError: not every client was answered in time.
+            TimeoutError: not every client of the process was answered within 180 s.
             ConnectionError: the process ended early.
         """
         if not pipe.poll(_PATIENCE_SECONDS):
@@ -82,15 +83,15 @@ class Arrival:
         return self.ended - self.began
 
     def refused(self) -> str:
-        """Return a remark on the refused clients, such as ``, 3 not: <reason>``; '' without any."""
+        """Return a remark such as ``, 3 not: <reason of the first>``; '' if all were let in."""
         return f", {len(self.errors)} not: {self.errors[0]}" if self.errors else ""
 
 
 class _Crowd:
     """The clients of one process: a handler of proton's events.
 
-    It sends an ``Arrival`` to ``parent`` once every client was let in or refused. A message from
-    ``parent`` then makes it disconnect all clients.
+    It sends an ``Arrival`` to ``parent`` once every client was let in or refused. When ``parent``
+    then sends anything, it disconnects all clients.
     """
 
     def __init__(self, login: Login, dialing: Dialing, parent: Connection) -> None:
@@ -103,7 +104,7 @@ class _Crowd:
         self._began = self._processor_before = 0.0
 
     def on_reactor_init(self, event: Any) -> None:
-        """Begin the logins of the first clients, and the time of the result."""
+        """Start the clocks of the result, and begin the logins of the first ``at_once`` clients."""
         self._began, self._processor_before = time.monotonic(), time.process_time()
         for _ in range(min(self._dialing.at_once, self._dialing.clients)):
             self._dial(event.container)
@@ -124,7 +125,7 @@ class _Crowd:
         event.transport.close_tail()
 
     def on_timer_task(self, event: Any) -> None:
-        """Close all connections if the parent has sent a message; else look again later."""
+        """Close all connections if the parent process has sent anything; else look again later."""
         if not self._parent.poll():
             event.container.schedule(_LOOK_SECONDS, self)
             return
@@ -166,7 +167,9 @@ def _run(login: Login, dialing: Dialing, parent: Connection, together: Barrier) 
 def crowd(login: Login, mechanism: str, clients: int, *, at_once: int) -> Iterator[Arrival]:
     """Log ``clients`` clients in and yield the result; they stay connected until the block ends.
 
-    ``at_once`` of them are logging in at any moment.
+    ``at_once`` of them are logging in at any moment. Both numbers are divided among the processes
+    and rounded down to whole clients for each. A refused client is no error: ``Arrival.errors`` has
+    it.
 
     Raises:
         TimeoutError, ConnectionError: as ``Arrival.receive`` raises them.

@@ -1,4 +1,4 @@
-"""The temporary installation that a bench measures, and the tenant that uses it."""
+"""Provides the temporary folder of an installation that a bench measures, and its tenant."""
 
 import shutil
 import tempfile
@@ -15,7 +15,10 @@ from workers.messaging.counting_client import Login
 
 @contextmanager
 def temporary_root() -> Iterator[Path]:
-    """Yield the path for a new installation; at the end stop what runs there, and remove it."""
+    """Yield a path for a new installation; at the end stop what runs there and remove the folder.
+
+    The caller starts the installation; the folder does not exist before.
+    """
     # Short names, because the path of a unix socket has a limited length.
     parent = Path(tempfile.mkdtemp(prefix="wp-bench-"))
     root = parent / "s"
@@ -29,17 +32,17 @@ def temporary_root() -> Iterator[Path]:
 
 
 class BenchCustomer(Customer):
-    """A tenant of a bench, with short ways to create what a bench needs."""
+    """A ``Customer`` with methods that create in one call what a bench needs."""
 
     @classmethod
     def signed_up(cls, installation: Installation) -> Self:
-        """Return a new tenant of ``installation``, on the plan ``team``."""
+        """Sign up a new tenant of ``installation`` on the plan ``team``, and return it."""
         customer = cls(installation.url, "Bench Works", installation.run_dir)
         customer.sign_up("team")
         return customer
 
     def create_queue(self, space: str, address: str) -> None:
-        """Create a queue of the smallest plan, and wait until it is ready."""
+        """Create a queue of the smallest plan in the space ``space``; wait until it is ready."""
         self.create_address(space, address, "queue", f"{self.spaces[space].type}-small-queue")
 
     def create_space_with_queue(self, name: str, type: str) -> Login:

@@ -15,9 +15,9 @@ _QUIET_LOAD = 1.5  # the load average of one minute
 
 @dataclass(frozen=True)
 class Result(Figure):
-    """A figure with the load average of the machine before it, and a remark in ``more``.
+    """A figure with the machine's load average before the measurement, and a remark in ``more``.
 
-    A limit of ``math.inf`` means that there is none.
+    A limit of ``math.inf`` means that there is no limit.
     """
 
     load: float = 0.0
@@ -36,20 +36,25 @@ class Result(Figure):
 def result(
     what: str, value: float, unit: str, *, load: float, more: str = "", limit: float = math.inf
 ) -> Result:
-    """Return a figure of ``make bench-routers``."""
+    """Return a figure of ``make bench-routers``; the parameters are the fields of ``Result``."""
     return Result(what, value, unit, limit, COMMAND, load, more)
 
 
 def of_runs(what: str, seconds: Sequence[float], load: float, limit: float = math.inf) -> Result:
-    """Return the median of ``seconds`` as a figure, with the longest as a remark."""
+    """Return the median of ``seconds``, the times of several runs, as a figure.
+
+    A remark has the longest time and the number of runs. ``load`` and ``limit`` are as in
+    ``Result``.
+    """
     more = f"max {max(seconds):.2f} s of {len(seconds)}"
     return result(what, statistics.median(seconds), "s", load=load, more=more, limit=limit)
 
 
 def wait_quiet() -> float:
-    """Wait until the load average is low; return it. Earlier work would disturb the next figure.
+    """Wait until the machine's load average is at most 1.5, and return the load average.
 
-    It waits for at most ``WAYPOST_BENCH_PATIENCE`` seconds (default 120).
+    Otherwise earlier work would disturb the next figure. After ``WAYPOST_BENCH_PATIENCE`` seconds
+    (default 120) the wait ends, and the higher load is returned.
     """
     deadline = time.monotonic() + float(os.environ.get("WAYPOST_BENCH_PATIENCE", "120"))
     while (load := os.getloadavg()[0]) > _QUIET_LOAD and time.monotonic() < deadline:

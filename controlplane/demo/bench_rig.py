@@ -1,7 +1,7 @@
-"""Measure one router and one broker with a thousand queues, for ``bench_routers``.
+"""Measures one router and one broker with a thousand queues, for ``bench_routers``.
 
-They run outside any space, without control plane. Their files and drivers are those of the product,
-so the times are those of the workers. No client logs in, so no auth service runs.
+Router and broker run outside any space, without control plane. Their files and drivers are those of
+the product, so the times are those of the workers. No client logs in, so no auth service runs.
 """
 
 import os
@@ -56,7 +56,7 @@ class Rig:
     @classmethod
     @contextmanager
     def running(cls, folder: Path, engine: str) -> Iterator[Self]:
-        """Yield a rig, and stop its servers when the block ends."""
+        """Yield a rig in which nothing runs yet; stop its servers when the block ends."""
         # The claims last as long as the rig, because it restarts its router on the same ports.
         with ports.claiming() as claims:
             made = cls(folder, engine, claims)
@@ -66,7 +66,7 @@ class Rig:
                 made.stop()
 
     def start_broker(self, queues: Sequence[str]) -> None:
-        """Start the broker from its files and wait until it has all ``queues``."""
+        """Start the broker with the addresses ``queues`` and wait until it has all of them."""
         kind = brokers.BrokerAddressKind.QUEUE
         addresses = [brokers.DesiredAddress(queue, kind) for queue in queues]
         wanted = brokers.DesiredBroker(
@@ -86,7 +86,10 @@ class Rig:
         _until(lambda: not broker_driver.converge(self._broker_target, wanted).pending)
 
     def router(self, queues: Sequence[str]) -> DesiredRouter:
-        """Return the desired state of a router that serves these queues of the broker."""
+        """Return the desired state of a router that serves ``queues`` of the rig's broker.
+
+        Starts nothing.
+        """
         on_broker = [OnBroker("broker-0")]
         identity = certificates.issue_client(self._authority, brokers.ROUTER_NAME, self._now)
         no_auth_service = desired.AuthServiceAt(
@@ -107,9 +110,10 @@ class Rig:
         )
 
     def start_router(self, wanted: DesiredRouter) -> int:
-        """Restart the router with files for ``wanted``, and wait until it answers.
+        """Stop the router if it runs, start it with files for ``wanted``, wait until it answers.
 
-        Returns the number of characters in its configuration file.
+        Its links may not be up yet (see ``wait_working``). Returns the number of characters in its
+        configuration file.
         """
         self._stop("router-0")
         folder = str(InstanceFiles(self._folder / "router-0").config)
@@ -122,11 +126,17 @@ class Rig:
         return len(files[config.CONFIG_FILE])
 
     def wait_working(self, wanted: DesiredRouter) -> None:
-        """Wait until the router has all that ``wanted`` names, and every link of it is up."""
+        """Run passes of the router's driver until all that ``wanted`` names exists and is linked.
+
+        A pass creates what is missing in the router.
+        """
         _until(lambda: not driver.converge(self.router_target, wanted).pending)
 
     def add(self, grown: DesiredRouter, name: str) -> None:
-        """Add the queue ``name`` of ``grown`` to the running router; wait until its links stand."""
+        """Add the queue ``name`` to the running router; wait until the queue's links are up.
+
+        ``grown`` is the router's desired state with this queue. The broker must have the queue.
+        """
         _until(lambda: name not in driver.converge(self.router_target, grown, only=[name]).pending)
 
     def router_memory_mib(self) -> float:
@@ -134,7 +144,7 @@ class Rig:
         return memory_mib(self._processes["router-0"].pid)
 
     def stop(self) -> None:
-        """Stop router and broker."""
+        """Stop router and broker, if they run."""
         for name in list(self._processes):
             self._stop(name)
 
@@ -173,9 +183,10 @@ class Rig:
 
 
 def measure(folder: Path, engine: str) -> Iterator[Result]:
-    """Yield the costs of a thousand queues for a router and its driver.
+    """Yield what a thousand queues cost: times of starts and of driver passes, with memory.
 
-    Each queue takes two autoLinks, the router's links to the broker's queue.
+    ``folder`` gets the rig's files. ``engine`` is ``qdrouterd`` or ``devrouter``. Each queue takes
+    two autoLinks, the router's links to the broker's queue.
     """
     queues = [f"queue-{number:04d}" for number in range(_QUEUES)]
     later = [f"later-{number}" for number in range(_RUNS)]
@@ -194,7 +205,10 @@ class _Measurement:
         self._wanted = wanted
 
     def starts(self) -> Iterator[Result]:
-        """Yield the time to create all autoLinks in a running router, and to start with them."""
+        """Yield three times: creating all autoLinks in a running router, and two starts.
+
+        The router starts from a file with half of the queues, then from one with all.
+        """
         rig, wanted = self._rig, self._wanted
         # Without addresses, so that the pass below creates all of them over management.
         rig.start_router(replace(wanted, addresses=()))
@@ -220,7 +234,11 @@ class _Measurement:
         return result(f"{what}, until every link stands", seconds, "s", load=load, more=more)
 
     def passes(self, later: Sequence[str]) -> Iterator[Result]:
-        """Yield the times of passes of the driver over a router that has all queues already."""
+        """Yield two times of driver passes over a router that has all queues already.
+
+        One is the time of a full pass that changes nothing. The other is the time to add one of
+        the queues ``later``, until its links are up.
+        """
         rig, wanted, load = self._rig, self._wanted, wait_quiet()
         # Nothing changes: this is the cost of reading and comparing.
         full = [
@@ -237,7 +255,11 @@ class _Measurement:
 
 
 def _until(holds: Callable[[], bool]) -> None:
-    """Wait until ``holds`` returns true; it may raise ``Unreachable`` until the server answers."""
+    """Call ``holds`` until it returns true; an ``Unreachable`` that it raises counts as false.
+
+    Raises:
+        TimeoutError: after 120 s.
+    """
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:

@@ -1,9 +1,9 @@
-"""Measure standard spaces and their routers, and write the figures into docs/performance.md.
+"""Measures standard spaces and their routers, and writes the figures into docs/performance.md.
 
-``make bench-routers`` runs it, with an installation in a temporary folder that is removed at the
-end. It uses the real router if one is installed. Before each figure it waits until the load of the
-machine is low, and the figure states the load. Each part is a section of the page. ``python -m
-controlplane.demo.bench_routers crowds rig`` measures only these two parts.
+``make bench-routers`` runs this module, with an installation in a temporary folder that is removed
+at the end. It uses the real router if one is installed. Before each figure it waits until the load
+of the machine is low, and the figure states the load. Each part is a section of the page. ``python
+-m controlplane.demo.bench_routers crowds rig`` measures only the parts ``crowds`` and ``rig``.
 """
 
 import os
@@ -28,7 +28,10 @@ Part = Callable[[Installation], Iterator[Result]]
 
 
 def main() -> int:
-    """Measure the parts named as arguments, or all; the exit code is 1 if a limit is exceeded."""
+    """Measure the parts named as arguments, or all, and write a section of the page for each.
+
+    Returns the exit code: 1 if a figure exceeds its limit, else 0.
+    """
     narrator, is_over = Narrator(), False
     with temporary_root() as root:
         installation = stack.up(root)
@@ -47,7 +50,11 @@ def main() -> int:
 
 
 def spaces(installation: Installation) -> Iterator[Result]:
-    """Time the creation of five spaces, and of the first and second queue in each."""
+    """Create five standard spaces, one after the other, with two queues each.
+
+    Yields the medians of three times: until a space is ready, until its first queue is usable, and
+    until its second queue is.
+    """
     customer = BenchCustomer.signed_up(installation)
     load = wait_quiet()
     ready: list[float] = []
@@ -68,7 +75,7 @@ def spaces(installation: Installation) -> Iterator[Result]:
 
 
 def throughput(installation: Installation) -> Iterator[Result]:
-    """Measure messages a second through a router, and at a broker for comparison."""
+    """Yield messages a second through a router, and at a broker without router for comparison."""
     customer = BenchCustomer.signed_up(installation)
     # Space type -> text of the figure, and the instances whose CPU time is measured.
     ways = {
@@ -84,7 +91,10 @@ def throughput(installation: Installation) -> Iterator[Result]:
 
 
 def crowds(installation: Installation) -> Iterator[Result]:
-    """Log in 200 clients at once with each mechanism, then hold 1,000 connections."""
+    """Yield the time of 200 logins at once with SCRAM-SHA-256, then with PLAIN.
+
+    Then open 1,000 connections and yield their time, and the router's memory with them open.
+    """
     customer = BenchCustomer.signed_up(installation)
     login = customer.create_space_with_queue("crowd", "standard")
     pids = bench_servers.find(installation, "crowd", ["router"])
@@ -127,7 +137,10 @@ def _connections(login: Login, router: int) -> Iterator[Result]:
 
 
 def rig(installation: Installation) -> Iterator[Result]:
-    """Measure a router and a broker outside any space, with the installation's programs."""
+    """Yield the figures of ``bench_rig``: a router and a broker outside any space.
+
+    Sets the installation's environment variables in this process.
+    """
     # The rig renders with Django's settings, which read the environment at their first use.
     os.environ.update(installation.environment())
     engine = "qdrouterd" if os.environ["WAYPOST_ROUTER_BINARY"] else "devrouter"

@@ -1,4 +1,4 @@
-"""CPU time and memory of an installation's routers, brokers and auth service."""
+"""Measures CPU time and memory of an installation's routers, brokers and auth service."""
 
 import os
 import time
@@ -12,19 +12,28 @@ from controlplane.embedded.installation import Installation
 
 @dataclass(frozen=True)
 class Spent:
-    """Elapsed seconds, and CPU seconds of each process by name; ``client`` is the bench itself."""
+    """The elapsed time and the CPU time of each process by name, both in seconds.
+
+    The name ``client`` is the process of the bench itself.
+    """
 
     seconds: float
     processors: Mapping[str, float]
 
     def for_each_thousand(self, messages: int) -> str:
-        """Return a text with each process's CPU time for a thousand of the ``messages``."""
+        """Return a text with the CPU time that each process spent on a thousand messages.
+
+        ``messages`` is how many were exchanged in all.
+        """
         costs = (f"{name} {1000 * s / messages:.2f} s" for name, s in self.processors.items())
         return f"CPU for 1,000: {', '.join(costs)}"
 
 
 class Watch:
-    """Measures the CPU time that processes (name -> pid) spend after this object was created."""
+    """Measures the CPU time that processes (name -> pid) spend after this object was created.
+
+    The process of the bench itself is measured too, under the name ``client``.
+    """
 
     def __init__(self, processes: Mapping[str, int]) -> None:
         self._processes = {
@@ -34,7 +43,7 @@ class Watch:
         self._began = time.monotonic()
 
     def spent(self) -> Spent:
-        """Return the elapsed time and the CPU times until now."""
+        """Return the elapsed time and the CPU times since this object was created."""
         seconds, now = time.monotonic() - self._began, self._now()
         return Spent(seconds, {name: now[name] - self._before[name] for name in now})
 
@@ -44,7 +53,13 @@ class Watch:
 
 
 def find(installation: Installation, space: str, kinds: Sequence[str]) -> dict[str, int]:
-    """Return {kind: pid of its first instance in the space}; a kind is ``router`` or ``broker``."""
+    """Return {kind: pid of the space's instance 0 of this kind}, such as that of ``router-0``.
+
+    A kind is ``router`` or ``broker``. ``space`` is the space's name.
+
+    Raises:
+        StopIteration: the space has no such instance.
+    """
     running = {status.name: status.pid for status in installation.supervisor().list_programs()}
     found = {}
     for kind in kinds:
@@ -55,7 +70,7 @@ def find(installation: Installation, space: str, kinds: Sequence[str]) -> dict[s
 
 
 def find_auth(installation: Installation) -> int:
-    """Return the pid of the auth service."""
+    """Return the pid of the installation's auth service."""
     programs = installation.supervisor().list_programs()
     return next(status.pid for status in programs if status.name == "auth")
 

@@ -1,4 +1,4 @@
-"""Measure messages a second through one queue, and their CPU time, for ``bench_routers``."""
+"""Measures messages a second through one queue, and their CPU time, for ``bench_routers``."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ _TIMEOUT_SECONDS = 300
 
 
 def measure(login: Login, queue: str, way: str, pids: Mapping[str, int]) -> Iterator[Result]:
-    """Yield messages a second into the queue, out of it, and both at once.
+    """Yield three figures, in messages a second: into the queue, out of it, and both at once.
 
     ``way`` names the path in the figures' texts. ``pids`` are the servers whose CPU time is
     measured. The clients exchange durable messages of 100 bytes over TLS, and each is confirmed. As

@@ -1,4 +1,4 @@
-"""Compare what Waypost metered and billed with what the clients counted."""
+"""Compares what Waypost metered and billed with what the clients counted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Metered = Mapping[tuple[str, str, str], int]
 
 @dataclass(frozen=True)
 class Sampling:
-    """How often Waypost samples connections, and how late a sample may be."""
+    """How often Waypost samples connections, and how late a sample may be, both in seconds."""
 
     interval_seconds: int
     slack_seconds: float = 2.0
@@ -32,7 +32,10 @@ class Sampling:
 
 
 def metered(customer: Customer) -> Metered:
-    """Return the tenant's usage of the current month, as the API shows it."""
+    """Return the tenant's usage of the current month: {(space id, address, meter): quantity}.
+
+    Quantities are in base units. The address is '' for meters of the whole space.
+    """
     usage = customer.api.get(customer.path("/usage"))
     return {
         (item["space_id"], item["address"], item["meter"]): item["quantity"]
@@ -41,10 +44,12 @@ def metered(customer: Customer) -> Metered:
 
 
 def issue(operator: Operator, customer: Customer, invoice: str) -> Json:
-    """Approve and issue the invoice with this id, whose close has ended; return it.
+    """Approve and issue an invoice, and return it as its tenant reads it then.
+
+    ``invoice`` is the id. The invoice's close must have ended.
 
     Raises:
-        Conflict: ``demo.held``: the close validation holds it; the message says why.
+        Conflict: ``demo.held``: the close validation holds the invoice; the message says why.
     """
     row = customer.api.get(customer.path(f"/invoices/{invoice}"))
     if row["state"] == "held":
@@ -55,7 +60,7 @@ def issue(operator: Operator, customer: Customer, invoice: str) -> Json:
 
 
 def table(invoice: Json) -> list[list[str]]:
-    """Return the rows of a table that shows an invoice: its lines, the taxes and the total."""
+    """Return the rows of a table that shows an invoice: headings, lines, taxes and the total."""
     currency, document = invoice["currency"], invoice["document"]
     rows = [["line", "quantity", "unit", "amount"]]
     for line in document["lines"]:
@@ -71,10 +76,10 @@ def table(invoice: Json) -> list[list[str]]:
 def compare_space(
     comparisons: Comparisons, space: Space, count: SpaceCount, found: Metered, sampling: Sampling
 ) -> None:
-    """Compare one space: messages of each address, connections opened, their peak and their hours.
+    """Add comparisons for a space: messages by address, connections, their peak and their hours.
 
-    ``count`` is what the clients counted, ``found`` what Waypost metered. Only the hours may
-    differ, within the bound of ``sampling``.
+    ``count`` is what the clients counted, ``found`` what Waypost metered. Only the connection-hours
+    may differ, within the bound of ``sampling``.
     """
     # Clients name a subscription with its topic; usage has the name alone.
     types = {metered_name(address): type_ for address, type_ in space.addresses.items()}
@@ -101,7 +106,11 @@ def compare_space(
 def compare_invoice(
     comparisons: Comparisons, customer: Customer, invoice: Json, counts: Mapping[str, SpaceCount]
 ) -> None:
-    """Compare an invoice with the clients' counts, with its own sums, and with a recomputation."""
+    """Add comparisons of an invoice with the clients' counts, its own sums and a recomputation.
+
+    ``counts`` are those of the tenant's spaces, by name. The charge for messages is compared only
+    on the plan ``prices.PLAN``.
+    """
     number = invoice["number"]
     billed = [row["meters"] for row in invoice["document"]["usage"]]
     tallies = [tally for count in counts.values() for tally in count.by_address.values()]
@@ -125,7 +134,7 @@ def compare_invoice(
 
 
 def recompute(customer: Customer, invoice: Json) -> str:
-    """Let Waypost recompute the invoice; return ``same bytes``, or the differences as text."""
+    """Let Waypost recompute the invoice; return ``same bytes``, or what the operation reports."""
     operation = customer.api.post(customer.path(f"/invoices/{invoice['id']}/verify"))
     ended = customer.follow(operation, timeout_seconds=180)
     return "same bytes" if ended["state"] == "Succeeded" else str(ended["error_message"])

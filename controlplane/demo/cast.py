@@ -1,4 +1,4 @@
-"""The participants and the state of one run of the demonstration."""
+"""Holds the participants and the state of one run of the demonstration."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,7 +20,7 @@ class Cast:
     """The state of one run; chapters read and fill it.
 
     The keys of ``exchanges`` and ``counts`` are (slug of the tenant, name of the space). The keys
-    of ``invoices`` are slugs of tenants.
+    of ``invoices`` are slugs of tenants. ``interval_seconds`` is how often Waypost samples.
     """
 
     narrator: Narrator
@@ -43,22 +43,22 @@ class Cast:
 
     @property
     def up(self) -> Installation:
-        """The running installation; only after ``_start``."""
+        """The running installation; fails before ``story.run`` has started it."""
         assert self.installation is not None, "chapters run after the start"
         return self.installation
 
     @property
     def sampling(self) -> Sampling:
-        """How often Waypost samples connections in this run."""
+        """How often Waypost samples connections in this run, for the bound of a comparison."""
         return Sampling(self.interval_seconds)
 
     def operator(self) -> Operator:
-        """Log the operator in and return the operator."""
+        """Log in as the operator; return an object that acts over the API as the operator."""
         password = self.up.secrets.operator_password
         return Operator(self.up.url, OPERATOR_EMAIL, password)
 
     def counts_of(self, customer: Customer) -> dict[str, SpaceCount]:
-        """Return what the clients of one tenant counted, by the name of the space."""
+        """Return {name of the space: what its clients counted} of one tenant."""
         return {
             space: count for (slug, space), count in self.counts.items() if slug == customer.slug
         }

@@ -1,6 +1,7 @@
 """The chapters of the demonstration: what tenants, clients and the operator do.
 
-Each takes the state of the run (``Cast``), acts, prints, and may add comparisons.
+Each function of ``story.STORY`` takes the state of the run (``Cast``), acts, prints, and may add
+comparisons to that state. Later chapters use what earlier ones have stored there.
 """
 
 import time
@@ -56,7 +57,10 @@ READER = "reader"  # a messaging user who may only receive, and who is revoked l
 
 
 def publish_prices(cast: Cast) -> None:
-    """The operator publishes a plan on which every message has a price."""
+    """Publish the demonstration's two plans as the operator, and print which plans changed.
+
+    On one of the plans every message has a price.
+    """
     cast.narrator.chapter("The operator publishes a plan")
     published = prices.publish(cast.operator().api)
     changed = [change for change in published["changes"] if change["kind"] != "same"]
@@ -67,7 +71,7 @@ def publish_prices(cast: Cast) -> None:
 
 
 def sign_up(cast: Cast) -> None:
-    """Two tenants sign up, each on its plan."""
+    """Sign up the two tenants of ``CUSTOMERS``, each on its plan, and store them in ``cast``."""
     cast.narrator.chapter("Two tenants sign up")
     for organization, plan, _spaces in CUSTOMERS:
         customer = Customer(cast.up.url, organization, cast.up.run_dir)
@@ -77,7 +81,7 @@ def sign_up(cast: Cast) -> None:
 
 
 def create_spaces(cast: Cast) -> None:
-    """Each tenant creates its spaces, addresses and messaging users."""
+    """Create the spaces, addresses and messaging users of each tenant, and wait for all."""
     cast.narrator.chapter("They create messaging spaces, addresses and users")
     wanted = [
         (customer, space, kind, addresses)
@@ -102,7 +106,10 @@ def create_spaces(cast: Cast) -> None:
 
 
 def _fill(customer: Customer, space: Space, addresses: Mapping[str, str]) -> list[Requested]:
-    """Request all addresses and the messaging user of a space; return the requests."""
+    """Request all addresses and the messaging user of a space; return the requests.
+
+    ``addresses`` are {name: type}. They are added to those of ``space``. Waits for nothing.
+    """
     requested = []
     for address, type_ in addresses.items():
         plan = f"{space.type}-small-{type_}"
@@ -115,7 +122,7 @@ def _fill(customer: Customer, space: Space, addresses: Mapping[str, str]) -> lis
 
 
 def _follow(cast: Cast, requests: list[Requested]) -> None:
-    """Wait for each operation in turn, and print its text and the time since the start."""
+    """Wait for each operation in turn; print its text and the time since this call began."""
     began = time.monotonic()
     for text, customer, operation in requests:
         customer.finish(operation)
@@ -123,7 +130,10 @@ def _follow(cast: Cast, requests: list[Requested]) -> None:
 
 
 def exchange_messages(cast: Cast) -> None:
-    """Clients send and receive on every address, stay connected for some samples, and leave."""
+    """Let clients send and receive on every address, stay connected for some samples, and leave.
+
+    Stores what they counted in ``cast.counts``.
+    """
     cast.narrator.chapter("Real AMQP clients exchange messages over TLS")
     for customer in cast.customers:
         for space in customer.spaces.values():
@@ -152,7 +162,10 @@ def exchange_messages(cast: Cast) -> None:
 
 
 def refuse_strangers(cast: Cast) -> None:
-    """AMQP refuses wrong logins and missing permissions; REST refuses another tenant."""
+    """Try wrong logins and missing permissions over AMQP, and another tenant's objects over REST.
+
+    Compares each answer with the refusal that must come. Creates the messaging user ``READER``.
+    """
     cast.narrator.chapter("Strangers are refused")
     first, second = cast.customers
     space, other = next(iter(first.spaces.values())), next(iter(second.spaces.values()))
@@ -182,7 +195,7 @@ def refuse_strangers(cast: Cast) -> None:
 
 
 def revoke_a_user(cast: Cast) -> None:
-    """A messaging user is revoked while it is connected, and its connection is closed."""
+    """Revoke the user ``READER`` while it is connected; compare that its connection is closed."""
     cast.narrator.chapter("A user is revoked")
     customer = cast.customers[0]
     space = next(iter(customer.spaces.values()))
@@ -206,7 +219,13 @@ def revoke_a_user(cast: Cast) -> None:
 
 
 def show_usage(cast: Cast) -> None:
-    """Wait until the tenant's usage has every message that its clients received; print it."""
+    """Wait until the first tenant's usage has every message that its clients received.
+
+    Then print the tenant's whole usage of the month.
+
+    Raises:
+        Unavailable: ``demo.no_usage``: messages are still missing after 120 s.
+    """
     cast.narrator.chapter("Samples land in Delta tables; Spark aggregates them")
     customer = cast.customers[0]
     with cast.narrator.timed("the first usage is available"):
@@ -219,7 +238,10 @@ def show_usage(cast: Cast) -> None:
 
 
 def reach_a_quota(cast: Cast) -> None:
-    """The tenant on the smaller plan requests addresses until its plan's limit refuses one."""
+    """Request addresses for the tenant on the smaller plan until the plan's limit refuses one.
+
+    Adds a comparison: the refusal must be ``quota_exceeded``.
+    """
     cast.narrator.chapter("A quota is reached")
     customer = cast.customers[1]
     space = next(iter(customer.spaces.values()))
@@ -238,7 +260,7 @@ def reach_a_quota(cast: Cast) -> None:
 
 
 def delete_things(cast: Cast) -> None:
-    """An address and a space are deleted; what they used is still billed."""
+    """Delete an address of the first tenant and a space of the second; both are still billed."""
     cast.narrator.chapter("An address and a space are deleted")
     first, second = cast.customers
     space = next(space for space in first.spaces.values() if space.type == "brokered")
@@ -251,7 +273,13 @@ def delete_things(cast: Cast) -> None:
 
 
 def close_and_issue(cast: Cast) -> None:
-    """The operator closes both tenants' periods, issues the invoices and records a payment."""
+    """Close both tenants' periods as the operator, issue the invoices and record a payment.
+
+    Prints each invoice. The payment is for the first tenant's invoice, which must then be paid.
+
+    Raises:
+        Conflict: ``demo.held``: the close validation holds an invoice.
+    """
     cast.narrator.chapter("The periods are closed and the invoices are issued")
     operator = cast.operator()
     # Both closes are started before the first is waited for.
@@ -274,7 +302,10 @@ def close_and_issue(cast: Cast) -> None:
 
 
 def compare(cast: Cast) -> None:
-    """Compare usage and invoices with the clients' counts, and print all comparisons of the run."""
+    """Compare usage and invoices with the clients' counts; print all comparisons of the run.
+
+    Those that earlier chapters added are printed too.
+    """
     cast.narrator.chapter("Everything is compared with what the clients counted")
     for customer in cast.customers:
         found = bills.metered(customer)
@@ -292,7 +323,7 @@ def compare(cast: Cast) -> None:
 
 
 def show_logins(cast: Cast) -> None:
-    """Print the portal's URL and the logins."""
+    """Print the portal's URL, and the logins of the operator, of tenants and through Keycloak."""
     cast.narrator.chapter("Look around")
     cast.narrator.line(f"portal: {cast.up.url}")
     rows = [["operator", OPERATOR_EMAIL, cast.up.secrets.operator_password]]

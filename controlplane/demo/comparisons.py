@@ -1,4 +1,4 @@
-"""Comparisons of what clients counted with what Waypost reports, one row each."""
+"""Collects comparisons of what clients counted with what Waypost reports, one row each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Comparison:
         return abs(self.counted - self.found) <= self.allowed
 
     def row(self) -> Sequence[str]:
-        """Return the cells of its row in the printed table; ``HEADER`` has their headings."""
+        """Return the comparison's cells for the printed table; ``HEADER`` has the headings."""
         bound = f"± {_number(self.allowed)}" if self.allowed else ""
         verdict = "ok" if self.holds else "DIFFERS"
         return [self.what, _number(self.counted), _number(self.found), bound, verdict]

@@ -1,4 +1,4 @@
-"""A tenant and the operator, who act over the REST API, for the demonstration and the benches."""
+"""Acts as a tenant and as the operator over the REST API, for demonstration and benches."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -23,9 +23,10 @@ class Space:
 
 
 class Customer:
-    """One tenant and its owner. After ``sign_up`` it acts over the API with the owner's token.
+    """A client of the API that acts as one tenant's owner. Call ``sign_up`` first.
 
-    ``spaces`` are those that it has requested, by name. ``folder`` gets files with certificates.
+    ``spaces`` are those that it has requested, by name, deleted ones included. ``folder`` gets
+    files with certificates. Methods that wait raise as ``finish`` does, except ``follow``.
     """
 
     def __init__(self, url: str, organization: str, folder: Path) -> None:
@@ -42,7 +43,10 @@ class Customer:
         self._user_passwords: dict[tuple[str, str], str] = {}
 
     def sign_up(self, plan: str) -> None:
-        """Create the owner's account and the tenant on ``plan``, and enter billing details."""
+        """Create the owner's account and the tenant on ``plan``, and enter billing details.
+
+        Sets ``slug`` and ``plan``, and gives ``api`` the owner's token.
+        """
         body = {
             "email": self.email,
             "password": self.password,
@@ -68,11 +72,11 @@ class Customer:
         return f"/tenants/{self.slug}{rest}"
 
     def create_space(self, name: str, type: str, plan: str) -> Json:
-        """Create a space and wait until it is ready; return the operation."""
+        """Create a space and wait until it is ready; return the ended operation."""
         return self.finish(self.request_space(name, type, plan))
 
     def request_space(self, name: str, type: str, plan: str) -> Json:
-        """Request a space and add it to ``spaces``; return the operation."""
+        """Request a space and add it to ``spaces``; return the running operation."""
         body = {"name": name, "type": type, "plan": plan}
         operation = self.api.post(self.path("/address-spaces"), body)
         # The row exists as soon as the request is accepted; usage names the space by its id.
@@ -81,7 +85,10 @@ class Customer:
         return operation
 
     def create_address(self, space: str, address: str, type: str, plan: str) -> Json:
-        """Create an address and wait until it is ready; return the operation."""
+        """Create an address, wait until it is ready and note it in ``spaces``.
+
+        Returns the ended operation.
+        """
         ended = self.finish(self.request_address(space, address, type, plan))
         self.spaces[space].addresses[address] = type
         return ended
@@ -89,7 +96,10 @@ class Customer:
     def request_address(
         self, space: str, address: str, type: str, plan: str, topic: str = ""
     ) -> Json:
-        """Request an address; return the operation. ``topic`` is that of a subscription."""
+        """Request an address; return the running operation.
+
+        ``topic`` is the topic's name if the address is a subscription. ``spaces`` is not changed.
+        """
         body = {"address": address, "type": type, "plan": plan}
         if topic:
             body["topic"] = topic
@@ -100,7 +110,10 @@ class Customer:
         self.finish(self.request_user(space, name, permissions))
 
     def request_user(self, space: str, name: str, permissions: list[Json]) -> Json:
-        """Request a messaging user with a random password; return the operation."""
+        """Request a messaging user with a random password, which is kept for ``login``.
+
+        Returns the running operation.
+        """
         password = secrets.token_urlsafe(12)
         body = {"name": name, "password": password, "permissions": permissions}
         operation = self.api.post(self.path(f"/address-spaces/{space}/users"), body)
@@ -108,7 +121,7 @@ class Customer:
         return operation
 
     def revoke_user(self, space: str, name: str) -> None:
-        """Revoke a messaging user and wait until that is done."""
+        """Revoke a messaging user and wait until the operation has succeeded."""
         self.finish(self.api.delete(self.path(f"/address-spaces/{space}/users/{name}")))
 
     def delete_address(self, space: str, address: str) -> None:
@@ -121,7 +134,10 @@ class Customer:
         self.finish(self.api.delete(self.path(f"/address-spaces/{space}")))
 
     def login(self, space: str, user: str) -> Login:
-        """Return a messaging user's login; write the certificate to trust into a file for it."""
+        """Return the AMQP login of a messaging user that this object created or requested.
+
+        Writes the certificate that the client must trust into the file that the login names.
+        """
         row = self.api.get(self.path(f"/address-spaces/{space}"))
         endpoint = next(item for item in row["endpoints"] if item["protocol"] == "amqps")
         trusted = self._folder / f"{self.slug}-{space}.pem"
@@ -135,7 +151,13 @@ class Customer:
         timeout_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
-        """Wait until the operation has succeeded or failed, and return it."""
+        """Wait until the operation has succeeded or failed, and return it as it is then.
+
+        ``progress`` is called with each state of the operation that is read.
+
+        Raises:
+            Unavailable: the operation still runs after ``timeout_seconds``.
+        """
         try:
             return self.api.wait(
                 self.slug, operation, timeout_seconds=timeout_seconds, progress=progress
@@ -144,17 +166,17 @@ class Customer:
             return self.api.get(self.path(f"/operations/{operation['id']}"))
 
     def finish(self, operation: Json) -> Json:
-        """Wait until the operation has succeeded and return it.
+        """Wait until the operation has succeeded, and return it as it is then.
 
         Raises:
-            OperationFailed: it failed.
-            Unavailable: it still runs after 180 s.
+            OperationFailed: the operation failed.
+            Unavailable: the operation still runs after 180 s.
         """
         return self.api.wait(self.slug, operation)
 
 
 class Operator:
-    """The operator, who logs in with a staff account when the object is created."""
+    """A client of the API that acts as the operator; creating it logs in with a staff account."""
 
     def __init__(self, url: str, email: str, password: str) -> None:
         anonymous = Api(url)
@@ -163,12 +185,15 @@ class Operator:
         self.api = Api(url, session["token"])
 
     def lift(self, customer: Customer, resource: str, amount: int, reason: str) -> None:
-        """Set the tenant's limit of ``resource`` to ``amount``, without an end date."""
+        """Override the tenant's limit of ``resource`` with ``amount``, without an end date."""
         path = f"/staff/tenants/{customer.slug}/quotas/{resource}"
         self.api.put(path, {"amount": amount, "reason": reason})
 
     def close_now(self, customer: Customer) -> Json:
-        """Close the tenant's current period; return the operation, whose subject is the invoice."""
+        """Request the close of the tenant's current period, which ends now.
+
+        Returns the running operation; its ``subject_id`` is the invoice's id.
+        """
         return self.api.post("/staff/invoices/close-now", {"tenant": customer.slug})
 
     def approve_and_issue(self, invoice: str) -> Json:
@@ -177,7 +202,10 @@ class Operator:
         return self.api.post(f"/staff/invoices/{invoice}/issue")
 
     def record_payment(self, invoice: Json, reference: str, received_on: str) -> Json:
-        """Record a payment of the full amount due, received on a date such as ``2026-11-21``."""
+        """Record a payment of the issued invoice's ``payable_minor``; return the payment.
+
+        ``received_on`` is a date such as ``2026-11-21``.
+        """
         return self.api.post(
             f"/staff/invoices/{invoice['id']}/payments",
             {

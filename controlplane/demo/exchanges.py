@@ -1,4 +1,4 @@
-"""AMQP clients that exchange messages on each address of a space, and count them themselves."""
+"""Runs AMQP clients that exchange messages on each address of a space and count them themselves."""
 
 import time
 from collections.abc import Sequence
@@ -34,13 +34,13 @@ class SpaceCount:
 
     @property
     def connection_seconds(self) -> float:
-        """The sum of the times for which these connections were open."""
+        """The sum of the seconds for which all connections were open, ``others`` included."""
         return self._whole().connection_seconds
 
     def include(self, later: "SpaceCount") -> None:
-        """Add the count of other clients, which connected after all of these had disconnected.
+        """Add ``later``, the count of clients that connected after all of these had disconnected.
 
-        So the two never add up to a higher peak.
+        So the higher one of both peaks is the new peak.
         """
         for address, tally in later.by_address.items():
             self.by_address[address] = self.by_address.get(address, Tally()) + tally
@@ -52,9 +52,11 @@ class SpaceCount:
 
 
 def plan_for(address: str, type: str, messages: int) -> Plan:
-    """Return what clients do on an address: two send ``messages`` in total, and two receive them.
+    """Return what clients do on an address: two send ``messages`` in total, and two receive.
 
-    A subscription, ``<topic>::<name>``, has only receivers, for the messages sent to its topic.
+    On a topic or multicast address each receiver gets every message; on others they share the
+    messages. A subscription, ``<topic>::<name>``, has only receivers, for the ``messages`` that are
+    sent to its topic.
     """
     if type == SUBSCRIPTION:
         return Plan(address, 0, receivers=2, arriving=messages)
@@ -67,10 +69,10 @@ def metered_name(address: str) -> str:
 
 
 class Exchange:
-    """The clients of all addresses of one space.
+    """The clients of all addresses of one space, all with the same login.
 
-    ``open`` connects them, ``run`` exchanges the messages, ``close`` disconnects them. In between
-    they stay connected.
+    Call ``open`` to connect them, ``run`` to exchange the messages, ``close`` to disconnect them.
+    In between they stay connected.
     """
 
     def __init__(self, login: Login, plans: Sequence[Plan]) -> None:
@@ -78,7 +80,11 @@ class Exchange:
         self.count = SpaceCount()
 
     def open(self) -> None:
-        """Connect every client of every address, and count the peak."""
+        """Connect every client of every address, and record how many are connected as the peak.
+
+        Raises:
+            TrafficError: a client was refused, or not connected in time.
+        """
         for party in self._parties:
             party.open()
         self.count.peak = max(self.count.peak, self._connected())
@@ -104,5 +110,8 @@ class Exchange:
 
 
 def hold(seconds: float, until: float) -> None:
-    """Sleep until ``seconds`` after ``until``, an instant of the monotonic clock."""
+    """Sleep until ``seconds`` seconds after ``until``, an instant of the monotonic clock.
+
+    Returns at once if that time has passed.
+    """
     time.sleep(max(0.0, until + seconds - time.monotonic()))

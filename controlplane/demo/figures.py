@@ -1,4 +1,4 @@
-"""Measured figures with their limits, and the page that shows them."""
+"""Keeps measured figures with their limits, and writes the page that shows them."""
 
 import os
 import platform
@@ -13,7 +13,10 @@ _TITLE = "# Performance\n"
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value against its limit, and the command that measures it."""
+    """One measured value with its unit and its upper limit.
+
+    ``what`` describes it; ``command`` is the command that measures it.
+    """
 
     what: str
     value: float
@@ -34,9 +37,10 @@ class Figure:
 
 
 def write(page: Path, section: str, figures: Sequence[Figure], note: str = "") -> None:
-    """Write the figures as a section of the page, after ``note`` on what was measured.
+    """Write ``figures`` as the section ``section`` of the Markdown file ``page``.
 
-    The other sections stay unchanged.
+    A section with this title is replaced; the other sections stay unchanged. The text above the
+    table has the date, the machine and ``note``.
     """
     text = page.read_text() if page.exists() else _TITLE
     before, *sections = re.split(r"^## ", text, flags=re.M)

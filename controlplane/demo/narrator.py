@@ -1,4 +1,4 @@
-"""Output of the demonstration and the benches: plain lines with times."""
+"""Prints the output of the demonstration and the benches: plain lines with times."""
 
 import sys
 import textwrap
@@ -30,9 +30,10 @@ class Narrator:
         self._write(f"{self._clock()}  {self._folded(text)}")
 
     def still(self, text: str) -> None:
-        """Print the progress of a wait, but not too often; the caller may call it in a loop.
+        """Print ``text``, the progress of a wait, but not too often; for calls in a loop.
 
-        A new text is printed if nothing was printed for 2 s, the same text again after 10 s.
+        A new text is printed only if nothing was printed for 2 s. The text that ``still`` printed
+        last is printed again only if nothing was printed for 10 s.
         """
         silence = _SAME_SECONDS if text == self._still else _SILENCE_SECONDS
         if time.monotonic() - self._printed_at >= silence:
@@ -40,7 +41,10 @@ class Narrator:
             self.line(text)
 
     def steps_of(self, who: str) -> Progress:
-        """Return a callback that takes an operation and prints the step that ``who`` waits for."""
+        """Return a function that takes an operation and prints its running step, through ``still``.
+
+        ``who`` stands in front of the step's name.
+        """
 
         def show(operation: Json) -> None:
             running = [step["name"] for step in operation["steps"] if step["state"] == "running"]
@@ -49,7 +53,7 @@ class Narrator:
         return show
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Print rows as aligned columns: the first to the left, for names, the others right."""
+        """Print rows as columns: the first is aligned to the left, the others to the right."""
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         for row in rows:
             first, *others = (
@@ -64,7 +68,10 @@ class Narrator:
 
     @contextmanager
     def timed(self, text: str) -> Iterator[None]:
-        """Print ``text`` after the block, with the time that the block took."""
+        """Print ``text`` after the block, with the time that the block took.
+
+        Nothing is printed if the block raises an error.
+        """
         began = time.monotonic()
         yield
         self.line(f"{text} ({time.monotonic() - began:.1f} s)")

@@ -19,9 +19,10 @@ TIERS: tuple[tuple[int | None, int], ...] = ((500, 2), (None, 1))
 
 
 def publish(api: Api) -> Json:
-    """Publish the present catalog with both plans added; return the API's answer.
+    """Publish the present catalog with ``PLAN`` and ``STARTER`` added; return the API's answer.
 
-    ``api`` is the operator's. The answer has the catalog's ``number`` and its ``changes``.
+    ``api`` must be logged in as the operator. The answer has the new catalog version's ``number``
+    and ``changes``: what it does to each plan, unchanged ones included.
     """
     document = copy.deepcopy(api.get("/staff/catalog")["document"])
     for plan in document["plans"].values():

@@ -118,6 +118,8 @@ def _stop(cast: Cast) -> None:
 def _stop_own(cast: Cast) -> None:
     """Stop what this run started, and remove the short intervals from the installation.
 
+    Does nothing if the folder holds no installation.
+
     Raises:
         Occupied: ``stack.restarted``: another command has started the installation again.
     """

@@ -34,9 +34,10 @@ class LoginForm(AuthenticationForm):
         return str(self.cleaned_data["username"]).lower()
 
     def clean(self) -> dict[str, Any]:
-        """Count the attempt, then check the password.
+        """Count the attempt against the rate limits, then check email and password.
 
-        An attempt over the rate limit becomes an error of the form, with status 429.
+        Over a limit, the password is not checked; the form gets an error and the status 429. An
+        attempt without a valid email is not counted.
         """
         email = self.cleaned_data.get("username")
         try:
@@ -49,7 +50,7 @@ class LoginForm(AuthenticationForm):
 
 
 class PlanForm(ConsoleForm):
-    """The choice of one plan out of ``offers``; pages show these as cards."""
+    """Asks for one plan out of ``offers``, which pages show as cards; the first is selected."""
 
     plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
 
@@ -62,7 +63,7 @@ class PlanForm(ConsoleForm):
 
 
 class OrganizationForm(PlanForm):
-    """A new organization and its plan; billing details are entered later."""
+    """Asks for the name and plan of a new organization; billing details are entered later."""
 
     organization = forms.CharField(
         max_length=200,
@@ -73,7 +74,7 @@ class OrganizationForm(PlanForm):
 
 
 class SignUpForm(OrganizationForm):
-    """A new user and their first organization."""
+    """Asks for a new user's email and password, and their first organization's name and plan."""
 
     email = forms.EmailField(
         label="Work email", widget=forms.EmailInput(attrs={"autocomplete": "username"})

@@ -18,7 +18,11 @@ _FIXED = "Fixed when the address was created: delete the address and create it a
 
 
 class ShownSetting(NamedTuple):
-    """A setting as text; ``note`` says where the value is from, or why it is fixed."""
+    """One setting of an address as texts for a page.
+
+    ``words`` is the value with its unit. ``note`` says that the value is from the plan, or that it
+    is fixed, or is empty.
+    """
 
     title: str
     words: str
@@ -26,12 +30,16 @@ class ShownSetting(NamedTuple):
 
 
 def offered(address: Address) -> list[Setting]:
-    """Return the settings that an address of this type has in a space of this type."""
+    """Return the settings that ``address`` can have, by its type and the type of its space."""
     return [row for row in SETTINGS if row.is_offered(address.space.type, address.type)]
 
 
 def as_text(setting: Setting, value: Any) -> str:
-    """Return the value of a setting as text, with its unit; ``not set`` if it has none."""
+    """Return ``value``, in base units, as text with a unit; ``not set`` for None or ''.
+
+    The unit is that of the portal's form, such as seconds. A value that is no whole number of
+    those is shown in the base unit.
+    """
     if value in (None, ""):
         return "not set"
     if not isinstance(setting.value, Whole):
@@ -44,7 +52,7 @@ def as_text(setting: Setting, value: Any) -> str:
 
 
 def shown(address: Address, plan: AddressPlanDefinition) -> list[ShownSetting]:
-    """Return the settings in force for the address, fixed ones included."""
+    """Return every setting that ``address`` can have, with the value in force on ``plan``."""
     own = address.settings
     now = address_types.effective(own, plan)
     rows = []
@@ -58,7 +66,7 @@ def shown(address: Address, plan: AddressPlanDefinition) -> list[ShownSetting]:
 
 
 def fixed(address: Address) -> list[ShownSetting]:
-    """Return the settings that can never change, with the reason."""
+    """Return those settings of ``address`` that can never change, with the reason as note."""
     return [
         ShownSetting(row.title, as_text(row, getattr(address.settings, row.name)), _FIXED)
         for row in offered(address)
@@ -67,10 +75,11 @@ def fixed(address: Address) -> list[ShownSetting]:
 
 
 class AddressSettingsForm(ConsoleForm):
-    """The settings of an address that can change. Empty ones take the plan's value.
+    """Asks for those settings of an address that can change.
 
-    ``generation`` is that of the address when the page was made: a change by somebody else in
-    between is not overwritten.
+    An empty field means the plan's value, or the default of a setting that plans do not have.
+    ``generation`` is a hidden field: the address's generation when the page was made. The view
+    passes it to the action, which refuses to overwrite a change that somebody else has made since.
     """
 
     generation = forms.IntegerField(widget=forms.HiddenInput)
@@ -99,11 +108,11 @@ class AddressSettingsForm(ConsoleForm):
 
     @property
     def setting_fields(self) -> list[forms.BoundField]:
-        """The fields of all settings."""
+        """The fields of all settings that can change, without the hidden ``generation``."""
         return [self[name] for name in self.shown]
 
     def settings(self) -> AddressSettings:
-        """Return all settings of the address with the submitted changes, in base units."""
+        """Return all settings of the address with the changes of the valid form, in base units."""
         # An untouched field keeps its value, which may be more exact than the unit of the form.
         changes = {
             setting.name: base_value(setting, self.cleaned_data[name])
@@ -113,12 +122,20 @@ class AddressSettingsForm(ConsoleForm):
         return replace(self.own, **changes)
 
     def field_named(self, name: str) -> str:
-        """Return the form's name of a field. Errors name a setting as the API does."""
+        """Return the name of the form field that an error calls ``name``.
+
+        An error names a setting as the API does, such as ``message_ttl_ms``; the name of the form
+        field has the form's unit instead (``message_ttl_seconds``).
+        """
         return form_name(SETTING[name]) if name in SETTING else name
 
 
 def _fill(field: forms.Field, setting: Setting, value: Any, of_plan: int | None) -> None:
-    """Give a field the address's own value, and say what applies while it is empty."""
+    """Set a field's initial value to ``value``, the address's own, and extend its help text.
+
+    The help text of a number then says which value the plan has (``of_plan``; None: no value), and
+    the exact own value if the form's unit cannot express it.
+    """
     number = setting.value
     if not isinstance(number, Whole):
         field.initial = value

@@ -22,8 +22,9 @@ class ConsoleRenderer(DjangoTemplates):
 class ConsoleForm(forms.Form):
     """A form whose view runs an action; the action's error becomes an error of the form.
 
-    ``refusal_code`` is the code of that error, which the page prints after the message.
-    ``refusal_status`` is the HTTP status of the page with the error.
+    ``refusal_code`` is the code of the action's error, which the page prints after the message; ''
+    if no action was refused. ``refusal_status`` is the HTTP status of the page if the form has
+    errors: that of the action's error, or 400 for errors that the form found itself.
     """
 
     default_renderer = ConsoleRenderer
@@ -49,7 +50,8 @@ class ConsoleForm(forms.Form):
     def refuse(self, error: WaypostError) -> None:
         """Add the message of ``error`` to the form, and its reasons to the fields that it names.
 
-        Also sets ``refusal_code`` and ``refusal_status``. A field that the form lacks is skipped.
+        Also sets ``refusal_code`` and ``refusal_status``. Reasons are skipped if the form lacks
+        their field, or if they are not a list or tuple.
         """
         self.refusal_code, self.refusal_status = error.error_code, error.status
         self.add_error(NON_FIELD_ERRORS, error.message)
@@ -60,17 +62,18 @@ class ConsoleForm(forms.Form):
                 self.add_error(field, [str(reason) for reason in reasons])
 
     def field_named(self, name: str) -> str:
-        """Return the form's name of a field; ``name`` is how an error names it.
+        """Return the name of the form field that an error calls ``name``: here ``name`` itself.
 
-        Forms override it if their field names differ from those of the API.
+        Forms override this method if their field names differ from those of the API.
         """
         return name
 
 
 def form_status(*forms_shown: forms.BaseForm | None) -> int:
-    """Return the HTTP status of a page with these forms.
+    """Return the HTTP status of a page with these forms; a None form is ignored.
 
-    It is that of the first submitted form with errors, else 200.
+    The status is the ``refusal_status`` of the first submitted form with errors (400 for a form
+    without that attribute), or 200 if no submitted form has errors.
     """
     for form in forms_shown:
         if form is not None and form.is_bound and form.errors:

@@ -11,20 +11,20 @@ from tenants.models import Role, Tenant
 
 
 class MemberForm(ConsoleForm):
-    """A new member and their role."""
+    """Asks for the email and role of a new member."""
 
     email = forms.EmailField(label="Email")
     role = forms.ChoiceField(label="Role", choices=Role.choices, initial=Role.DEVELOPER)
 
 
 class RoleForm(ConsoleForm):
-    """A member's new role."""
+    """Asks for a member's new role."""
 
     role = forms.ChoiceField(choices=Role.choices)
 
 
 class TokenForm(ConsoleForm):
-    """A new API token for a program."""
+    """Asks for the name, role and lifetime of a new API token for a program."""
 
     name = forms.CharField(
         max_length=100,
@@ -40,13 +40,13 @@ class TokenForm(ConsoleForm):
     )
 
     def expires_at(self, now: datetime) -> datetime | None:
-        """Return when the token expires (UTC), or None if it does not."""
+        """Return when a token issued at ``now`` expires (UTC), or None if it never expires."""
         days = self.cleaned_data["days"]
         return (now + timedelta(days=days)).astimezone(UTC) if days else None
 
 
 class BillingForm(ConsoleForm):
-    """A tenant's billing details, which are printed on invoices."""
+    """Asks for a tenant's billing details: legal name, addresses, tax id, time zone of months."""
 
     billing_name = forms.CharField(max_length=200, label="Legal name")
     billing_email = forms.EmailField(label="Email for invoices")
@@ -68,5 +68,8 @@ class BillingForm(ConsoleForm):
 
     @classmethod
     def of(cls, tenant: Tenant, data: Any = None) -> "BillingForm":
-        """Return the form with the tenant's details as initial values; ``data`` is a submission."""
+        """Return a form with the tenant's present details as initial values.
+
+        ``data``: the submitted values; None for a form that is only shown.
+        """
         return cls(data, initial={name: getattr(tenant, name) for name in cls.base_fields})

@@ -16,7 +16,10 @@ _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
 
 class SpaceForm(ConsoleForm):
-    """A new space: its name, and a plan that determines its type and size."""
+    """Asks for a new space's name, and for its space plan, which determines type and size.
+
+    ``space_plans`` are the choices; the first is selected.
+    """
 
     name = forms.CharField(
         max_length=63,
@@ -35,7 +38,11 @@ class SpaceForm(ConsoleForm):
 
 
 class SpacePlanForm(ConsoleForm):
-    """A new plan for a space, and the agreement to its price and to restarts."""
+    """Asks for a space's new plan, and for agreement to its price and to restarts.
+
+    ``space_plans`` are the choices. ``current`` is the key of the space's present plan, which is
+    selected.
+    """
 
     space_plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
     agreed = forms.BooleanField(label="Restart them, and charge the chosen plan from now on")
@@ -50,7 +57,10 @@ class SpacePlanForm(ConsoleForm):
 
 
 def form_name(setting: Setting) -> str:
-    """Return the name of a setting's form field; it ends with the unit of the form."""
+    """Return the name of a setting's form field: the setting's name with the form's unit.
+
+    For example, ``message_ttl_ms`` -> ``message_ttl_seconds``. Names without a unit stay.
+    """
     if not isinstance(setting.value, Whole):
         return setting.name
     unit = setting.value.unit
@@ -62,8 +72,8 @@ def setting_field(
 ) -> forms.Field | None:
     """Return the form field of a setting: a number, a text, or the choice of an address.
 
-    ``existing`` are the addresses of the space; those of a type in ``refers_to`` can be chosen.
-    None if there are none.
+    For a setting that names another address, the choices are those of ``existing`` (addresses of
+    the space) whose type is in ``refers_to``. If there are none, the result is None.
     """
     number = setting.value
     if isinstance(number, Whole):
@@ -100,7 +110,10 @@ def setting_field(
 
 
 def base_value(setting: Setting, entered: Any) -> Any:
-    """Return the value of a setting in base units; ``entered`` is the value of its form field."""
+    """Return the value of a setting in base units; ``entered`` is the value of its form field.
+
+    An empty field gives None for a number, '' for other settings.
+    """
     if not isinstance(setting.value, Whole):
         return entered or ""
     # ``is None``, because zero is a value.
@@ -108,7 +121,11 @@ def base_value(setting: Setting, entered: Any) -> Any:
 
 
 class AddressForm(ConsoleForm):
-    """A new address. The plan determines its type; settings left empty take the plan's defaults."""
+    """Asks for a new address: its name, its plan, which determines its type, and its settings.
+
+    A setting that is left empty takes the plan's value. ``address_plans`` are the plans to choose
+    from, all of one space type. ``existing`` are the space's addresses, which settings may name.
+    """
 
     address = forms.CharField(
         max_length=255,
@@ -144,15 +161,15 @@ class AddressForm(ConsoleForm):
 
     @property
     def fixed_fields(self) -> list[forms.BoundField]:
-        """The fields that an address of their type must have, such as a subscription's topic.
+        """The fields of settings that an address of some type must have: a subscription's topic.
 
-        The page shows them always, below the plans; the other settings can be folded away.
+        The page always shows these fields, below the plans; ``setting_fields`` can be folded away.
         """
         return [self[name] for name, setting in self.shown.items() if setting.is_relation]
 
     @property
     def setting_fields(self) -> list[forms.BoundField]:
-        """The fields of all other settings."""
+        """The fields of all settings that are not in ``fixed_fields``."""
         return [self[name] for name, setting in self.shown.items() if not setting.is_relation]
 
     @property
@@ -161,7 +178,7 @@ class AddressForm(ConsoleForm):
         return any(field.data for field in self.setting_fields)
 
     def settings(self) -> AddressSettings:
-        """Return the settings of the submitted form, in base units; empty ones are not set."""
+        """Return the settings of the valid form, in base units; empty fields stay unset."""
         values = {
             setting.name: base_value(setting, self.cleaned_data[name])
             for name, setting in self.shown.items()
@@ -169,12 +186,16 @@ class AddressForm(ConsoleForm):
         return AddressSettings(**values)
 
     def field_named(self, name: str) -> str:
-        """Return the form's name of a field. Errors name a setting as the API does."""
+        """Return the name of the form field that an error calls ``name``.
+
+        An error names a setting as the API does, such as ``message_ttl_ms``; the name of the form
+        field has the form's unit instead (``message_ttl_seconds``).
+        """
         return form_name(SETTING[name]) if name in SETTING else name
 
 
 class MessagingUserForm(ConsoleForm):
-    """A new messaging user and its permissions."""
+    """Asks for the name and permissions of a new messaging user."""
 
     name = forms.CharField(
         max_length=63,
@@ -196,7 +217,10 @@ class MessagingUserForm(ConsoleForm):
     )
 
     def permissions(self) -> list[dict[str, list[str]]]:
-        """Return the requested permissions in the format of ``MessagingUser.permissions``."""
+        """Return the requested permissions in the format of ``MessagingUser.permissions``.
+
+        The only entry allows every chosen operation on every entered address pattern.
+        """
         return [
             {
                 "addresses": self.cleaned_data["addresses"].replace(",", " ").split(),
@@ -223,7 +247,11 @@ class ConfirmForm(ConsoleForm):
 
 
 class CloseConnectionsForm(ConsoleForm):
-    """The confirmation of closing connections: some by name, or all of a messaging user."""
+    """Carries the connections to close through the confirmation page, in hidden fields.
+
+    ``chosen`` are ids of connections. If ``user``, the name of a messaging user, is not empty, all
+    connections of this user are meant instead.
+    """
 
     ids = forms.MultipleChoiceField(required=False, widget=forms.MultipleHiddenInput)
     user = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -245,7 +273,7 @@ class DeleteSpaceForm(ConfirmForm):
 
 
 class ConnectForm(ConsoleForm):
-    """The choice of the messaging user and the address that the example programs use."""
+    """Asks which messaging user and which address the example programs use."""
 
     user = forms.ChoiceField(label="Messaging user", required=False)
     address = forms.ChoiceField(label="Address", required=False)
@@ -262,7 +290,7 @@ class ConnectForm(ConsoleForm):
 
 
 def _offer(field: forms.Field, choices: list[tuple[str, str]]) -> None:
-    """Set a field's choices; a required field begins with the first one selected."""
+    """Set a field's choices; if the field is required, the first choice is selected."""
     field.choices = choices  # type: ignore[attr-defined]
     if choices and field.required:
         field.initial = choices[0][0]

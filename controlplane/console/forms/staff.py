@@ -14,7 +14,10 @@ from plans.rating import money
 
 
 class OverrideForm(ConsoleForm):
-    """An override of one limit of one tenant, with a reason and an optional end date."""
+    """Asks for a new limit of one resource of a tenant, with a reason and an optional last day.
+
+    ``resources`` are the choices: (slug, title) of each resource.
+    """
 
     resource = forms.ChoiceField(label="Resource")
     amount = forms.IntegerField(label="New limit", min_value=0, max_value=2**62)
@@ -39,13 +42,16 @@ class OverrideForm(ConsoleForm):
 
 
 class ReasonForm(ConsoleForm):
-    """The reason for an operator's action, for the audit log."""
+    """Asks for the reason for an operator's action, which goes to the audit log."""
 
     reason = forms.CharField(label="Reason", max_length=500)
 
 
 class PaymentForm(ConsoleForm):
-    """A payment received for an invoice; the amount due is entered already."""
+    """Asks for the amount, reference and day of a payment received for ``invoice``.
+
+    ``due_minor``, the amount due in minor units, is entered already.
+    """
 
     amount = forms.DecimalField(label="Amount", max_digits=20)
     reference = forms.CharField(

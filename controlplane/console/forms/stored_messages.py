@@ -1,4 +1,4 @@
-"""Forms of the page of an address's messages."""
+"""Forms of the page of an address's stored messages: send one, or change some or all."""
 
 import json
 import math
@@ -13,7 +13,7 @@ Property = str | int | float | bool
 
 
 class SendForm(ConsoleForm):
-    """A test message."""
+    """Asks for a test message: its text, application properties, and whether it is durable."""
 
     body = forms.CharField(
         label="Text",
@@ -32,7 +32,7 @@ class SendForm(ConsoleForm):
     durable = forms.BooleanField(label="Keep it over a restart", required=False, initial=True)
 
     def clean_properties(self) -> dict[str, Property]:
-        """Return the properties by name.
+        """Parse the lines ``name=value`` and return {name: value}; empty lines are skipped.
 
         Raises:
             ValidationError: a line is no name=value, or repeats a name.
@@ -51,9 +51,11 @@ class SendForm(ConsoleForm):
 
 
 class ChangeForm(ConsoleForm):
-    """What to do with the selected messages, or with all.
+    """Asks what to do with stored messages: resend, move or delete the selected ones, or all.
 
-    ``confirmed`` is set by the page that asks before the change begins.
+    ``targets`` are the names of the queues that messages may move to. ``selected`` are the ids of
+    the selected messages. Only the confirmation page sends ``confirmed``; without it the view asks
+    before it changes anything.
     """
 
     verb = forms.ChoiceField(
@@ -82,11 +84,10 @@ class ChangeForm(ConsoleForm):
         self.order_fields(["verb", "to", "rate", "everything"])
 
     def clean(self) -> dict[str, Any]:
-        """Return the values.
+        """Check the values together and return them; add an error to the form for each mistake.
 
-        Raises:
-            ValidationError: nothing is selected, a move without a target, or a deletion of all
-            messages.
+        Mistakes are: no message is selected, a move has no target, or all messages would be
+        deleted (purging does that).
         """
         values: dict[str, Any] = super().clean() or {}
         if not (values.get("everything") or self.selected):
@@ -98,7 +99,10 @@ class ChangeForm(ConsoleForm):
         return values
 
     def question(self, address: str) -> tuple[str, str]:
-        """Return what the valid form is about to do, as a question, and what follows from it."""
+        """Return the question that asks for confirmation, and a sentence on the consequence.
+
+        ``address`` is the name of the address. The form must be valid.
+        """
         values, count = self.cleaned_data, len(self.selected)
         which = "all messages" if values["everything"] else f"{count} message"
         which += "s" if not values["everything"] and count != 1 else ""
@@ -112,7 +116,7 @@ class ChangeForm(ConsoleForm):
 
 
 def _value(text: str) -> Property:
-    """Return a value as JSON reads it; what is no text, number or boolean of JSON is a text."""
+    """Return ``text`` parsed as a JSON string, number or boolean; any other text unchanged."""
     try:
         value = json.loads(text)
     except ValueError:

@@ -54,13 +54,13 @@ def live_figure(value: Decimal | int | float | None) -> str:
 
 @register.filter
 def of_id(rows: Mapping[str, Any], id: str) -> Any:
-    """Return the entry of a mapping by id; None if there is none."""
+    """Return the value that the mapping ``rows`` has for the key ``id``; None if it has none."""
     return rows.get(id)
 
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """Return how long ago ``moment`` was: ``3 hours ago``."""
+    """Return how long ago ``moment`` was: ``3 hours ago``; ``just now`` below a minute."""
     return formats.ago(moment, timezone.now())
 
 

@@ -31,7 +31,11 @@ _LOCAL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class LogIn(LoginView):
-    """The login page, for local accounts, single sign-on, or both."""
+    """Shows the login page and logs users of local accounts in.
+
+    For single sign-on the page has a link. Without local accounts it has no form, and a POST
+    redirects to the page. A user who is logged in already is redirected to their start page.
+    """
 
     template_name = "console/accounts/login.html"
     authentication_form = LoginForm
@@ -73,9 +77,11 @@ def home(scope: Scope) -> HttpResponseBase:
 
 @public_page
 def sign_up(request: HttpRequest) -> HttpResponseBase:
-    """Create a user, an organization and its plan subscription, and log the user in.
+    """Show the sign-up form; on POST create a user, an organization and its plan subscription.
 
-    Then redirect to the form for a first space.
+    Then log the user in and redirect to the form for a first space. A visitor who is logged in
+    already is redirected to the form for a new organization. Answers 403 where sign-up or local
+    accounts are disabled.
     """
     # A second account would not belong to the first one's organizations.
     if request.user.is_authenticated:
@@ -95,7 +101,10 @@ def sign_up(request: HttpRequest) -> HttpResponseBase:
 
 @login_page
 def new_organization(scope: Scope) -> HttpResponseBase:
-    """Create another organization of a logged-in user; redirect to the form for a first space."""
+    """Show the form for a new organization of a logged-in user; on POST create the organization.
+
+    Then redirect to the form for a first space. Answers 403 where sign-up is disabled.
+    """
     if not settings.SIGNUP_ENABLED:
         return render(scope.request, "console/accounts/signup_closed.html", status=403)
     form = OrganizationForm(scope.request.POST or None, offers=plan_reads.offered())

@@ -1,4 +1,4 @@
-"""The parts that the pages of an address share: its row, its state and its tabs."""
+"""Provides the parts that the pages of an address share: its row, its problems and its tabs."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tenants.models import Address
 
 
 def find(scope: TenantScope, space: str, address: str) -> Address:
-    """Return the address with the id ``address`` of a space of the tenant.
+    """Return the address with the id ``address`` in the scope's tenant's space named ``space``.
 
     Raises:
         Missing: there is no such space or address.
@@ -26,7 +26,12 @@ def find(scope: TenantScope, space: str, address: str) -> Address:
 
 
 def frame(scope: TenantScope, address: Address, tab: str) -> dict[str, Any]:
-    """Return the context that every page of an address needs; ``tab`` is its URL name."""
+    """Return the template context that every page of an address needs, with that of its space.
+
+    ``tab`` is the URL name of the page's tab: ``address``, ``messages`` or ``address_settings``.
+    The tab of messages is left out if the member may not read messages, or if the address type has
+    none to read or to send.
+    """
     tabs = [("Live", "address"), ("Settings", "address_settings")]
     # Routers deliver direct messages at once: there are none to see or to send from here.
     has_messages = message_requests.can_browse(address) or message_requests.can_send(address)

@@ -18,7 +18,11 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_MESSAGING)
 def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
-    """Show the settings; on POST change them. The state card then shows the progress."""
+    """Show the settings of an address; on POST request their change and redirect to this page.
+
+    ``address`` is the id. The form replaces the plain list of settings only for members who may
+    change them, and only while the address is not being deleted.
+    """
     row = address_frame.find(scope, space, address)
     plan = publishing.address_plan_definition(row.address_plan)
     form = AddressSettingsForm(

@@ -31,7 +31,10 @@ _OLD = timedelta(minutes=2)
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def new(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Create an address, then redirect to the space's page with the next step."""
+    """Show the form for a new address; on POST create the address.
+
+    Then redirect to the space's page, which shows the next step.
+    """
     row = queries.get_space(scope.tenant, space)
     existing = list(queries.list_addresses(row))
     form = AddressForm(
@@ -65,7 +68,10 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def detail(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
-    """Show an address: its newest reading, and charts of ``?span=``. ``address`` is the id."""
+    """Show an address: its newest reading, and charts of its history over ``?span=``.
+
+    ``address`` is the id. Without a known span the charts cover the last hour.
+    """
     found = address_frame.find(scope, space, address)
     span = scope.request.GET.get("span", "1h")
     span = span if span in reading_history.SPANS else "1h"
@@ -86,9 +92,10 @@ def detail(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def live(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
-    """Return only the card of the newest reading, which htmx polls.
+    """Return only the card of an address's newest reading, which htmx polls.
 
-    Answers 204 if the card is unchanged (``?seen=`` is its hash).
+    ``address`` is the id. Answers 204 if the reading and the address's phase are those that the
+    browser shows (``?seen=`` is their hash).
     """
     context = _live_context(address_frame.find(scope, space, address))
     if scope.request.GET.get("seen") == context["seen_live"]:
@@ -98,9 +105,10 @@ def live(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
-    """Delete an address and every message in it.
+    """Ask for confirmation; on POST with the typed name, request the deletion of an address.
 
-    ``address`` is the id, because names may contain ``/../``, which browsers resolve in URLs.
+    Every message in the address is deleted too. ``address`` is the id, because names may contain
+    ``/../``, which browsers resolve in URLs.
     """
     found = address_frame.find(scope, space, address)
     row = found.space
@@ -120,7 +128,11 @@ def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
 
 
 def _live_context(address: Address) -> dict[str, Any]:
-    """Return the template context of the card with the newest reading."""
+    """Return the template context of the card with an address's newest reading.
+
+    ``live_reading`` is None before the first reading. ``is_old``: the reading is older than two
+    minutes. ``seen_live``: a hash of the reading and the address's phase.
+    """
     reading = live_readings.of_addresses(address.space, [address]).get(address.id)
     content = repr((reading, address.phase))
     return {
@@ -135,10 +147,10 @@ def _live_context(address: Address) -> dict[str, Any]:
 def creatable_plans(
     space: AddressSpace, existing: Sequence[Address]
 ) -> list[AddressPlanDefinition]:
-    """Return the address plans to choose from, by type and price.
+    """Return the address plans to choose from for a new address, sorted by type and price.
 
-    A type that must refer to another address is left out while there is none. So subscriptions are
-    offered once the space has a topic.
+    ``existing`` are the space's addresses. A type that must refer to another address is left out
+    while none of these can be referred to. So subscriptions are offered once there is a topic.
     """
     present = {address.type for address in existing}
     needed = {

@@ -18,7 +18,11 @@ _NAME = "amqps"
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Show endpoints, certificate and example programs of a space."""
+    """Show how clients connect to a space: endpoints, what they must trust, example programs.
+
+    The programs appear once the space has an endpoint, an address and a messaging user.
+    ``?address=`` and ``?user=`` choose which ones the programs use.
+    """
     row = queries.get_space(scope.tenant, space)
     addresses, users = list(queries.list_addresses(row)), list(queries.list_users(row))
     context = {
@@ -39,7 +43,10 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def certificate(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Download the certificate that clients of the space must trust (PEM)."""
+    """Download the certificate that clients of the space must trust (PEM).
+
+    Answers 404 if the space has no endpoint yet, or if clients trust its certificate already.
+    """
     row = queries.get_space(scope.tenant, space)
     endpoint = _endpoint(row)
     if endpoint is None:

@@ -25,7 +25,11 @@ _CONSEQUENCE = (
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope, space: str) -> HttpResponseBase:
-    """List the connections that were read last, with a filter by user and address."""
+    """List a space's client connections, as metering read them last.
+
+    ``?user=`` and ``?address=`` filter the list. The totals count all connections, also those that
+    are not listed.
+    """
     row = queries.get_space(scope.tenant, space)
     wanted = ConnectionFilter(
         user=_given(scope, "user"),
@@ -45,7 +49,10 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def close(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Close the chosen connections, or all of a user, after a confirmation."""
+    """Ask for confirmation; on POST request that connections of a space are closed.
+
+    The parameters ``ids`` name them, or ``user``, a messaging user whose connections are all meant.
+    """
     row = queries.get_space(scope.tenant, space)
     sent = scope.request.POST if scope.request.method == "POST" else scope.request.GET
     chosen, user = sent.getlist("ids"), sent.get("user", "")

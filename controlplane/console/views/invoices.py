@@ -1,4 +1,4 @@
-"""A tenant's invoice pages: list, details, preview, downloads and verification."""
+"""Views of a tenant's invoices: list, details, preview, downloads and verification."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW_BILLING)
 def invoice_list(scope: TenantScope) -> HttpResponseBase:
-    """Show the preview of the current period, and all invoices, newest period first."""
+    """List the tenant's invoices, newest period first, below the preview of the current period."""
     page = scope.page_of(invoice_reads.of(scope.tenant))
     context = {
         "preview": invoice_reads.running(scope.tenant),
@@ -31,7 +31,7 @@ def invoice_list(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_BILLING)
 def preview(scope: TenantScope) -> HttpResponseBase:
-    """Show the invoice of the current period as it would be now."""
+    """Show what the current period costs so far, as an invoice without a number."""
     document = previewing.preview(scope.tenant).document
     context = {"crumb": "This period so far", **rendering.context(document)}
     return scope.render("invoices/preview.html", context)
@@ -39,7 +39,7 @@ def preview(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_BILLING)
 def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
-    """Show one invoice with its history, payments and newest verification."""
+    """Show one invoice of the tenant, by id or number, with history, payments and verification."""
     row = _find(scope, invoice)
     return scope.render(
         "invoices/detail.html", {**detail_context(row), "back": scope.url("invoices")}
@@ -48,7 +48,10 @@ def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_BILLING)
 def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
-    """Download the invoice in one of the formats of ``plans.invoice_formats``."""
+    """Download an invoice in the format ``kind``, one of ``plans.invoice_formats``.
+
+    Answers 404 if the format is unknown or the invoice has no document yet.
+    """
     row = _find(scope, invoice)
     # An invoice that is still closing, or held, may have no document yet.
     if kind not in INFO or not row.document:
@@ -65,7 +68,10 @@ def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
 @require_POST
 @tenant_page(Permission.VIEW_BILLING)
 def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
-    """Enqueue a verification: a worker recomputes the invoice and compares every byte."""
+    """Request a verification: a worker recomputes the invoice and compares every byte.
+
+    Then redirect to the invoice's page, which shows the result later. POST only.
+    """
     row = _find(scope, invoice)
     invoice_verification.request_verify(invoice=row, by=scope.actor)
     messages.info(scope.request, "The invoice is being recomputed; the result appears below.")
@@ -73,9 +79,10 @@ def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
 
 
 def detail_context(row: Invoice) -> dict[str, Any]:
-    """Return the template context of one invoice, for its tenant or for operators.
+    """Return the template context of one invoice, for its tenant's page or the operators' page.
 
-    Without a document, the context lacks the entries that come from it.
+    An invoice without a document (still closing, or held) lacks the entries that
+    ``rendering.context`` makes from the document.
     """
     made = document.loaded(row.document) if row.document else None
     return {

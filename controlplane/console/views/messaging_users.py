@@ -32,7 +32,10 @@ def user_list(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def new(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Create a user and show its generated password once; only verifiers of it are stored."""
+    """Show the form for a messaging user; on POST create the user with a generated password.
+
+    The answer to the POST shows the password, once: only verifiers of it are stored.
+    """
     row = queries.get_space(scope.tenant, space)
     form = MessagingUserForm(scope.request.POST or None)
     if form.is_valid():
@@ -55,7 +58,10 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def revoke(scope: TenantScope, space: str, user: str) -> HttpResponseBase:
-    """Revoke a user after a typed confirmation; the workers close its connections."""
+    """Ask for confirmation; on POST with the typed name, revoke the messaging user ``user``.
+
+    The workers then close its connections.
+    """
     row = queries.get_space(scope.tenant, space)
     found = queries.get_user(row, user)
     form = ConfirmForm(scope.request.POST or None, expected=found.name)

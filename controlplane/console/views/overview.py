@@ -1,4 +1,4 @@
-"""The overview of a tenant: spaces and their phases, usage, limits and spending so far."""
+"""Shows a tenant's overview page: spaces and phases, usage, limits and spending so far."""
 
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ _NEEDED = {
 
 
 class UsageFigure(NamedTuple):
-    """The total of one meter in the current month; ``note`` explains the meter."""
+    """One meter's total in the current month; ``words`` is the number, ``note`` the meaning."""
 
     title: str
     words: str
@@ -38,10 +38,11 @@ class UsageFigure(NamedTuple):
 
 
 class Gauge(NamedTuple):
-    """One limit and its use.
+    """One resource's use against its limit, for a bar on the page.
 
-    ``percent`` is None without a limit. ``width`` is ``percent`` capped at 100. ``level`` is a CSS
-    class: ``warn`` from 80 %, ``bad`` from 100 %.
+    ``words`` is a text such as ``3 of 10``. ``percent`` is None without a limit. ``width`` is
+    ``percent`` capped at 100. ``level`` is a CSS class: ``warn`` from 80 %, ``bad`` from 100 %, ''
+    below.
     """
 
     title: str
@@ -53,7 +54,11 @@ class Gauge(NamedTuple):
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show a tenant's spaces, usage, limits and quota alerts; spending only to roles that may."""
+    """Show a tenant's first ten spaces, usage of the month, limits and quota alerts.
+
+    Only roles with the permission to view billing see what the current period costs so far, and
+    which billing details are missing.
+    """
     window = windows.parse("", scope.tenant.billing_time_zone, timezone.now())
     phases = space_reads.phases(scope.tenant)
     context: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The settings page of a tenant: billing details and plan."""
+"""Views of a tenant's settings page: billing details and plan."""
 
 from django.contrib import messages
 from django.http import HttpResponseBase
@@ -18,7 +18,10 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW_BILLING, change=Permission.MANAGE_BILLING)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show plan and billing details; on POST save the details."""
+    """Show the tenant's plan and billing details; on POST save the billing details.
+
+    Only members who may manage billing see the forms.
+    """
     form = BillingForm.of(scope.tenant, scope.request.POST or None)
     if form.is_valid():
         details = BillingDetails(**form.cleaned_data)
@@ -32,7 +35,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_BILLING)
 def plan(scope: TenantScope) -> HttpResponseBase:
-    """Change the tenant's plan; on an error show the settings page with the message."""
+    """Change the tenant's plan on POST; on an error show the settings page with the message."""
     form = PlanForm(scope.request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
         changed = form.attempt(

@@ -1,4 +1,4 @@
-"""The parts that the pages of a space share: state card, notes for clients, tabs, next step."""
+"""Provides the parts that a space's pages share: state card, client notes, tabs, next step."""
 
 import hashlib
 from collections.abc import Sequence
@@ -34,9 +34,10 @@ _HEADLINES = {
 
 
 class NextStep(NamedTuple):
-    """The next step towards the first message in a new space.
+    """The next step towards the first message in a new space, as pages show it.
 
-    ``at`` is its number in the wizard. ``allowed``: the member's role permits it.
+    ``at`` is the step's number in the wizard. ``label`` is the text of the button that leads to
+    ``url``. ``allowed``: the member's role permits the step.
     """
 
     at: int
@@ -74,17 +75,18 @@ def shown(operation: Operation) -> ShownOperation:
 
 
 def status_context(space: AddressSpace) -> dict[str, Any]:
-    """Return the template context of the state card.
+    """Return the template context of the card that shows a space's state.
 
     ``live``: an operation runs, or the space is not Active, so the browser polls. ``seen``: a hash
-    of all that the card shows.
+    of what the card shows, except the time of the last test message. ``running``: at most five
+    running operations; ``more_running``: how many more there are.
     """
     operations = list(space_reads.running(space))
     running = [shown(operation) for operation in operations[:_SHOWN_RUNNING]]
     unsettled = space.phase in {Phase.PENDING, Phase.CONFIGURING, Phase.TERMINATING, Phase.FAILED}
     problems = formats.problems_of(space)
-    # All that the card shows. The browser sends its hash with the next poll, and an unchanged card
-    # is not sent again.
+    # What the card shows, except the time of the last test message. The browser sends the hash with
+    # the next poll, and an unchanged card is not sent again.
     content = (space.phase, space.send_withdrawn, running, len(operations), problems)
     return {
         "space": space,
@@ -106,7 +108,10 @@ def _headline(space: AddressSpace) -> str:
 
 
 def frame(scope: TenantScope, space: AddressSpace, tab: str) -> dict[str, Any]:
-    """Return the template context that every page of a space needs; ``tab`` is its URL name."""
+    """Return the template context that every page of a space needs.
+
+    ``tab`` is the URL name of the tab that the page belongs to, such as ``space_users``.
+    """
     return {
         **status_context(space),
         "client_notes": client_notes(space),
@@ -127,7 +132,7 @@ def client_notes(space: AddressSpace) -> Sequence[str]:
 
 
 def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:
-    """Return the next step: a first address, then a first messaging user.
+    """Return what a new space needs next: a first address, then a first messaging user.
 
     None if the space has both or is being deleted.
     """

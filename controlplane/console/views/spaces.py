@@ -1,4 +1,4 @@
-"""Pages of spaces: list, creation, state, activity, change of plan and deletion."""
+"""Views of spaces: list, creation, addresses, state, activity, change of plan and deletion."""
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
@@ -18,14 +18,17 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW)
 def space_list(scope: TenantScope) -> HttpResponseBase:
-    """List all spaces of the tenant."""
+    """List the tenant's spaces that are not deleted, by name, in pages."""
     page = scope.page_of(space_reads.listed(scope.tenant))
     return scope.render("spaces/list.html", {"page": page, "spaces": page.object_list})
 
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def new(scope: TenantScope) -> HttpResponseBase:
-    """Create a space and redirect to the form for its first address."""
+    """Show the form for a new space; on POST create the space.
+
+    Then redirect to the form for its first address.
+    """
     form = SpaceForm(scope.request.POST or None, space_plans=plan_reads.space_plans(scope.tenant))
     if form.is_valid():
         # The form offers plans only: a plan determines the type of the space.
@@ -49,7 +52,7 @@ def new(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def detail(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Show a space with its addresses."""
+    """Show a space's state, its addresses with their newest readings, and the next step."""
     row = queries.get_space(scope.tenant, space)
     page = scope.page_of(queries.list_addresses(row))
     context = {
@@ -63,10 +66,10 @@ def detail(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def status(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Return only the state card, which htmx polls while the space changes.
+    """Return only the card with a space's state, which htmx polls while the space changes.
 
     Answers 204 if the card is unchanged (``?seen=`` is its hash). htmx then keeps the old card, and
-    screen readers do not read it again.
+    screen readers do not read it again. A newer time of the last test message alone is no change.
     """
     row = queries.get_space(scope.tenant, space)
     context = space_frame.status_context(row)
@@ -77,7 +80,7 @@ def status(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def activity(scope: TenantScope, space: str) -> HttpResponseBase:
-    """List the operations on the space, its addresses and its users, with their outcome."""
+    """List the operations on a space, its addresses, messages and users, with their outcome."""
     row = queries.get_space(scope.tenant, space)
     page = scope.page_of(space_reads.operations(row))
     context = {
@@ -90,7 +93,11 @@ def activity(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def plan(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Change the space's plan; the form says what restarts and how it is billed."""
+    """Show the form for a space's new plan; on POST request the change.
+
+    The form says what restarts and how the new plan is billed. It offers plans of the space's type
+    only.
+    """
     row = queries.get_space(scope.tenant, space)
     offered = [
         candidate
@@ -120,7 +127,10 @@ def plan(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_MESSAGING)
 def settings(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Show the facts of a space; on POST delete it after a typed confirmation."""
+    """Show the facts of a space; on POST with the typed name, request its deletion.
+
+    Only members who may delete the space see the form, and only until its deletion begins.
+    """
     row = queries.get_space(scope.tenant, space)
     # Members who may not delete see the page without a form, and so does everyone once the deletion
     # has begun.

@@ -1,4 +1,4 @@
-"""The operator's fleet page: all spaces, failed ones first, and the current rollout."""
+"""Views of the operator's fleet page: all spaces, failed ones first, and the latest rollout."""
 
 from datetime import timedelta
 from typing import Any
@@ -30,7 +30,7 @@ _OFFERED = {_State.RUNNING: "pause", _State.PAUSED: "resume", _State.STOPPED: "r
 
 @staff_page
 def page(scope: StaffScope) -> HttpResponseBase:
-    """Show spaces with their phases and problems, and the progress of the rollout."""
+    """Show the spaces of all tenants with phases and problems, and the latest rollout."""
     page = scope.page_of(fleet_reads.spaces())
     waiting = fleet_reads.waiting()
     context = {
@@ -46,7 +46,10 @@ def page(scope: StaffScope) -> HttpResponseBase:
 @require_POST
 @staff_page
 def steer(scope: StaffScope, verb: str) -> HttpResponseBase:
-    """Pause, resume or roll back the rollout."""
+    """Pause, resume or roll back the latest rollout; POST only.
+
+    ``verb`` is ``pause``, ``resume`` or ``roll-back``; any other is answered with 404.
+    """
     if verb not in _VERBS:
         raise Missing("There is no such page.")
     action, text = _VERBS[verb]
@@ -59,7 +62,7 @@ def steer(scope: StaffScope, verb: str) -> HttpResponseBase:
 def _rollout() -> dict[str, Any]:
     """Return the template context of the latest rollout, or {} if there was none.
 
-    ``verbs`` are the commands that its state allows.
+    ``verbs`` are the values of ``steer``'s ``verb`` that the rollout's state allows.
     """
     rollout = rollouts.latest()
     if rollout is None:

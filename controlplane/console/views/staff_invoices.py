@@ -1,4 +1,4 @@
-"""The operator's invoice pages: a list, and a page of each invoice with the actions on it."""
+"""The operator's views of invoices: a list, and each invoice with the actions on it."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -24,7 +24,8 @@ _State = Invoice.State
 class NextAction(NamedTuple):
     """One action that an invoice's state allows, as the page shows it.
 
-    ``words`` explains it. ``url`` gets the POST. ``form`` holds its fields; '' if it has none.
+    ``words`` explains the action. ``url`` gets the POST. ``form`` holds the action's fields; '' if
+    it has none.
     """
 
     label: str
@@ -35,7 +36,10 @@ class NextAction(NamedTuple):
 
 @staff_page
 def invoice_list(scope: StaffScope) -> HttpResponseBase:
-    """List the invoices of all tenants, or those in ``?state=``."""
+    """List the invoices of all tenants, held ones first, in pages.
+
+    ``?state=`` restricts the list to one state.
+    """
     state = scope.request.GET.get("state", "")
     page = scope.page_of(invoice_reads.everyone(state))
     context = {"page": page, "state": state, "states": invoice_reads.counts()}
@@ -44,14 +48,14 @@ def invoice_list(scope: StaffScope) -> HttpResponseBase:
 
 @staff_page
 def detail(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Show one invoice, why it is held, and the actions that its state allows."""
+    """Show one invoice of any tenant, why it is held, and the actions that its state allows."""
     return _page(scope, invoice_reads.get(None, invoice))
 
 
 @require_POST
 @staff_page
 def close_again(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Request that the invoice's period is closed again, without the grace period."""
+    """Request that the invoice's period is closed again, without the grace period; POST only."""
     row = invoice_reads.get(None, invoice)
     invoice_closing.request_close(
         tenant=row.tenant,
@@ -66,7 +70,10 @@ def close_again(scope: StaffScope, invoice: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def approve(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Approve a draft, with a reason."""
+    """Approve a draft invoice, with a reason for the audit log; POST only.
+
+    On an error the invoice's page is shown with the message.
+    """
     row = invoice_reads.get(None, invoice)
     form = ReasonForm(scope.request.POST)
     if form.is_valid() and form.attempted(
@@ -79,7 +86,10 @@ def approve(scope: StaffScope, invoice: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Issue an approved invoice: number, ledger and final document. It cannot be undone."""
+    """Issue an approved invoice: number it, post it to the ledger and make its document final.
+
+    POST only. It cannot be undone.
+    """
     row = invoice_reads.get(None, invoice)
     # Without a form: ``staff_page`` shows an error as a page of its own.
     issued = issuing.issue(invoice=row, by=scope.actor)
@@ -89,7 +99,10 @@ def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def pay(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Record a payment that was received for an issued invoice."""
+    """Record a payment that was received for an issued invoice; POST only.
+
+    On an error the invoice's page is shown with the message.
+    """
     row = invoice_reads.get(None, invoice)
     form = PaymentForm(scope.request.POST, invoice=row, due_minor=issuing.outstanding_minor(row))
     if form.is_valid() and form.attempted(
@@ -120,9 +133,10 @@ def _done(scope: StaffScope, row: Invoice, text: str) -> HttpResponseBase:
 
 
 def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
-    """Return the actions of the invoice's state; ``form`` is the form that was refused.
+    """Return the actions that the invoice's state allows; [] if it allows none.
 
-    It is shown only by the action that it belongs to. The state may have another action by now.
+    ``form`` is the submitted form that was refused, or None. The action with this form's class
+    shows it; if the state allows no such action any more, the form is dropped.
     """
     again = NextAction(
         "Close again", "Collects the samples again, recomputes and compares.", _url("close", row)

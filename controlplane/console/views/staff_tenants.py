@@ -1,4 +1,4 @@
-"""The operator's tenant pages: search, limits with overrides, and immediate close."""
+"""The operator's views of tenants: search, limits with overrides, and immediate close."""
 
 from django.contrib import messages
 from django.http import HttpResponseBase
@@ -27,7 +27,10 @@ def tenant_list(scope: StaffScope) -> HttpResponseBase:
 
 @staff_page
 def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
-    """Show a tenant's limits, newest invoices and spaces; on POST set an override of a limit."""
+    """Show a tenant's limits, twelve newest invoices and spaces; on POST override a limit.
+
+    ``tenant`` is the slug.
+    """
     row = queries.get_tenant(tenant)
     shown = limits.of(row)
     form = OverrideForm(
@@ -62,7 +65,7 @@ def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def clear_override(scope: StaffScope, tenant: str, resource: str) -> HttpResponseBase:
-    """Remove an override, so that the plan's limit applies again."""
+    """Remove a tenant's override of ``resource``, so that the plan's limit applies; POST only."""
     row = queries.get_tenant(tenant)
     quota_overrides.clear_override(tenant=row, resource=resource, by=scope.actor)
     messages.success(scope.request, "The plan's limit applies again.")
@@ -72,9 +75,9 @@ def clear_override(scope: StaffScope, tenant: str, resource: str) -> HttpRespons
 @require_POST
 @staff_page
 def close_now(scope: StaffScope, tenant: str) -> HttpResponseBase:
-    """End the tenant's current billing period now and request its close.
+    """End the tenant's current billing period now and request the period's close; POST only.
 
-    Then redirect to its invoice.
+    Then redirect to the period's invoice.
     """
     row = queries.get_tenant(tenant)
     invoice, _ = invoice_closing.close_now(tenant=row, by=scope.actor)

@@ -1,7 +1,8 @@
-"""The page of an address's stored messages: browse, send, delete, move, resend, purge.
+"""Views of an address's stored messages: browse, send, delete, move, resend, purge.
 
-A worker reads the messages. ``?page=`` names the page that it read; the browser polls until it is
-there. Each change is confirmed on a page of its own.
+Workers read and change the messages. ``?page=`` is the id of a request to read a page of messages;
+the browser polls until a worker has answered the request. Each change except sending is confirmed
+on a page of its own.
 """
 
 from urllib.parse import urlencode
@@ -26,7 +27,11 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.READ_MESSAGES)
 def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
-    """Show the page of messages that ``?page=`` names; POST asks for one."""
+    """Show the stored messages that a worker has read; on POST request that it reads some.
+
+    A POST requests the messages after the position ``after`` (empty: the first ones), and redirects
+    to this page with the request's id in ``?page=``. GET shows what that request has read.
+    """
     row = address_frame.find(scope, space, address)
     if scope.request.method == "POST":
         after = scope.request.POST.get("after", "")[:80]
@@ -38,7 +43,10 @@ def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
 
 @tenant_page(Permission.CHANGE_MESSAGES)
 def send(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
-    """Send a test message."""
+    """Request that a worker sends a test message to an address; show errors in the form.
+
+    ``address`` is the id.
+    """
     row = address_frame.find(scope, space, address)
     form = SendForm(scope.request.POST or None)
     if form.is_valid() and form.attempted(
@@ -51,7 +59,10 @@ def send(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
 
 @tenant_page(Permission.CHANGE_MESSAGES)
 def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
-    """Ask whether to delete, move or resend messages; begin it when that is confirmed."""
+    """Ask for confirmation to delete, move or resend messages; request it once confirmed.
+
+    Both steps are a POST of ``ChangeForm``; the confirmation page sends ``confirmed`` too.
+    """
     row = address_frame.find(scope, space, address)
     selected = scope.request.POST.getlist("message")
     targets = message_requests.targets(row)
@@ -81,7 +92,7 @@ def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
 
 @tenant_page(Permission.CHANGE_MESSAGES)
 def purge(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
-    """Delete all messages of an address after a typed confirmation."""
+    """Ask for confirmation; on POST with the typed name, request that all messages are deleted."""
     row = address_frame.find(scope, space, address)
     form = ConfirmForm(scope.request.POST or None, expected=row.address)
     if form.is_valid() and form.attempted(message_requests.purge, address=row, by=scope.actor):
@@ -98,7 +109,7 @@ def purge(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
 
 
 def _begin(*, address: Address, form: ChangeForm, by: Actor) -> Operation:
-    """Begin the change that a valid form describes."""
+    """Request the change that the valid ``form`` describes; return the operation."""
     values = form.cleaned_data
     selected = None if values["everything"] else form.selected
     if values["verb"] == "move":
@@ -118,7 +129,11 @@ def _render(
     send_form: SendForm | None = None,
     change_form: ChangeForm | None = None,
 ) -> HttpResponseBase:
-    """Render the page, with the forms that were refused."""
+    """Render the page of stored messages; a form that is None is shown empty.
+
+    The forms that are passed are those that were submitted and refused. ``?page=`` of the scope's
+    request selects which messages are shown.
+    """
     wanted = scope.request.GET.get("page", "")
     requests = queries.list_message_requests(row.space).filter(address=row)
     browsed = requests.filter(pk=wanted, kind="browse").first() if wanted else None
@@ -142,7 +157,8 @@ def _render(
         "stored": message_requests.page_of(browsed) if browsed else None,
         "change": space_frame.shown(operations[running.pk]) if running else None,
         "polls": reading or running is not None,
-        # Not the request's own path: after a refused form that answers POST only.
+        # Not the request's own path: after a refused form, that is the path of ``send`` or
+        # ``change``.
         "here": _url(scope, row),
         "send_form": send_form or SendForm(),
         "change_form": change_form or ChangeForm(targets=message_requests.targets(row)),
@@ -151,7 +167,7 @@ def _render(
 
 
 def _url(scope: TenantScope, row: Address) -> str:
-    """Return the URL of the page, with the messages that were read for it."""
+    """Return the URL of the page of stored messages, with ``?page=`` as in the present request."""
     page = scope.request.GET.get("page", "")
     query = f"?{urlencode({'page': page})}" if page else ""
     return scope.url("messages", row.space.name, row.pk) + query

@@ -1,4 +1,4 @@
-"""Pages about who acts for a tenant, and who did what: members, API tokens, audit log."""
+"""Views of who may act for a tenant, and of who did what: members, API tokens, audit log."""
 
 from typing import Any
 
@@ -29,7 +29,10 @@ _ROLE_WORDS = {
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_TEAM)
 def members(scope: TenantScope) -> HttpResponseBase:
-    """List the members; on POST add one."""
+    """List the tenant's members; on POST add a member.
+
+    Nobody can give a role with permissions that they lack themselves.
+    """
     form = MemberForm(scope.request.POST or None) if scope.may["manage_team"] else None
     if form is not None and form.is_valid():
         # Beyond the permission to manage the team: nobody may give permissions that they lack.
@@ -56,7 +59,10 @@ def members(scope: TenantScope) -> HttpResponseBase:
 @require_POST
 @tenant_page(Permission.MANAGE_TEAM)
 def change_role(scope: TenantScope, member: int) -> HttpResponseBase:
-    """Change the role of a member, then redirect to the list; an unknown role changes nothing."""
+    """Change a member's role, then redirect to the list; an unknown role changes nothing.
+
+    POST only. Answers 403 if the old or the new role has permissions that the caller's lacks.
+    """
     form = RoleForm(scope.request.POST)
     if form.is_valid():
         row = _giveable_member(scope, member)
@@ -71,7 +77,10 @@ def change_role(scope: TenantScope, member: int) -> HttpResponseBase:
 @require_POST
 @tenant_page(Permission.MANAGE_TEAM)
 def remove(scope: TenantScope, member: int) -> HttpResponseBase:
-    """Remove a member from the team."""
+    """Remove a member from the tenant, then redirect; POST only.
+
+    Answers 403 if the member's role has permissions that the caller's lacks.
+    """
     row = _giveable_member(scope, member)
     memberships.remove(membership=row, by=scope.actor)
     messages.success(scope.request, f"{row.user.email} is no longer in the team.")
@@ -81,7 +90,10 @@ def remove(scope: TenantScope, member: int) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_TOKENS)
 def tokens(scope: TenantScope) -> HttpResponseBase:
-    """List the API tokens; on POST issue one and show its secret once."""
+    """List the tenant's API tokens; on POST issue a token and show its secret, once.
+
+    Nobody can issue a token with a role that has permissions that they lack themselves.
+    """
     form = TokenForm(scope.request.POST or None)
     secret = ""
     if form.is_valid():
@@ -108,7 +120,7 @@ def tokens(scope: TenantScope) -> HttpResponseBase:
 @require_POST
 @tenant_page(Permission.MANAGE_TOKENS)
 def revoke_token(scope: TenantScope, token: int) -> HttpResponseBase:
-    """Revoke a token; it stops working immediately."""
+    """Revoke an API token of the tenant, which stops working immediately; POST only."""
     # Only this tenant's tokens: the id in the URL comes from the browser.
     row = queries.list_tokens(scope.tenant).filter(pk=token).first()
     if row is None:
@@ -120,7 +132,7 @@ def revoke_token(scope: TenantScope, token: int) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_AUDIT)
 def audit(scope: TenantScope) -> HttpResponseBase:
-    """List the audit events, newest first."""
+    """List the tenant's audit events, newest first, in pages."""
     events = queries.list_audit(scope.tenant)
     page = scope.page_of(events)
     return scope.render("team/audit.html", {"page": page})

@@ -1,4 +1,4 @@
-"""The usage page: charts and tables, and the usage cells behind them as CSV.
+"""Views of usage: the page with charts and tables, and the usage cells behind them as CSV.
 
 A usage cell is the quantity of one space, address, meter and bucket (15 minutes).
 """
@@ -23,7 +23,10 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show the usage of a month by days, or of a day by hours, for all spaces or one."""
+    """Show the tenant's usage of a month by days, or of a day by hours, for all spaces or one.
+
+    ``?window=`` names the month or day (default: this month), ``?space=`` the space.
+    """
     window, chosen = _requested(scope)
     series = usage_tables.read(scope.tenant.id, window, chosen.id if chosen else "")
     context = {
@@ -41,7 +44,10 @@ def page(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def cells(scope: TenantScope) -> HttpResponseBase:
-    """Download every usage cell of the window as CSV, in base units."""
+    """Download every usage cell of the window as CSV, in base units.
+
+    ``?window=`` and ``?space=`` select as on the usage page.
+    """
     window, chosen = _requested(scope)
     rows = reading.cells(scope.tenant.id, window.starts_at, window.ends_at)
     names = queries.space_names(scope.tenant)

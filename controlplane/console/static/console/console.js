@@ -1,6 +1,6 @@
 // Adds a copy button to each code block, closes menus on Escape or a click elsewhere, and refreshes
 // the state of a space at each of its changes.
-// Every page works without it.
+// Every page works without this script.
 (function () {
   "use strict";
 
@@ -25,7 +25,8 @@
     });
   }
 
-  // An event stream says when to read the state again. While none is open, it is read every 2 s.
+  // An event stream says when to read the state again. While no stream is open, the state is read
+  // every 2 s.
   function followSpace() {
     var card = document.querySelector("[data-events]");
     if (!card) { return; }
