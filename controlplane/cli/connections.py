@@ -8,6 +8,7 @@ import typer
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.core.errors import Invalid
 from controlplane.rest_client import Api, Json, segment
 
 app = typer.Typer(no_args_is_help=True, help="Open connections of a space's clients: list, close.")
@@ -49,8 +50,12 @@ def close(
 
     `waypost users revoke` keeps it out.
     """
+    if not (ids or user):
+        message = "Name the connections to close by their ids, or a user with --user."
+        raise Invalid(message, code="connections.unnamed")
     path = f"/address-spaces/{segment(space)}/connections/close"
-    what = f"every connection of {user}" if user else f"{len(ids or [])} connections"
+    count = len(ids or [])
+    what = f"every connection of {user}" if user else f"{count} connection{'s' * (count != 1)}"
     if not yes:
         output.confirm(f"Close {what}? Clients may connect again.")
     body = {"user": user} if user else {"ids": ids or []}

@@ -32,12 +32,20 @@ def path() -> Path:
     return Path(base) / "waypost" / "login.json"
 
 
+def stored() -> Login:
+    """Return the login in the file, without the variables; empty without a valid file."""
+    try:
+        return Login(**json.loads(path().read_text()))
+    except (OSError, ValueError, TypeError):  # there is no file, or not one of ours
+        return Login()
+
+
 def load() -> Login:
     """Return the stored login, each value overridden by its ``WAYPOST_*`` variable.
 
     Values that neither the file nor the environment has are empty.
     """
-    kept = _kept()
+    kept = stored()
     return Login(
         os.environ.get("WAYPOST_URL") or kept.url,
         os.environ.get("WAYPOST_TOKEN") or kept.token,
@@ -59,7 +67,7 @@ def move(old_url: str, new_url: str) -> bool:
     """
     if not _is_at(old_url) or old_url == new_url:
         return False
-    save(replace(_kept(), url=new_url))
+    save(replace(stored(), url=new_url))
     return True
 
 
@@ -105,14 +113,7 @@ def connect_staff() -> Api:
 
 def _is_at(url: str) -> bool:
     # The stored URL is as the user typed it; ``url`` is an installation's own, without final slash.
-    return _kept().url.rstrip("/") == url
-
-
-def _kept() -> Login:
-    try:
-        return Login(**json.loads(path().read_text()))
-    except (OSError, ValueError, TypeError):  # there is no file, or not one of ours
-        return Login()
+    return stored().url.rstrip("/") == url
 
 
 def _logged_in() -> Login:

@@ -41,7 +41,7 @@ def login(
 
 def logout() -> None:
     """End the session and remove the stored login, even if the server cannot be reached."""
-    kept = login_store.load()
+    kept = login_store.stored()
     try:
         if kept.token:
             _end_session(kept)

@@ -9,6 +9,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from http.client import HTTPException
 
 _SECONDS = 15  # for each request
 _LONGEST_ANSWER = 4 << 20  # bytes
@@ -48,7 +49,7 @@ def _trouble(base: str, path: str, meaning: str, right: Callable[[str], bool]) -
         if right(body):
             return ""
         said = body[:200]
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
         said = _words(error)
     return f"{path}: {meaning}. Answer: {said}"
 

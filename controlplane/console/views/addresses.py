@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -27,6 +27,7 @@ from tenants.permissions import Permission
 
 # Several cycles of the sampler: an older reading shows that an instance does not answer.
 _OLD = timedelta(minutes=2)
+_MINUTE = timedelta(minutes=1)
 
 
 @tenant_page(Permission.MANAGE_MESSAGING)
@@ -79,7 +80,7 @@ def detail(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     own = scope.url("address", found.space.name, found.id)
     context = {
         **address_frame.frame(scope, found, "address"),
-        **_live_context(found),
+        **live_context(found, timezone.now()),
         "spans": [
             NavItem(title, f"{own}?span={key}", key == span)
             for key, title in address_charts.TITLES.items()
@@ -97,7 +98,7 @@ def live(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     ``address`` is the id. Answers 204 if the reading and the address's phase are those that the
     browser shows (``?seen=`` is their hash).
     """
-    context = _live_context(address_frame.find(scope, space, address))
+    context = live_context(address_frame.find(scope, space, address), timezone.now())
     if scope.request.GET.get("seen") == context["seen_live"]:
         return HttpResponse(status=204)
     return scope.render("spaces/address_live.html", context)
@@ -127,19 +128,21 @@ def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     return scope.render("confirm.html", context, form_status(form))
 
 
-def _live_context(address: Address) -> dict[str, Any]:
+def live_context(address: Address, now: datetime) -> dict[str, Any]:
     """Return the template context of the card with an address's newest reading.
 
     ``live_reading`` is None before the first reading. ``is_old``: the reading is older than two
-    minutes. ``seen_live``: a hash of the reading and the address's phase.
+    minutes. ``seen_live``: a hash of the reading, its age in minutes and the address's phase.
     """
     reading = live_readings.of_addresses(address.space, [address]).get(address.id)
-    content = repr((reading, address.phase))
+    age = now - reading.as_of if reading else timedelta(0)
+    # While an instance is silent, only the age changes: the card must say so.
+    content = repr((reading, age // _MINUTE, address.phase))
     return {
         "space": address.space,
         "address": address,
         "live_reading": reading,
-        "is_old": reading is not None and timezone.now() - reading.as_of > _OLD,
+        "is_old": age > _OLD,
         "seen_live": hashlib.sha256(content.encode()).hexdigest()[:16],
     }
 

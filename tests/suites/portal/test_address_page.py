@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from controlplane.console.views import addresses
 from tenants import reading_history
 from tenants.live_readings import Gauges
 from tenants.models import Address, AddressReading, SpaceReading
@@ -68,6 +69,17 @@ def test_old_reading_says_so(world: World, as_: As, orders: Address) -> None:
     read(orders, age=timedelta(minutes=10))
 
     assert "Old reading" in as_(world.owner).get(url(orders)).content.decode()
+
+
+def test_an_open_card_is_sent_again_when_its_reading_becomes_old(orders: Address) -> None:
+    read(orders)
+    now = timezone.now()
+
+    fresh = addresses.live_context(orders, now)
+    old = addresses.live_context(orders, now + timedelta(minutes=3))
+
+    assert (fresh["is_old"], old["is_old"]) == (False, True)
+    assert fresh["seen_live"] != old["seen_live"]
 
 
 def test_unchanged_card_is_not_sent_again(world: World, as_: As, orders: Address) -> None:

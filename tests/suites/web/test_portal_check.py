@@ -1,5 +1,6 @@
 """The check that ``helm test`` runs, against the portal's own server."""
 
+import io
 import sys
 
 import pytest
@@ -27,6 +28,17 @@ def test_it_names_what_is_wrong_and_nothing_else(
     monkeypatch.setattr(sys, "argv", ["portal_check", f"{web.url}/"])
     portal_check.main()
     assert "serves pages and the API" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("answer", ["[]", "no JSON", '{"status": null}'])
+def test_an_answer_of_another_program_is_a_wrong_answer(
+    monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    monkeypatch.setattr(
+        portal_check.urllib.request, "urlopen", lambda *_, **__: io.BytesIO(answer.encode())
+    )
+
+    assert portal_check.check("http://127.0.0.1:1")[0].startswith("/readyz: the database")
 
 
 def test_a_portal_that_does_not_answer_fails_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from controlplane.core.errors import Invalid
 from controlplane.rest_client import Api
 from tests.unit.controlplane.cli.conftest import Run
 
@@ -50,3 +51,11 @@ def test_close_sends_ids_or_a_user(
 
     assert posted == [(f"{PATH}/close", body)]
     assert "done (opn_x)" in ended.stdout
+
+
+def test_close_without_ids_or_a_user_closes_nothing(run: Run, posted: list[Any]) -> None:
+    ended = run("connections", "close", "orders", "--yes")
+
+    assert isinstance(ended.exception, Invalid)
+    assert "Name the connections to close" in ended.exception.message
+    assert posted == []

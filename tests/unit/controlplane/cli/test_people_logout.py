@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from controlplane.cli import login_store
+from controlplane.cli import login_store, people
 from controlplane.cli.login_store import Login
 from controlplane.core.errors import Unavailable, WaypostError
 from controlplane.rest_client import Api, Refused
@@ -54,4 +54,18 @@ def test_a_living_one_is_ended_and_forgotten(run: Run, monkeypatch: pytest.Monke
 
     assert (ended.exit_code, ended.stderr) == (0, "")
     assert ended_sessions == ["/session"]
+    assert not login_store.path().exists()
+
+
+@pytest.mark.usefixtures("_kept")
+def test_the_stored_login_is_ended_and_not_that_of_the_environment(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens: list[str] = []
+    monkeypatch.setenv("WAYPOST_TOKEN", "wps_of_a_script")
+    monkeypatch.setattr(people, "_end_session", lambda login: tokens.append(login.token))
+
+    run("logout")
+
+    assert tokens == ["wps_x"]
     assert not login_store.path().exists()
