@@ -50,14 +50,16 @@ CHANGED = Q(generation__gt=F("observed_generation"))
 
 
 def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | None:
-    """Read the rows of a partial pass, in a constant number of queries; None for a whole pass.
+    """Read the rows of a partial pass in a constant number of queries; None if it is not enough.
 
     ``addresses`` holds the changed ones and those that are being deleted. ``users`` holds all,
     because the permissions on a changed address depend on all of them.
 
     A whole pass is needed if one of these is true:
 
-    * the space itself has changed, was not ready after the last pass, or its files are due;
+    * the space itself or its release has changed, or its deletion is requested;
+    * the last pass failed, or left the space not ready, unless a partial pass may end its wait;
+    * an instance does not answer the sampler, or the start-up files are due;
     * no address and no user has changed;
     * a user of a brokered space has changed;
     * a changed address has the phase Failed.
@@ -98,7 +100,7 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | N
 def are_instances_as_known(rows: SpaceRows, infra: Infra) -> bool:
     """Return whether every instance runs in the incarnation that ``known_boots`` names.
 
-    Otherwise an instance is down, or may have started from files that lack a change. Also False if
+    If not, an instance is down, or may have started from files that lack a change. Also False if
     the platform does not answer.
     """
     try:
@@ -112,7 +114,7 @@ def are_instances_as_known(rows: SpaceRows, infra: Infra) -> bool:
 
 
 def are_files_due(space: AddressSpace, now: datetime) -> bool:
-    """Return whether the start-up files lack a change and were written 30 s ago or earlier."""
+    """Return whether the start-up files lack a change and were not written in the last 30 s."""
     return space.files_outdated and (
         space.files_built_at is None or now - space.files_built_at >= FILES_EVERY
     )
@@ -131,7 +133,8 @@ def mark_files_outdated(space: AddressSpace) -> None:
 def _is_settled(space: AddressSpace) -> bool:
     """Return whether the space is unchanged, answers, and is ready or in a wait.
 
-    A partial pass must be able to end the wait."""
+    The wait must be one that a partial pass may end.
+    """
     ready = phases.find_condition(space.conditions, phases.READY)
     is_ready = ready is not None and ready["status"] == "True"
     waits = waiting.of(space)
@@ -152,7 +155,7 @@ def _addresses(space: AddressSpace) -> QuerySet[Address, Address]:
 
 @dataclass(frozen=True)
 class _Change:
-    """The changed addresses of a space; finds the other rows that are needed to apply them."""
+    """Finds the other rows that are needed to apply the changed ``addresses`` of a space."""
 
     space: AddressSpace
     addresses: Collection[Address]
@@ -194,9 +197,10 @@ class _Change:
         return nearby, frozenset(topic.id for topic in found if topic.has_below)
 
     def find_dead_letters(self, nearby: Collection[Address]) -> Mapping[str, Collection[str]]:
-        """Return the targets of dead and expired messages of the changed addresses and ``nearby``.
+        """Return {broker id: names of addresses on this broker that get dead or expired messages}.
 
-        Their names are grouped by the id of the broker that holds them.
+        These are the targets of the changed addresses and of ``nearby``. A target that is being
+        deleted is left out.
         """
         placed = Placement.objects.filter(
             address__space=self.space,

@@ -1,4 +1,4 @@
-"""The namespace of the space, its isolation and its resource budget."""
+"""Create and delete the namespace of a space, with its isolation and its resource budget."""
 
 from controlplane.core.reasons import Reason
 from plans.catalog import publishing
@@ -26,7 +26,10 @@ def ensure(rows: SpaceRows, session: Session) -> StepResult[OpenNamespace]:
 
 
 def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:
-    """Delete the namespace with everything in it, unless it holds volumes that are kept."""
+    """Delete the namespace with everything in it, and wait until it is gone.
+
+    A namespace that holds volumes which are to be kept stays.
+    """
     if rows.keeps_volumes:
         return StepResult(Done("volumes are kept"), None)
     gone = session.delete_namespace()
