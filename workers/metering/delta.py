@@ -1,7 +1,7 @@
 """Read Delta tables: open one at a pinned or the newest version, and query tables in SQL.
 
-The functions also raise ``StoreAway``, ``StoreRefuses`` and ``BucketMissing`` (``roots``) if the
-object store fails.
+The functions that read also raise ``StoreAway``, ``StoreRefuses`` and ``BucketMissing`` (``roots``)
+if the object store fails.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class TableReplaced(Conflict):
 
 @roots.translated_errors()
 def exists(root: Root, name: str) -> bool:
-    """Return whether the table has been created. ``name``: ``BRONZE``, ``USAGE`` or ``QUALITY``."""
+    """Return whether the table ``name`` (``BRONZE``, ``USAGE`` or ``QUALITY``) has been created."""
     return DeltaTable.is_deltatable(roots.uri(root, _FOLDERS[name]), roots.options(root))
 
 
@@ -40,7 +40,7 @@ def exists(root: Root, name: str) -> bool:
 def open_table(
     root: Root, name: str, *, version: int | None = None, table_id: str = ""
 ) -> DeltaTable:
-    """Return the table at ``version`` (None: the newest).
+    """Return the table ``name`` at ``version`` (None: the newest), without reading its rows.
 
     ``table_id`` is the pinned id that the table must have; empty means any.
 
@@ -68,7 +68,7 @@ def open_table(
 
 @roots.translated_errors()
 def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
-    """Return the rows of a DataFusion query: column -> value.
+    """Return the rows of a DataFusion query, each as {column: value}.
 
     ``tables``: name in the query -> table.
 
