@@ -85,8 +85,9 @@ def file_path(name: str, day: date) -> str:
 
 
 def statistics(file: Any) -> str:
-    """Return Delta's statistics of an open Parquet file, as JSON, from the file's footer.
+    """Return Delta's statistics of an open Parquet file as JSON, from the file's footer.
 
+    They are the number of rows, and the smallest and largest ``taken_at`` and ``bucket_at``.
     Source: Delta transaction log protocol, "Per-file Statistics".
     """
     footer = pq.read_metadata(file)

@@ -1,6 +1,6 @@
-"""Decide to which bucket of time a sample belongs. Pure.
+"""Decide to which bucket of time a sample belongs. No side effects.
 
-A regular bucket lasts a quarter of an hour. The close of an invoice may end ("cut") one early.
+A regular bucket lasts a quarter of an hour. The close of an invoice may end ("cut") a bucket early.
 """
 
 from dataclasses import dataclass
@@ -68,9 +68,9 @@ class Clock:
         return floor_bucket(self.taken_at) if is_repeated else self.regular
 
     def _is_first_after(self, bucket_at: datetime, running: datetime) -> bool:
-        """Return whether this cycle is the first one after the regular end of ``bucket_at``.
+        """Return whether this is the first cycle in ``running``, just after ``bucket_at`` ended.
 
-        It must also come within ``BOUNDARY_GRACE`` of that end.
+        False if ``running`` began with a cut, or more than ``BOUNDARY_GRACE`` ago.
         """
         is_aligned = running == floor_bucket(self.taken_at)
         is_next = running - bucket_at <= BUCKET

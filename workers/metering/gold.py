@@ -36,9 +36,9 @@ class _Usage:
         return {day: frozenset(paths) for day, paths in found.items()}
 
     def note(self) -> dict[str, Any]:
-        """Return what the Spark job noted in its newest commit: ``as_of`` and ``bronze_version``.
+        """Return the note of the Spark job's newest commit: ``as_of`` and ``bronze_version``.
 
-        Compactions carry no note, so older commits are searched. Empty if no commit has one.
+        Compactions carry no note, so older commits are searched. Empty if no commit has a note.
         """
         for entry in self._table.history():
             note: dict[str, Any] = json.loads(entry.get("userMetadata") or "{}")

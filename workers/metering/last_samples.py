@@ -3,7 +3,8 @@
 The reconcile loop calls this module by its port ``Metering``. The embedded installation calls it
 before ``waypost down`` and before a backup (``controlplane.cli.sample``). Before a deletion the
 clients are disconnected, so the last sample counts everything. A restart resets the counters of an
-instance. The sample just before it counts everything except what passes until the instance stops.
+instance. The sample just before a restart counts everything except what passes until the instance
+stops.
 """
 
 from collections.abc import Collection, Sequence

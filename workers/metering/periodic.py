@@ -19,7 +19,7 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Due:
-    """Ids of invoices whose close or verification waits for a worker."""
+    """Lists the ids of invoices whose close or verification waits for a worker."""
 
     closing: tuple[str, ...]
     verifying: tuple[str, ...]

@@ -53,7 +53,7 @@ class PipelineFailed(Unavailable):
 
 
 class PipelineBusy(Unavailable):
-    """Another process runs the job."""
+    """Another process runs the Spark job, or took the lease of the job from this one."""
 
     code = "metering.pipeline_busy"
     title = "Usage is being computed"

@@ -44,14 +44,14 @@ class StoreAway(Unavailable):
 
 
 class StoreRefuses(Unavailable):
-    """The object store rejects the configured keys, or they lack a permission."""
+    """The object store rejects the configured keys, or these keys lack a permission."""
 
     code = "lakehouse.store_refuses"
     title = "The object store refuses access"
 
 
 class BucketMissing(Unavailable):
-    """The object store has no such bucket."""
+    """The object store has no bucket of the configured name."""
 
     code = "lakehouse.bucket_missing"
     title = "The bucket is missing"
@@ -75,7 +75,7 @@ class ObjectStore:
     def options(self) -> dict[str, str]:
         """Return the options for delta-rs.
 
-        With them its calls fail within a minute if the store is down.
+        With them a call of delta-rs fails within a minute if the store is down.
         """
         address = {"AWS_ENDPOINT_URL": self.endpoint} if self.endpoint else {}
         return {

@@ -115,7 +115,7 @@ def sample(
 
 
 class _Visit:
-    """One space in one cycle: ``begin`` starts to read its instances, ``finish`` stores the result.
+    """Reads one space in one cycle: ``begin`` starts to read its instances, ``finish`` stores them.
 
     Between the two calls other spaces begin, so their instances are read at the same time.
     """

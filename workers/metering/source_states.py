@@ -45,7 +45,10 @@ class SampleRow:
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Any]) -> Self:
-        """Return the row with these values by column of bronze; the reverse of ``columns``."""
+        """Return the row with the values in ``columns``; the reverse of the property ``columns``.
+
+        A meter that is missing there is zero.
+        """
         rest = {name: value for name, value in columns.items() if name not in METERS}
         # The outbox may hold rows of an older version, which did not have every meter.
         return cls(**rest, counters=Counters({m: columns[m] for m in METERS if m in columns}))
@@ -93,7 +96,10 @@ class AddressState:
 
     @classmethod
     def of_stored(cls, values: Mapping[str, Any]) -> Self:
-        """Return the state that ``stored`` converted to ``values``."""
+        """Return the state with the values in a dictionary that ``stored`` returned.
+
+        A counter that is missing there is zero; any other field has its default.
+        """
         counters = {meter: values[meter] for meter in ADDRESS_METERS if meter in values}
         rest = {name: value for name, value in values.items() if name not in ADDRESS_METERS}
         return cls(**rest, counters=Counters(counters))
@@ -183,8 +189,8 @@ class SourceState:
     * ``connections``: the open connections in the last sample.
     * ``counters``: those of ``SOURCE_METERS``; the others are zero.
     * ``used_in``, ``used_out``: messages of all addresses and epochs of the incarnation.
-    * ``unlanded``: it was sampled since anything was landed.
-    * ``unclosed``: it was sampled since a whole snapshot was landed.
+    * ``unlanded``: the source was sampled since anything of it was landed.
+    * ``unclosed``: the source was sampled since a whole snapshot of it was landed.
     * ``ended``: the incarnation is over.
     * ``retired``: epochs that ended recently and are still landed at each end of a bucket.
     * ``marks``: one for each of the last buckets, the oldest first.

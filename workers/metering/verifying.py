@@ -1,6 +1,6 @@
 """Verify an invoice: make it again from the pinned table versions and compare every byte.
 
-The task ``workers.verify_invoice`` runs ``verify``. It finishes the operation that
+The task ``workers.verify_invoice`` runs ``verify``, which finishes the operation that
 ``invoice_verification.request_verify`` began.
 """
 

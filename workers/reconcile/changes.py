@@ -1,17 +1,18 @@
 """Partial passes: apply changed addresses and users without reading all addresses of the space.
 
-This module decides whether a partial pass is enough, and reads its rows. Any other pass is a whole
-pass; some of those are full passes, which also repair drift.
+This module decides whether a partial pass is enough, and reads the rows of such a pass. Any other
+pass is a whole pass; some of those are full passes, which also repair drift.
 
-A partial pass changes the running instances by management requests and writes no files. What it
-costs depends on the change, not on the number of addresses. The start-up files of brokers and
-routers list every address. A later whole pass writes them again, at most every 30 s, and also if
-the worker is killed in between (``AddressSpace.files_outdated``).
+A partial pass changes the running instances by management requests and writes no files. Its cost
+depends on the change, not on the number of addresses. The start-up files of brokers and routers
+list every address. A later whole pass writes the files again, at most every 30 s, and also if the
+worker is killed in between (``AddressSpace.files_outdated``).
 
-Until then a broker that restarts has everything, because it stores what requests changed. It also
-creates again what was deleted since its file was written. A router that restarts lacks what its
-file lacks. The next pass notices the restart (``known_boots``). So it is a whole pass: it completes
-the router, and deletes what departed (``SpaceRows.departed``), before the space becomes Ready.
+Until then a broker that restarts has every change, because brokers store what requests changed.
+Such a broker also creates again what was deleted since its file was written. A router that restarts
+lacks what its file lacks. The next pass notices the restart (``known_boots``) and is therefore a
+whole pass. This pass completes the router, and deletes what departed (``SpaceRows.departed``),
+before the space becomes Ready.
 
 What cannot be applied by a partial pass:
 
@@ -234,5 +235,5 @@ class _Change:
 
 
 def _at_routers(name: str | Coalesce) -> Replace:
-    """Return ``address_rules.name_at_routers`` as an expression of the database."""
+    """Return the SQL expression of ``address_rules.name_at_routers``, applied to ``name``."""
     return Replace(name, Value("."), Value("/"))

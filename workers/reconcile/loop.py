@@ -1,8 +1,8 @@
 """The reconcile loop: list the spaces that are due, claim one, run its steps, store the outcome.
 
-Called by ``workers.tasks`` and by the command ``manage.py reconcile``. A Celery message names only
-a space; the pass reads from the rows what is to be done. ``_pass`` has the only broad ``except``:
-an error in one space must not stop the work on the others.
+Called by ``workers.tasks`` and by the command ``manage.py reconcile``. A Celery task gets only the
+id of a space; the pass reads from the rows what is to be done. ``_pass`` has the only broad
+``except``: an error in one space must not stop the work on the others.
 """
 
 import math

@@ -1,8 +1,8 @@
 """The condition ``Routers``: whether the routers of a space form one mesh.
 
-It is not part of Ready, because rollouts, metering and addresses depend on Ready. Without a
-complete mesh each router still serves its own clients, and queues still connect clients of
-different routers through their brokers.
+The condition is not part of Ready, because rollouts, metering and addresses depend on Ready.
+Without a complete mesh each router still serves its own clients, and queues still connect clients
+of different routers through their brokers.
 """
 
 from collections.abc import Collection, Mapping, Sequence

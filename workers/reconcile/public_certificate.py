@@ -2,9 +2,11 @@
 
 The public listeners then have a key pair of their own, beside the one of the internal listeners.
 
-* At first the space's own authority signs it, until every instance has restarted to read its files.
-* From then on it is replaced without a restart: by the provided certificate, by its renewals, and
-  by one of the space's own authority again if the installation provides none any more.
+* At first the space's own authority signs this pair, until every instance has restarted to read the
+  files of the pair.
+* From then on the pair is replaced without a restart: by the provided certificate, by its renewals,
+  and by a certificate of the space's own authority again if the installation provides none any
+  more.
 * A provided certificate that fails its check is not presented. The condition ``Certificate`` says
   why; a space that was never active does not become ready.
 """

@@ -64,7 +64,7 @@ class PassReport:
 
     @property
     def rolled_at(self) -> datetime | None:
-        """When a pass last restarted an instance; None if never, or not known to this pass."""
+        """When a pass last restarted an instance; None if never, or if that is not known."""
         return self.instances.rolled_at if self.instances else None
 
     def with_findings(self, findings: Findings) -> "PassReport":

@@ -184,7 +184,10 @@ def choose(
 
 
 def settled(instances: Instances) -> StepResult[None]:
-    """Return a wait if earlier steps of this pass found an instance down, else Done."""
+    """Return a wait if an instance in ``instances`` is down, else Done.
+
+    The last step of a whole pass: earlier steps have left out the instances that are down.
+    """
     return StepResult(explain(instances) if instances.down else Done(), None)
 
 

@@ -32,7 +32,7 @@ OLD_FILES_LAST = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class SpaceRows:
-    """The rows of one pass, as they were when it began. Steps do not change these values.
+    """The rows of one pass, as they were when the pass began. Steps do not change these values.
 
     * ``addresses``, ``users``: all rows that are not deleted yet, including those whose deletion is
       requested. In a partial pass they are as ``changes.load`` describes.
@@ -41,8 +41,8 @@ class SpaceRows:
     * ``partial``: apply changes of addresses and users to running instances, and write no files. A
       pass that is not partial is called a whole pass; it may be full.
     * ``has_mesh``: the router engine supports several routers.
-    * ``departed``: the names that were deleted a short time ago and that no row has now. A broker
-      that reads an old start-up file creates them again. Empty in a partial pass.
+    * ``departed``: the names of addresses that were deleted in the last ten minutes and that no row
+      has now. A broker that reads an old start-up file creates them again. Empty in a partial pass.
     """
 
     space: AddressSpace

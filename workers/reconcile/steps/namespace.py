@@ -9,7 +9,7 @@ from workers.reconcile.space_rows import SpaceRows
 
 
 def ensure(rows: SpaceRows, session: Session) -> StepResult[OpenNamespace]:
-    """Create or update the namespace, with a budget for the instances that the plan allows."""
+    """Create or update the namespace, with its isolation and the limits that the plan sets."""
     plan = publishing.space_plan_definition(rows.space.space_plan)
     # Brokers that a smaller plan no longer allows stay until they are drained.
     brokers = max(plan.max_brokers, len(rows.brokers))

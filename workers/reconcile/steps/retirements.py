@@ -79,7 +79,7 @@ def _list_surplus(desired: DesiredRouters) -> dict[Kind, list[str]]:
 
 @dataclass(frozen=True)
 class _Retirement:
-    """Deletes instances of one space, and the rows that belong to them."""
+    """Deletes surplus instances of one space, and the rows that belong to them."""
 
     rows: SpaceRows
     session: Session
