@@ -1,1 +1,1 @@
-"""Metering: sampling, landing, committing, computing usage, and closing invoices."""
+"""Metering: sample instances, land samples, compute usage, gather the evidence of invoices."""

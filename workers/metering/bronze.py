@@ -38,12 +38,12 @@ def schema() -> pa.Schema:
 
 
 def columns_of_role(role: str) -> tuple[str, ...]:
-    """Return the names of the columns that are meters of a ``role``: ``counter`` or ``peak``."""
+    """Return the names of the columns that are meters of ``role``: ``counter`` or ``peak``."""
     return tuple(column["name"] for column in _columns() if column.get("role") == role)
 
 
 def audit_days() -> int:
-    """Return for how many days every version of a table is kept, because invoices pin them."""
+    """Return for how many days every version of a Delta table is kept; invoices pin versions."""
     return int(_document()["audit_days"])
 
 
@@ -64,10 +64,10 @@ def _document() -> Mapping[str, Any]:
 
 
 def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:
-    """Return the content of one Parquet file with ``rows``, which all have the same date.
+    """Return the bytes of one Parquet file with ``rows``, which must all have the same date.
 
-    Equal arguments give a file with equal rows at any time. The partition column ``date`` is in
-    the file's path, not in the file.
+    Equal arguments give a file with equal rows at any time. The partition column ``date`` is in the
+    file's path, not in the file.
     """
     fields = [field for field in schema() if field.name != "date"]
     values = [{"batch_id": batch_id, **row.columns} for row in rows]
@@ -85,8 +85,9 @@ def file_path(name: str, day: date) -> str:
 
 
 def statistics(file: Any) -> str:
-    """Return Delta's statistics of an open Parquet file, as JSON, from the file's footer.
+    """Return Delta's statistics of an open Parquet file as JSON, from the file's footer.
 
+    They are the number of rows, and the smallest and largest ``taken_at`` and ``bucket_at``.
     Source: Delta transaction log protocol, "Per-file Statistics".
     """
     footer = pq.read_metadata(file)
@@ -116,6 +117,6 @@ def _extremes(footer: Any, extreme: Any) -> dict[str, datetime]:
 
 
 def _floor(value: datetime) -> str:
-    """Return an instant as Delta's statistics have it: UTC, rounded down to milliseconds."""
+    """Return ``value`` as Delta's statistics have it: in UTC, rounded down to milliseconds."""
     whole = value.astimezone(UTC)
     return f"{whole:%Y-%m-%dT%H:%M:%S}.{whole.microsecond // 1000:03d}Z"

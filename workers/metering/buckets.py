@@ -1,6 +1,6 @@
-"""Decide to which bucket of time a sample belongs. Pure.
+"""Decide to which bucket of time a sample belongs. No side effects.
 
-A regular bucket lasts a quarter of an hour. The close of an invoice may end ("cut") one early.
+A regular bucket lasts a quarter of an hour. The close of an invoice may end ("cut") a bucket early.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ BOUNDARY_GRACE = timedelta(minutes=5)
 
 @dataclass(frozen=True)
 class Clock:
-    """The buckets of one sampling cycle of one space.
+    """Assigns the samples of one sampling cycle of one space to buckets.
 
     * ``taken_at``: when the samples of the cycle were taken.
     * ``space_bucket_at``: the bucket that the space was in before. For a space that was never
@@ -32,24 +32,34 @@ class Clock:
 
     @property
     def regular(self) -> datetime:
-        """The running bucket without regard to the cut; never earlier than the space's bucket."""
+        """The start of the running bucket without regard to the cut.
+
+        It is never earlier than the bucket that the space was in before.
+        """
         floor = floor_bucket(self.taken_at)
         return max(floor, self.space_bucket_at or floor)
 
     @property
     def current(self) -> datetime:
-        """The bucket that every source is in after this cycle; it never begins before the cut."""
+        """The start of the bucket that every sampled source is in after this cycle.
+
+        It is never earlier than the cut.
+        """
         return max(self.regular, self.cut_at or self.regular)
 
     def bucket_of_sample(self, bucket_at: datetime) -> datetime:
-        """Return the bucket of this cycle's sample of a source that was in ``bucket_at`` before."""
+        """Return the bucket of this cycle's sample of a source that was in ``bucket_at`` before.
+
+        That is the running bucket. The first cycle after a regular end of ``bucket_at`` still
+        belongs to ``bucket_at``, if it comes within 5 minutes.
+        """
         running = self._before_cut()
         if bucket_at >= running or self._is_first_after(bucket_at, running):
             return bucket_at
         return running
 
     def _before_cut(self) -> datetime:
-        """Return the running bucket as it was before the cut.
+        """Return the start of the running bucket as it was before the cut.
 
         A close repeats its cut for instances that were silent. Then the space is already in the
         bucket after the cut, and the repetition must find the same bucket as the first attempt.
@@ -58,9 +68,9 @@ class Clock:
         return floor_bucket(self.taken_at) if is_repeated else self.regular
 
     def _is_first_after(self, bucket_at: datetime, running: datetime) -> bool:
-        """Return whether this cycle is the first one after the regular end of ``bucket_at``.
+        """Return whether this is the first cycle in ``running``, just after ``bucket_at`` ended.
 
-        It must also come within ``BOUNDARY_GRACE`` of that end.
+        False if ``running`` began with a cut, or more than ``BOUNDARY_GRACE`` ago.
         """
         is_aligned = running == floor_bucket(self.taken_at)
         is_next = running - bucket_at <= BUCKET

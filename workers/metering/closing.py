@@ -49,11 +49,14 @@ _STEPS = ("last samples", "landing", "pipeline", "recompute", "validation")
 
 
 class NotYet(Exception):
-    """Another process, or a silent instance, delays the evidence. The close is tried again soon."""
+    """Another process, or a silent instance, delays the evidence of a close.
+
+    The invoice stays ``closing``, and the close is tried again soon.
+    """
 
 
 class InstancesSilent(Unavailable):
-    """An instance has been silent for so long that the invoice is held."""
+    """An instance has not answered for so long that ``close`` holds the invoice."""
 
     code = "samples.silent"
     title = "An instance does not answer"
@@ -61,7 +64,10 @@ class InstancesSilent(Unavailable):
 
 @dataclass(frozen=True)
 class CloseAttempt:
-    """One attempt to close: the invoice, the readers of instances, the root of the lakehouse."""
+    """One attempt to close ``invoice``: its methods are the steps before the validation.
+
+    ``readers`` read the instances; ``root`` is that of the lakehouse.
+    """
 
     invoice: Invoice
     readers: Readers
@@ -85,7 +91,7 @@ class CloseAttempt:
     def cut(self) -> None:
         """Take the period's last samples. Afterwards every source is in a later bucket.
 
-        Does nothing for spaces whose sources are in a later bucket already. Idempotent.
+        Leaves out spaces whose sources are in a later bucket already. Idempotent.
 
         Raises:
             NotYet: an instance is silent, or another cycle is reading a space.
@@ -110,7 +116,7 @@ class CloseAttempt:
         )
 
     def land(self) -> None:
-        """Commit every sample of the period to bronze.
+        """Land and commit all waiting samples, so that bronze has every sample of the period.
 
         Raises:
             NotYet: another process is committing some of them.
@@ -143,7 +149,7 @@ class CloseAttempt:
     def _list_uncut(self) -> list[AddressSpace]:
         """Return the tenant's spaces with a source whose next sample would still be in the period.
 
-        Includes spaces that were never sampled. Includes spaces that are being deleted until their
+        Includes spaces that were never sampled. A space that is being deleted is left out once its
         last sample has ended all incarnations. Spaces that were never Active are left out.
         """
         own = AddressSpace.objects.filter(
@@ -160,10 +166,11 @@ class CloseAttempt:
 
 
 def close(invoice_id: str, readers: Readers) -> None:
-    """Try to bring a closing invoice to draft or held.
+    """Try to close one invoice whose close was requested: it becomes a draft, or it is held.
 
-    It stays ``closing`` if a part of the evidence is not there yet (``NotYet``). Nothing happens if
-    the invoice is not closing, or another process closes it (lease). Idempotent.
+    The invoice is held if its evidence is not valid or cannot be gathered. It stays ``closing`` if
+    a part of the evidence is not there yet (``NotYet``). Nothing happens if the invoice is not
+    ``closing``, or if another process closes it (lease). Idempotent.
     """
     with leases.kept(f"close:{invoice_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
         invoice = Invoice.objects.get(pk=invoice_id)
@@ -189,8 +196,9 @@ def gather(attempt: CloseAttempt) -> Evidence:
     The table versions in the evidence contain every sample that was taken before ``as_of``.
 
     Raises:
-        NotYet: an instance is silent, or another process works on a part of it; call again.
-        WaypostError: it cannot be gathered; the message says what to fix.
+        NotYet: an instance is silent, or another process works on a part of the evidence; call
+            again.
+        WaypostError: the evidence cannot be gathered; the message says what to fix.
     """
     attempt.report("last samples")
     attempt.cut()
@@ -224,7 +232,7 @@ def gather(attempt: CloseAttempt) -> Evidence:
 
 
 def figures(cells: list[UsageCell]) -> dict[UsageKey, int]:
-    """Return the sum of the cells of each space, address and meter; for a peak, the largest."""
+    """Return {space, address and meter: sum of the cells}; for a peak the largest of them."""
     found: dict[UsageKey, int] = {}
     for cell in cells:
         key = UsageKey(cell.space_id, cell.address, cell.meter)

@@ -5,7 +5,8 @@
 * ``land`` turns one source's state into rows.
 * ``end`` turns the state of an incarnation that is over into its last rows.
 
-``sampling``, ``landing`` and ``last_samples`` call these. It uses no clock, database or network.
+``sampling``, ``landing`` and ``last_samples`` call these. The module uses no clock, database or
+network.
 
 Inside one incarnation every counter only grows. ``boot_id`` names the incarnation of the process.
 ``epoch`` counts how often an address began again within it: after a counter reset, after the
@@ -45,9 +46,11 @@ _COMPUTED = {STORED_BYTE_MS, CONNECTION_MS, PEAK_CONNECTIONS}
 
 @dataclass(frozen=True)
 class Reading:
-    """One sampling cycle of one space: snapshots by instance name, and the type of each address.
+    """What one sampling cycle read from one space.
 
-    ``taken_at`` is when the last snapshot arrived. An instance that did not answer has no entry.
+    * ``taken_at``: when the last snapshot arrived.
+    * ``instances``: snapshots by instance name. An instance that did not answer has no entry.
+    * ``types``: the type of each address.
     """
 
     tenant_id: str
@@ -61,7 +64,7 @@ class Reading:
 class Advance:
     """The next states, including those of ended incarnations, and the rows to land with them.
 
-    Store both in one transaction: the ``seq`` of the rows is used up in the states.
+    Store both in one transaction: the rows use up the numbers (``seq``) that the states count.
     """
 
     states: tuple[SourceState, ...]
@@ -75,9 +78,10 @@ def advance(
     cut_at: datetime | None = None,
     begins_at: datetime | None = None,
 ) -> Advance:
-    """Return the states after one cycle, and the rows that the cycle itself must land.
+    """Return the states after one cycle, and the rows that must be landed at once.
 
     * ``states``: those that ``sources.load_space`` returns.
+    * ``reading``: what the cycle has read.
     * ``cut_at``: the running bucket ends there. This cycle still belongs to the bucket that ends,
       all later ones to the bucket that begins.
     * ``begins_at``: the earliest begin of the first bucket of a space that was never sampled.
@@ -130,7 +134,7 @@ def land(state: SourceState, *, is_end: bool = False) -> Advance:
 
 
 def end(state: SourceState) -> Advance:
-    """Return the ended state of an incarnation, and the rows of a whole snapshot.
+    """Return the ended state of an incarnation, and its last rows: a whole snapshot.
 
     There are no rows if nothing was sampled since the last whole snapshot.
     """
@@ -140,7 +144,7 @@ def end(state: SourceState) -> Advance:
 
 
 class _Cycle:
-    """One sampling cycle of one space; collects the next states and the rows to land."""
+    """Computes one sampling cycle of one space; collects the next states and the rows to land."""
 
     def __init__(
         self,
@@ -276,9 +280,9 @@ class _Cycle:
 
 
 def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
-    """Land a whole snapshot of ``state`` into the list ``rows``; return the next state.
+    """Append the rows of a whole snapshot of ``state`` to ``rows``; return the next state.
 
-    Without a sample since the last whole snapshot it adds nothing and returns ``state``.
+    Without a sample since the last whole snapshot nothing is appended, and ``state`` is returned.
     """
     if not state.unclosed:
         return state
@@ -288,12 +292,12 @@ def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
 
 
 def check_every_meter_is_counted() -> None:
-    """Fail when the module is imported if a sampled meter is counted nowhere.
+    """Check that every sampled meter is counted somewhere; it runs when the module is imported.
 
-    Otherwise it would be billed as zero.
+    Otherwise the meter would be billed as zero.
 
     Raises:
-        RuntimeError: the message names the meters.
+        RuntimeError: the message names the meters that are not counted.
     """
     reported = AddressCounters("", 0, 0).by_meter.keys()
     of_instances = InstanceSnapshot("", (), (), 0).by_meter.keys()

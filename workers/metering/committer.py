@@ -3,7 +3,7 @@
 The lease ``bronze-committer`` admits one run at a time. Before a commit, ``commit_number`` fixes in
 the database which batches the commit adds. The number is also the version of the commit's Delta
 transaction (``txn``). So a run after a killed one finds that the commit exists. And if a run loses
-its lease while it runs, it and the next one cannot both commit a number.
+its lease, this run and the next one cannot both commit the same number.
 """
 
 import time
@@ -47,7 +47,7 @@ _CHECKS = {
 
 @roots.translated_errors()
 def commit_landed(root: Root) -> int:
-    """Commit every landed batch to bronze; return how many batches, 0 if another run has the lease.
+    """Commit every landed batch to bronze; return how many, 0 if another run has the lease.
 
     After a kill at any point, the next run commits each batch exactly once.
 
@@ -95,10 +95,10 @@ def ensure_table(root: Root) -> DeltaTable:
 
 
 def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: int) -> bool:
-    """Add files in one commit, whose Delta transaction has the version ``number``.
+    """Add files to the table in one commit, whose Delta transaction has the version ``number``.
 
-    Returns False, and adds nothing, if the table has this version or a later one already.
-    ``paths`` are relative to the table.
+    Returns False, and adds nothing, if the table has this version or a later one already. ``paths``
+    are relative to the table.
 
     Raises:
         CommitFailedError: another process committed at the same time; nothing was added.
@@ -118,7 +118,7 @@ def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: in
 
 
 class _Commits:
-    """The commits of numbered batches to ``table``, whose files are under ``root``."""
+    """Numbers landed batches and commits them to ``table``, whose files are under ``root``."""
 
     def __init__(self, table: DeltaTable, root: Root) -> None:
         self._table = table
@@ -127,7 +127,7 @@ class _Commits:
     def number_landed(self) -> int:
         """Assign the next commit number to the oldest landed batches, at most ``_MOST``.
 
-        Returns how many batches got it.
+        Returns how many batches got the number. It commits nothing.
         """
         with transaction.atomic():
             landed = LandingBatch.objects.select_for_update().filter(
@@ -141,9 +141,10 @@ class _Commits:
             return LandingBatch.objects.filter(number__in=numbers).update(commit_number=following)
 
     def finish(self) -> int:
-        """Make every numbered commit that is not recorded as done; return how many batches.
+        """Make every commit that is numbered and not recorded as done; return how many batches.
 
-        It stops early, without an error, if another process commits at the same time.
+        A commit that is in the table already is only recorded. If another process commits at the
+        same time, the call stops early without an error.
         """
         numbered = LandingBatch.objects.filter(
             state=LandingBatch.State.LANDED, commit_number__isnull=False
@@ -167,7 +168,7 @@ class _Commits:
 def forget_committed() -> int:
     """Delete the outbox rows of batches that were committed over 40 days ago; return how many.
 
-    Those with the last commit number stay.
+    The rows with the last commit number stay, because that number is still read.
     """
     old = LandingBatch.objects.filter(
         state=LandingBatch.State.COMMITTED, committed_at__lt=Now() - _KEPT_ROWS

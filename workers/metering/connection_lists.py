@@ -1,6 +1,7 @@
 """Store the newest list of each instance's client connections, for API and portal to read.
 
-``sampling`` calls it with the snapshots that it has read for metering, so no engine is asked twice.
+``sampling`` calls ``store`` with the snapshots that it has read for metering, so no engine is asked
+twice.
 """
 
 import json
@@ -12,7 +13,7 @@ from django.db import connection
 
 from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
 
-LISTED_PER_INSTANCE = 1000  # the total is exact beyond it
+LISTED_PER_INSTANCE = 1000  # the others are counted in the total and not listed
 
 # One statement: rows that are the same as before are not written, and everything that belongs to an
 # instance which does not exist any more is deleted.
@@ -65,10 +66,11 @@ def store(
     existing: Collection[str],
     as_of: datetime,
 ) -> None:
-    """Replace the lists of the instances that were read, by one statement. Idempotent.
+    """Replace the connection lists of the instances in ``snapshots``, by one statement. Idempotent.
 
-    An instance that did not answer keeps its list and its ``as_of``. ``existing`` names all
-    instances of the space: what is stored of others is deleted.
+    An instance that did not answer keeps its list and its ``as_of``. Of each instance the oldest
+    1000 connections are listed; ``total`` counts all. ``existing`` names all instances of the
+    space: what is stored of others is deleted.
     """
     rows: list[dict[str, Any]] = []
     read: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
-"""The cumulative values of one sample, by meter.
+"""The values of one sample by meter, as a mapping.
 
-The sampled meters of ``plans.usage.meters`` are the only names. Rows of bronze and states carry one
-such value each, so a new meter adds no field to them.
+The sampled meters of ``plans.usage.meters`` are the only keys. Rows of bronze and states carry one
+such mapping each, so a new meter adds no field to them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _NAMES = frozenset(METERS)
 
 
 class Counters(Mapping[str, int]):
-    """A value for every sampled meter; meters that are not given are zero. Immutable."""
+    """An immutable mapping {meter: value} of every sampled meter; a meter not given is zero."""
 
     __slots__ = ("_values",)
 
@@ -49,7 +49,7 @@ class Counters(Mapping[str, int]):
         return f"Counters({ {meter: n for meter, n in self._values.items() if n} })"
 
     def having(self, **changed: int) -> Self:
-        """Return these counters with some meters set to other values."""
+        """Return a copy in which the given meters have other values."""
         return type(self)({**self._values, **changed})
 
 

@@ -1,7 +1,7 @@
 """Read Delta tables: open one at a pinned or the newest version, and query tables in SQL.
 
-The functions also raise ``StoreAway``, ``StoreRefuses`` and ``BucketMissing`` (``roots``) if the
-object store fails.
+The functions that read also raise ``StoreAway``, ``StoreRefuses`` and ``BucketMissing`` (``roots``)
+if the object store fails.
 """
 
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ def exists(root: Root, name: str) -> bool:
 def open_table(
     root: Root, name: str, *, version: int | None = None, table_id: str = ""
 ) -> DeltaTable:
-    """Return the table at ``version`` (None: the newest).
+    """Return the table ``name`` at ``version`` (None: the newest), without reading its rows.
 
     ``table_id`` is the pinned id that the table must have; empty means any.
 
@@ -79,7 +79,7 @@ def open_table(
 
 @roots.translated_errors()
 def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
-    """Return the rows of a DataFusion query: column -> value.
+    """Return the rows of a DataFusion query, each as {column: value}.
 
     ``tables``: name in the query -> table.
 

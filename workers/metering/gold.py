@@ -1,7 +1,7 @@
 """Gold usage: copy it to the database, and read one tenant's cells at a pinned version.
 
 A cell is one row: the usage of one meter of an address (or space) in one bucket. The copy replaces
-the days whose files differ between the version that was copied last and the newest. It is
+the days whose files differ between the version that was copied last and the newest. Copying is
 idempotent; ``recording.copy_in`` refuses a version older than the last copy.
 """
 
@@ -23,7 +23,7 @@ _COLUMNS = "tenant_id, space_id, address, meter, bucket_at, quantity"
 
 
 class _Usage:
-    """The table of gold usage at the version of ``table``."""
+    """Reads gold usage at the version at which ``table`` is open."""
 
     def __init__(self, table: DeltaTable) -> None:
         self._table = table
@@ -36,9 +36,9 @@ class _Usage:
         return {day: frozenset(paths) for day, paths in found.items()}
 
     def note(self) -> dict[str, Any]:
-        """Return what the Spark job noted in its newest commit: ``as_of`` and ``bronze_version``.
+        """Return the note of the Spark job's newest commit: ``as_of`` and ``bronze_version``.
 
-        Compactions carry no note, so older commits are searched. Empty if no commit has one.
+        Compactions carry no note, so older commits are searched. Empty if no commit has a note.
         """
         for entry in self._table.history():
             note: dict[str, Any] = json.loads(entry.get("userMetadata") or "{}")
@@ -54,7 +54,9 @@ class _Usage:
 
 @roots.translated_errors()
 def copy_newest(root: Root) -> int | None:
-    """Copy what the newest version changed; return the version, or None if there is nothing to do.
+    """Copy to the database what the newest version of gold usage changed; return this version.
+
+    None if there is nothing to copy.
 
     Raises:
         CopyIsOlder: another process copied a newer version in the meantime.
@@ -122,7 +124,7 @@ def report_without_run(root: Root) -> Report | None:
 def cells(
     root: Root, pin: Table, tenant_id: str, starts_at: datetime, ends_at: datetime
 ) -> list[UsageCell]:
-    """Return the tenant's cells with buckets in [starts_at, ends_at), at the pinned version.
+    """Return the tenant's cells with buckets in [starts_at, ends_at), from the version in ``pin``.
 
     Raises:
         TableReplaced: the pinned table does not exist any more.
@@ -138,7 +140,10 @@ def cells(
 
 
 def changed_days(root: Root, table: DeltaTable, since: int | None) -> set[date]:
-    """Return the days whose files differ between version ``since`` (None: empty) and ``table``."""
+    """Return the days (UTC) whose files differ between version ``since`` and ``table``.
+
+    ``since`` None stands for an empty table: all days of ``table``.
+    """
     # Files are immutable, so equal paths mean equal content.
     now = _Usage(table).files()
     before: dict[date, frozenset[str]] = {}

@@ -17,10 +17,11 @@ def lakehouse_root() -> Root:
 
 
 def ingest(space_ids: Sequence[str] | None = None) -> int:
-    """Land and commit the new samples; return how many batches were committed.
+    """Land and commit the new samples; return how many batches this call committed.
 
     ``space_ids``: take new samples only from these spaces; None means all. Whatever waits in the
-    outbox is written and committed too. After an error everything waits in the outbox.
+    outbox is written and committed too. Nothing is committed while another process commits. After
+    an error the rest waits in the outbox.
 
     Raises:
         LandingFull: the disk is full.
@@ -34,6 +35,6 @@ def ingest(space_ids: Sequence[str] | None = None) -> int:
 
 
 def tidy(now: datetime) -> None:
-    """Remove temporary files of killed processes, and outbox rows that were committed long ago."""
+    """Delete temporary files of killed processes, and outbox rows committed over 40 days ago."""
     landing.remove_orphans(lakehouse_root(), now)
     committer.forget_committed()

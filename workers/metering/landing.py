@@ -3,9 +3,9 @@
 1. ``reserve`` stores a batch; its rows and their ``seq`` never change afterwards. It runs in the
    transaction that takes the rows from the sources' states. So each row is in a state or in the
    outbox and is never lost between them.
-2. ``write_reserved`` writes the batch to a file and marks it as landed. It may be killed anywhere
-   and may run twice at once. A batch that has not landed is written again under the same id, and
-   its outbox row names the file of an attempt that finished.
+2. ``write_reserved`` writes the batch to a file and marks the batch as landed. It may be killed
+   anywhere and may run twice at once. A batch that has not landed is written again under the same
+   id, and its outbox row names the file of an attempt that finished.
 3. ``committer`` adds the files to the bronze table.
 """
 
@@ -33,21 +33,21 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class LandingFull(Unavailable):
-    """The disk of the lakehouse is full; every row waits in the outbox."""
+    """The disk of the lakehouse is full; the rows that are not written yet wait in the outbox."""
 
     code = "metering.disk_full"
     title = "No disk space for samples"
 
 
 class LandingRefused(Unavailable):
-    """A landing file cannot be written, not for lack of space; every row waits in the outbox."""
+    """A landing file cannot be written, not for lack of space; its rows wait in the outbox."""
 
     code = "metering.landing_failed"
     title = "Samples cannot be written"
 
 
 def reserve_moved(space_ids: Sequence[str] | None = None) -> int:
-    """Reserve what changed since the last landing; return the number of rows.
+    """Put into the outbox what living sources counted since they last landed; return the row count.
 
     ``space_ids``: only sources of these spaces; None means all. Each source that was sampled since
     its last landing gives one heartbeat row, and one row for each address whose counters changed.
@@ -81,7 +81,7 @@ def reserve(rows: Iterable[SampleRow]) -> list[str]:
 def write_reserved(root: Root) -> int:
     """Write the file of every reserved batch; return how many batches this call landed.
 
-    After an error the remaining batches wait for the next call. Safe to repeat.
+    After an error the batch and all later ones wait for the next call. Safe to repeat.
 
     Raises:
         LandingFull: the disk is full, or a quota or size limit is reached.
@@ -109,9 +109,10 @@ def write_reserved(root: Root) -> int:
 
 
 def waiting(tenant_id: str, until: datetime) -> int:
-    """Return how many rows of the tenant in buckets that begin before ``until`` are not in bronze.
+    """Return how many of the tenant's rows in the outbox are not committed to bronze yet.
 
-    It counts rows of the outbox that are not committed. Rows in the sources' states do not count.
+    It counts rows of buckets that begin before ``until``. Samples that are only in the sources'
+    states do not count.
     """
     open_batches = LandingBatch.objects.exclude(state=LandingBatch.State.COMMITTED)
     return sum(
@@ -166,7 +167,7 @@ def _row(payload: dict[str, Any]) -> SampleRow:
 def remove_orphans(root: Root, now: datetime, older_than: timedelta = timedelta(hours=1)) -> int:
     """Delete temporary files that are older than ``older_than`` at ``now``; return how many.
 
-    Their processes were killed while they wrote. Nothing is deleted in an object store, where
+    The processes that wrote them were killed. Nothing is deleted in an object store, where
     interrupted uploads may leave files that no table refers to.
     """
     if isinstance(root, ObjectStore):

@@ -3,7 +3,8 @@
 The reconcile loop calls this module by its port ``Metering``. The embedded installation calls it
 before ``waypost down`` and before a backup (``controlplane.cli.sample``). Before a deletion the
 clients are disconnected, so the last sample counts everything. A restart resets the counters of an
-instance. The sample just before it counts everything except what passes until the instance stops.
+instance. The sample just before a restart counts everything except what passes until the instance
+stops.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,12 +32,12 @@ class LastSampler:
     readers: Readers
 
     def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
-        """Take the last sample of some addresses, or of the whole space (None). Idempotent.
+        """Sample a space before ``addresses``, or the whole space (None), are deleted.
 
-        It samples all instances of the space and returns whether all have answered. False means
-        "not yet, call again". For the whole space it then ends all incarnations. It does so, and
-        returns True, also without an answer if no client could ever use the space, or if its
-        deletion was requested more than ``PATIENCE`` ago.
+        It reads all instances of the space. Return whether all instances have answered and the
+        sample is stored. False means "not yet, call again". For the whole space it then also ends
+        all incarnations. It does so, and returns True, without an answer too, if no client could
+        ever use the space, or if its deletion was requested more than ``PATIENCE`` ago. Idempotent.
         """
         space = AddressSpace.objects.get(pk=space_id)
         [sampled] = sampling.sample([space], self.readers, patience=_WAIT_SECONDS)
@@ -51,11 +52,12 @@ class LastSampler:
         return True
 
     def before_restart(self, space_id: str, instance: str) -> bool:
-        """Take the last sample before ``instance`` restarts, so that its end is not a crash.
+        """Sample the space before ``instance`` restarts; return whether it may restart now.
 
-        Returns True if the space was sampled or cannot be read; silent instances do not matter,
-        because the restart may repair them. Returns False if another cycle is reading the space:
-        call again. Idempotent.
+        The restart then does not count as a crash. Returns True if the space was sampled, cannot be
+        read, or could not be used by clients yet. Silent instances do not matter, because the
+        restart may repair them. Returns False if another cycle is reading the space: call again.
+        Idempotent.
         """
         space = AddressSpace.objects.get(pk=space_id)
         if space.active_since is None:
@@ -76,9 +78,10 @@ class LastSampler:
         return all(sampled.is_applied and not sampled.silent for sampled in results)
 
     def _expect_restart(self, sampled: Sampled, instances: Collection[str]) -> None:
-        """Note for those of ``instances`` that were just sampled that they restart now.
+        """Note that those of ``instances`` that were just sampled restart now.
 
-        The end of their incarnation then does not count as a crash.
+        The end of their incarnation then does not count as a crash. Nothing is noted if the sample
+        was not stored.
         """
         if sampled.is_applied:
             names = [
@@ -94,7 +97,7 @@ class LastSampler:
 
 
 def end_space(space_id: str, reached: frozenset[str], now: datetime) -> None:
-    """End every incarnation of the space and reserve its last rows. Idempotent.
+    """End every incarnation of the space, and put its last rows into the outbox. Idempotent.
 
     An incarnation ends cleanly if its instance is in ``reached``: it was sampled just before.
     """

@@ -1,4 +1,4 @@
-"""Messages that the copy of gold lacks so far, for period quotas.
+"""Count the messages of the month that the copy of gold lacks so far, for period quotas.
 
 A quota must not wait for Spark. The messages that are not copied yet are computed from the
 collector's states: what the sources counted since the bucket in which the copy was last complete,
@@ -27,7 +27,7 @@ _MESSAGES = (MESSAGES_IN, MESSAGES_OUT)
 def enforce(now: datetime) -> None:
     """Evaluate the period quotas of every tenant; update its alerts and its spaces. Idempotent.
 
-    ``plans.quotas.enforcement`` has the rules.
+    Messages that the copy of gold lacks count too. ``plans.quotas.enforcement`` has the rules.
     """
     enforcement.evaluate_all(not_yet_copied=not_yet_copied(now), now=now)
 
@@ -54,7 +54,10 @@ def not_yet_copied(now: datetime) -> dict[str, dict[str, int]]:
 
 
 def used_since(state: SourceState, since: datetime) -> tuple[int, int]:
-    """Return messages in and out of an incarnation since its first bucket at or after ``since``."""
+    """Return an incarnation's messages in and out since its first bucket at or after ``since``.
+
+    Both are 0 if it has no such bucket.
+    """
     begun = [mark for mark in state.marks if mark.bucket_at >= since]
     if not begun:
         return 0, 0

@@ -1,8 +1,8 @@
 """Write the newest reading of each address, and the finished steps of its history.
 
 ``sampling.apply`` calls ``write`` in the transaction that stores the samples. So a cycle is counted
-once, also if its worker is killed. One cycle costs one SELECT and two UPSERTs for its space, and
-one more for each kind of step that ended. Addresses without a change are not written.
+once, also if its worker is killed. The number of queries of a cycle does not depend on the number
+of addresses. Addresses without a change are not written.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,7 +26,11 @@ _GAUGES = [f.name for f in fields(AddressGauges) if f.name != "oldest_ms"]
 
 @dataclass(frozen=True)
 class Cycle:
-    """One reading of a space: the snapshots that arrived, and the instances that did not answer."""
+    """What one sampling cycle got from a space.
+
+    ``instances`` has the snapshots that arrived, by instance name. ``silent`` names the instances
+    that did not answer.
+    """
 
     space_id: str
     taken_at: datetime
@@ -36,7 +40,7 @@ class Cycle:
 
 @dataclass
 class _Changes:
-    """What a cycle writes: rows of readings, and steps by the table of their history."""
+    """Collects what a cycle writes: rows of readings, and finished steps by table of history."""
 
     rows: list[AddressReading] = field(default_factory=list)
     steps: dict[str, list[Step]] = field(
@@ -45,7 +49,10 @@ class _Changes:
 
 
 def write(cycle: Cycle) -> None:
-    """Store the newest readings of a space. Call it in the transaction that stores the samples."""
+    """Store the newest reading of each address of a space, and the steps of history that ended.
+
+    Call it in the transaction that stores the samples. Does nothing if no instance answered.
+    """
     if not cycle.instances:
         return
     space = SpaceReading.objects.filter(pk=cycle.space_id).first()
@@ -71,7 +78,11 @@ def write(cycle: Cycle) -> None:
 
 
 class _Update:
-    """The next reading of one address."""
+    """Computes the next reading of one address from a cycle and from its stored reading.
+
+    ``before`` and ``answered`` map each instance to the time when it last answered, before and
+    after this cycle.
+    """
 
     def __init__(
         self,
@@ -86,7 +97,7 @@ class _Update:
         self._old = stored or AddressReading(address=address)
 
     def collect(self, changes: _Changes) -> None:
-        """Add to ``changes`` what must be written for the address."""
+        """Add to ``changes`` the new reading and the finished steps; nothing if idle."""
         old, address = self._old, self._address
         parts = self._parts()
         if not parts and not old.parts:
@@ -123,7 +134,10 @@ class _Update:
         growth: tuple[int, int],
         is_active: bool,
     ) -> tuple[datetime, int, int] | None:
-        """Count ``growth`` in the running step of ``row``; return the step that ended, if any."""
+        """Count ``growth`` in the running step of ``row``, if the address is active.
+
+        If the step before has ended, return its start, messages in and messages out, else None.
+        """
         old, prefix = self._old, table.prefix
         at, came, went = (getattr(old, f"{prefix}_{name}") for name in ("at", "in", "out"))
         now_at = reading_history.floor(self._cycle.taken_at, table.step)
@@ -159,7 +173,8 @@ class _Update:
     def _growth(self, parts: Mapping[str, Mapping[str, Any]]) -> tuple[int, int]:
         """Return the messages in and out since the last reading.
 
-        Those of an instance that was never read before are left out: nobody knows when they came.
+        Those of an instance that never answered before are left out: nobody knows when they came.
+        ``parts`` are the address's new values by instance.
         """
         came = went = 0
         for name in self._cycle.instances:

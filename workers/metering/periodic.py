@@ -1,7 +1,7 @@
 """The work of the periodic tasks that land samples, compute usage and find due invoices.
 
 In ``land`` and ``run_pipeline`` an expected failure is logged once per run, and the next run tries
-again. ``manage.py compute_usage`` calls ``compute_usage`` too.
+again. The command ``manage.py compute_usage`` calls ``compute_usage`` too.
 """
 
 from dataclasses import dataclass
@@ -19,14 +19,17 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Due:
-    """Ids of invoices whose close or verification waits for a worker."""
+    """Lists the ids of invoices whose close or verification waits for a worker."""
 
     closing: tuple[str, ...]
     verifying: tuple[str, ...]
 
 
 def land() -> None:
-    """Bring new samples into bronze. After an error, such as a full disk, samples wait."""
+    """Bring new samples into bronze.
+
+    An expected error, such as a full disk, is logged, and the samples wait for the next run.
+    """
     try:
         ingest.ingest()
     except WaypostError as error:
@@ -34,10 +37,10 @@ def land() -> None:
 
 
 def compute_usage() -> None:
-    """Compute usage if there are new samples, and copy it to the database. Idempotent.
+    """Run the Spark job if bronze has new samples; then copy gold to the database. Idempotent.
 
     Raises:
-        PipelineBusy: another process is computing it.
+        PipelineBusy: another process is running the job.
         WaypostError: usage is late; the message says why.
     """
     root = ingest.lakehouse_root()
@@ -47,9 +50,9 @@ def compute_usage() -> None:
 
 
 def run_pipeline(now: datetime) -> None:
-    """Compute usage, log errors, and remove old files and outbox rows (``ingest.tidy``).
+    """Compute usage and log errors; then delete old files and outbox rows (``ingest.tidy``).
 
-    If a close waits for the pipeline, it does not compute usage: the close does.
+    If a close waits for the pipeline, usage is not computed here: the close does it.
     """
     try:
         if pipeline.is_awaited(now):
@@ -66,7 +69,7 @@ def run_pipeline(now: datetime) -> None:
 def _fields(error: WaypostError) -> dict[str, str]:
     """Return the fields of a log event about ``error``.
 
-    ``said`` is the original message of the object store, if the error comes from one.
+    ``said`` is the original text of the object store, if the error comes from one.
     """
     said = roots.store_message(error)
     return {
@@ -77,7 +80,7 @@ def _fields(error: WaypostError) -> dict[str, str]:
 
 
 def list_due(now: datetime) -> Due:
-    """Request every close that is due, and mark overdue invoices as such.
+    """Request every close that is due, and mark invoices that are overdue for payment.
 
     Returns the invoices that wait for a worker: those just requested and earlier ones. Idempotent.
     """

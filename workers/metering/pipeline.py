@@ -1,6 +1,6 @@
 """Run the Spark job that computes usage as a separate process, with a time limit.
 
-A lease admits one job at a time. The job is ``lakehouse.jobs.pipeline``. The interface is its
+A lease admits one job at a time. The job is ``lakehouse.jobs.pipeline``. The interface is the job's
 command line and one line of JSON on its standard output.
 """
 
@@ -54,7 +54,7 @@ class PipelineFailed(Unavailable):
 
 
 class PipelineBusy(Unavailable):
-    """Another process runs the job."""
+    """Another process runs the Spark job, or took the lease of the job from this one."""
 
     code = "metering.pipeline_busy"
     title = "Usage is being computed"
@@ -62,7 +62,7 @@ class PipelineBusy(Unavailable):
 
 @dataclass(frozen=True)
 class Table:
-    """A Delta table at one version."""
+    """Names a Delta table by its id, and one version of it."""
 
     id: str
     version: int
@@ -70,7 +70,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Report:
-    """What the job reports.
+    """What the job reports after a run that succeeded.
 
     * ``tables``: name of each Delta table -> its id and a version. That of bronze is the version
       that the job read, the others are those after the run.
@@ -87,9 +87,9 @@ class Report:
 
     @classmethod
     def parse(cls, code: int, out: str, err: str) -> Self:
-        """Return the report of a job that ended with exit code ``code``.
+        """Return the report of a job that ended with exit code ``code``; log a failure.
 
-        ``out`` and ``err`` are its standard output and error. A failure is logged with ``err``.
+        ``out`` and ``err`` are the standard output and error of the job.
 
         Raises:
             PipelineFailed: the job failed, or it reported nothing.
@@ -112,7 +112,7 @@ class Report:
 
 
 def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
-    """Compute state and gold from the newest bronze; return the job's report.
+    """Run the Spark job, which computes state and gold from the newest bronze; return its report.
 
     ``timeout_seconds`` limits the job; None means PIPELINE_TIMEOUT_SECONDS.
 
@@ -130,12 +130,12 @@ def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
 
 
 def await_turn(holder: str) -> None:
-    """Reserve the next run for ``holder``, a close that found the job running.
+    """Reserve the next run of the job for ``holder``, a close that found the job running.
 
     The periodic task skips its runs meanwhile. Otherwise it could start the job before every retry
     of the close, if a run takes about as long as the pause between two runs. The reservation ends
     with ``end_turn``, or by itself after a minute. If another close has reserved the next run, this
-    does nothing, because any run computes the usage of all tenants.
+    call does nothing, because any run computes the usage of all tenants.
     """
     leases.acquire(_AWAITED, holder, _AWAITED_SECONDS)
 
@@ -151,7 +151,7 @@ def is_awaited(now: datetime) -> bool:
 
 
 class SparkJob:
-    """One run of the Spark job on the lakehouse at ``root``."""
+    """Runs the Spark job on the lakehouse at ``root`` as a child process."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
@@ -159,7 +159,7 @@ class SparkJob:
     def execute(self, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:
         """Run the job; return its exit code, standard output and standard error.
 
-        ``renew`` extends the lease and returns False if another process has it.
+        ``renew`` extends the lease and returns False if another process has the lease.
 
         Raises:
             PipelineBusy: another process took the lease; the job was stopped.
@@ -184,7 +184,7 @@ class SparkJob:
             )
 
     def command(self) -> list[str]:
-        """Return the command line, with threads and memory (the job's size) from the settings."""
+        """Return the command line of the job, with its threads and memory from the settings."""
         location = self._root.url if isinstance(self._root, ObjectStore) else str(self._root)
         # Half of the container. The rest is for Java outside its heap, for Python, and for the
         # worker itself.
@@ -196,10 +196,10 @@ class SparkJob:
 
     @contextmanager
     def process(self) -> Iterator[subprocess.Popen[str]]:
-        """Start the job in its own process group (Python and Java); kill it when the block ends.
+        """Start the job and yield its process; kill the job if it still runs when the block ends.
 
-        Its stdin is a pipe that only this process keeps open. So the job ends if the worker is
-        killed (``--end-with-stdin``).
+        The job is a process group of its own (Python and Java). Its stdin is a pipe that only this
+        process keeps open. So the job ends if the worker is killed (``--end-with-stdin``).
         """
         # An empty working directory: ``python -m`` also imports modules from there.
         with tempfile.TemporaryDirectory(prefix="waypost-pipeline-") as folder, _pipe() as stdin:

@@ -22,7 +22,7 @@ RESTARTS_WITHIN = timedelta(minutes=2)
 
 
 def crash_gaps(tenant_id: str, period: Period) -> tuple[CrashGap, ...]:
-    """Return the incarnations that ended without a last sample, in the order of source and end.
+    """Return the tenant's incarnations that ended without a last sample, by source and end.
 
     Their newest sample is in a bucket of the period. Incarnations that a planned restart ended are
     excluded, because a sample was taken just before.
@@ -43,9 +43,10 @@ def crash_gaps(tenant_id: str, period: Period) -> tuple[CrashGap, ...]:
 
 
 def expected_seqs(tenant_id: str, period: Period) -> dict[Incarnation, int]:
-    """Return {incarnation: last assigned ``seq``} of those that did not end before the period.
+    """Return {incarnation: last assigned ``seq``} of the tenant's sources.
 
-    Call it before landing: every number that is assigned by then must be in bronze afterwards.
+    Incarnations that ended before the period are left out. Call it before landing: every number
+    that is assigned by then must be in bronze afterwards.
     """
     rows = _rows(tenant_id, period).filter(seq__gt=0)
     return {(row.source, row.boot_id): row.seq for row in rows}
@@ -54,10 +55,10 @@ def expected_seqs(tenant_id: str, period: Period) -> dict[Incarnation, int]:
 def lost_ends(
     expected: Mapping[Incarnation, int], found: Mapping[Incarnation, int]
 ) -> tuple[Gap, ...]:
-    """Return the gaps at the end of incarnations.
+    """Return a gap for each incarnation whose last samples are not in bronze.
 
-    ``expected`` and ``found`` are the last assigned ``seq`` and the largest one in bronze. A gap is
-    what lies between them.
+    ``expected`` has the last assigned ``seq`` of each incarnation, ``found`` the largest one in
+    bronze. The gap is what lies between them.
     """
     return tuple(
         Gap(source, boot_id, found.get((source, boot_id), 0) + 1, seq, at_end=True)

@@ -22,14 +22,15 @@ from workers.messaging.observed import InstanceSnapshot, ManagementTarget
 
 
 class NoAnswer(Exception):
-    """An instance did not answer, so its counters are unknown."""
+    """An instance did not answer a request for a snapshot, so its counters are unknown."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance of a space.
+    """One instance of a space, and how to read it.
 
-    ``read`` takes a snapshot, which may last seconds. It raises ``NoAnswer`` if there is none.
+    ``read`` takes a snapshot of its counters, which may last seconds. It raises ``NoAnswer`` if the
+    instance does not answer.
     """
 
     name: str
@@ -53,7 +54,7 @@ class Readers(Protocol):
         ...
 
     def find(self, space: AddressSpace) -> Readable:
-        """Return the instances and address types of ``space``.
+        """Return the instances and address types of ``space``. Reads no counters.
 
         Raises:
             InfraError: the platform that runs the instances does not answer.
@@ -63,7 +64,10 @@ class Readers(Protocol):
 
 @dataclass(frozen=True)
 class DriverReaders:
-    """Reads with the product's drivers; ``identities_dir`` gets files with client certificates."""
+    """Finds instances on ``infra`` and reads them with the product's broker and router drivers.
+
+    ``identities_dir`` is the folder for files with client certificates, which the drivers need.
+    """
 
     infra: Infra
     identities_dir: Path
@@ -93,7 +97,7 @@ class DriverReaders:
 
 
 def product(infra: Infra, identities_dir: Path, clock: Callable[[], datetime]) -> DriverReaders:
-    """Return the readers of this installation."""
+    """Return the ``Readers`` that the product uses; tests use others."""
     return DriverReaders(infra, identities_dir, clock)
 
 

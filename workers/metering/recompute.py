@@ -4,8 +4,8 @@ Spark adds up the usage of each bucket. This module needs one subtraction per co
 incarnation: the largest value before the period's end minus the largest before its start. The close
 validation compares the two results.
 
-It also finds what only the samples show: the hash of their ids, the spaces that have any, gaps in
-``seq``, and counter resets.
+The module also finds what only the samples show: the hash of their ids, the spaces that have any,
+gaps in ``seq``, and counter resets.
 """
 
 import hashlib
@@ -42,7 +42,10 @@ _VALID = " AND ".join(
 
 @dataclass(frozen=True)
 class Question:
-    """Queries the samples of one tenant for one billing period, in one version of bronze."""
+    """Queries the samples of one tenant for one billing period, in one version of bronze.
+
+    The functions of this module take it as their argument.
+    """
 
     table: DeltaTable
     tenant_id: str
@@ -92,7 +95,7 @@ def question(root: Root, pin: Table, tenant_id: str, period: Period) -> Question
 
 
 def totals(query: Question) -> dict[UsageKey, int]:
-    """Return every non-zero quantity of the period, in base units.
+    """Return every non-zero quantity of the period in base units, by space, address and meter.
 
     A counter's quantity is the sum over incarnations and epochs; the peak's is its maximum.
     """
@@ -136,7 +139,7 @@ def sample_ids(query: Question) -> tuple[str, int]:
 
 
 def sampled_spaces(query: Question) -> frozenset[str]:
-    """Return the spaces with at least one sample in the period."""
+    """Return the ids of the spaces with at least one sample in the period."""
     rows = query.ask(f" SELECT DISTINCT space_id FROM samples WHERE {query.inside}")
     return frozenset(row["space_id"] for row in rows)
 
@@ -162,8 +165,9 @@ def counter_resets(query: Question) -> tuple[CounterReset, ...]:
 def gaps(query: Question) -> tuple[Gap, ...]:
     """Return the gaps in ``seq`` before a sample of an incarnation, if they touch the period.
 
-    ``at_end`` is set if that sample, the next one that arrived, belongs to a later period. A gap
-    after the last sample shows only in a comparison with the states (``quality.lost_ends``).
+    ``at_end`` is set if the first sample after the gap belongs to a later period. A gap after the
+    last sample of an incarnation shows only in a comparison with the states
+    (``quality.lost_ends``).
     """
     end = delta.instant(query.period.ends_at)
     # Rows with an empty address are the heartbeats: one for each ``seq`` of a source.
@@ -183,7 +187,7 @@ def gaps(query: Question) -> tuple[Gap, ...]:
 
 
 def last_seqs(query: Question) -> dict[tuple[str, str], int]:
-    """Return {(source, boot_id): largest ``seq`` in bronze} of the tenant, of any time."""
+    """Return {(source, boot_id): largest ``seq`` in bronze} of the tenant, at any time."""
     rows = delta.ask(
         "SELECT source, boot_id, max(seq) AS seq FROM bronze "
         f"WHERE tenant_id = {delta.text(query.tenant_id)} AND address = '' "

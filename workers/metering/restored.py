@@ -1,8 +1,8 @@
 """Check after a restore that the database and the lakehouse are of the same instant.
 
 The database and the bronze table both record the numbers of the commits (``committer``). The
-database also records which version of gold it copied (``gold``). So a comparison shows which side
-is older. ``manage.py after_restore`` calls this module.
+database also records which version of gold was copied to it (``gold``). So a comparison shows which
+side is older. ``manage.py after_restore`` calls this module.
 """
 
 from django.db.models import Max, QuerySet
@@ -26,8 +26,8 @@ class LakehouseDiffers(Conflict):
 def check(root: Root) -> None:
     """Check that the lakehouse fits the database.
 
-    * Bronze has every commit that the database records as done, and none that it has not numbered.
-      A commit that is numbered but not recorded as done may be in bronze or not.
+    * Bronze has every commit that the database records as done, and none that the database has not
+      numbered. A commit that is numbered but not recorded as done may be in bronze or not.
     * Gold has at least the version that was copied last.
 
     Raises:
@@ -62,8 +62,8 @@ def check(root: Root) -> None:
 def forget_planned_restarts() -> None:
     """Delete the notes of planned restarts, so that every stop after the backup counts as a crash.
 
-    The backup contains such notes, because a last sample is taken of every instance before it. But
-    the usage between the backup and the loss is unknown, and only a crash is shown as a gap.
+    The backup contains such notes, because every instance is sampled a last time before the backup.
+    But the usage between the backup and the loss is unknown, and only a crash is shown as a gap.
     """
     sources.living().update(restart_at=None)
 

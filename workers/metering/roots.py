@@ -44,14 +44,14 @@ class StoreAway(Unavailable):
 
 
 class StoreRefuses(Unavailable):
-    """The object store rejects the configured keys, or they lack a permission."""
+    """The object store rejects the configured keys, or these keys lack a permission."""
 
     code = "lakehouse.store_refuses"
     title = "The object store refuses access"
 
 
 class BucketMissing(Unavailable):
-    """The object store has no such bucket."""
+    """The object store has no bucket of the configured name."""
 
     code = "lakehouse.bucket_missing"
     title = "The bucket is missing"
@@ -75,7 +75,7 @@ class ObjectStore:
     def options(self) -> dict[str, str]:
         """Return the options for delta-rs.
 
-        With them its calls fail within a minute if the store is down.
+        With them a call of delta-rs fails within a minute if the store is down.
         """
         address = {"AWS_ENDPOINT_URL": self.endpoint} if self.endpoint else {}
         return {
@@ -112,7 +112,7 @@ Root = Path | ObjectStore
 
 
 def configured() -> Root:
-    """Return the root from the settings."""
+    """Return the root that the settings name: a folder, or a bucket of an object store."""
     if not settings.LAKEHOUSE_ROOT.startswith("s3://"):
         return Path(settings.LAKEHOUSE_ROOT)
     return ObjectStore(
@@ -125,12 +125,12 @@ def configured() -> Root:
 
 
 def uri(root: Root, folder: str) -> str:
-    """Return the location of a table for delta-rs."""
+    """Return the location of the table in ``folder`` under ``root``, as delta-rs takes it."""
     return f"{root.url}/{folder}" if isinstance(root, ObjectStore) else str(root / folder)
 
 
 def options(root: Root) -> dict[str, str] | None:
-    """Return the options of delta-rs for tables under ``root``."""
+    """Return the options of delta-rs for tables under ``root``; None for a folder."""
     return root.options if isinstance(root, ObjectStore) else None
 
 
@@ -155,7 +155,7 @@ def translated_errors() -> Iterator[None]:
 
 
 def store_message(error: Exception) -> str:
-    """Return the store's message behind an error of ``translated_errors``; empty without one.
+    """Return the object store's own text behind an error of ``translated_errors``; else empty.
 
     It has at most 500 characters and does not contain the configured keys.
     """
@@ -163,7 +163,7 @@ def store_message(error: Exception) -> str:
 
 
 def without_keys(text: str) -> str:
-    """Return ``text`` with ``(key)`` in place of each configured key."""
+    """Return ``text`` with ``(key)`` in place of each configured key of the object store."""
     for key in (settings.LAKEHOUSE_ACCESS_KEY, settings.LAKEHOUSE_SECRET_KEY):
         text = text.replace(key, "(key)") if key else text
     return text
@@ -187,7 +187,7 @@ def put(store: ObjectStore, path: str, content: bytes) -> None:
 
 
 def reader(root: Root) -> Callable[[str], Any]:
-    """Return a function that opens a file under ``root`` for random reads (a pyarrow file)."""
+    """Return a function that opens a file by its path under ``root`` (a pyarrow file to read)."""
     if isinstance(root, ObjectStore):
         files = root.open()  # one client for all files
         return lambda path: files.open_input_file(path)

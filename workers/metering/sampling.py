@@ -1,11 +1,14 @@
-"""The sampling cycle: read every instance of some spaces, store the states, reserve the rows.
+"""The sampling cycle: read every instance of some spaces, then store what the snapshots show.
+
+Stored are the states of the sources, the rows that must be landed (in the outbox), the newest
+reading of each address, and the list of client connections.
 
 The periodic task runs a cycle over all spaces. A close runs one that ends a bucket. A cycle also
 runs before a deletion, a restart or a stop (``last_samples``).
 
 * Instances are read outside any transaction; a space's snapshots are applied in one transaction.
-* Only one cycle at a time reads a space (lease ``sample:<space>``), and ``apply`` refuses an
-  outdated reading. So no snapshot is applied after a newer one.
+* Only one cycle at a time reads a space (lease ``sample:<space>``), and ``apply`` refuses outdated
+  snapshots. So no snapshot is applied after a newer one.
 * An error of one instance or space is logged and gives no sample; all others are still read. Only
   an error of the database connection ends the cycle.
 """
@@ -49,9 +52,11 @@ _CLOCK_SET_BACK = timedelta(minutes=2)
 class Sampled:
     """The result of one cycle for one space.
 
-    ``reached`` and ``silent`` are names of instances. ``is_applied`` is False if another cycle was
-    reading the space or has stored a newer reading, or if the instances could not be listed or the
-    reading not stored. In the latter two cases ``silent`` has one text for the whole space.
+    * ``reached``, ``silent``: names of the instances that gave a snapshot, and of those that did
+      not.
+    * ``is_applied``: the snapshots were stored. False if another cycle was reading the space or has
+      stored newer snapshots, if the instances could not be listed, or if storing failed. In the
+      latter two cases ``silent`` has one text for the whole space.
     """
 
     space_id: str
@@ -62,7 +67,7 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a close ends the running bucket; ``at`` is None in an ordinary cycle."""
+    """The time at which a close ends the running bucket; ``at`` is None in an ordinary cycle."""
 
     at: datetime | None = None
 
@@ -76,18 +81,22 @@ def list_spaces() -> list[AddressSpace]:
 
 
 def sample_all(readers: Readers) -> list[Sampled]:
-    """Sample every space of ``list_spaces`` once; skip those that stay leased for two seconds."""
+    """Sample every space of ``list_spaces`` once; return the result of each.
+
+    A space that another cycle keeps leased for two seconds is skipped: its result is not applied.
+    """
     return sample(list_spaces(), readers, patience=_PATIENCE_SECONDS)
 
 
 def sample(
     spaces: Iterable[AddressSpace], readers: Readers, *, cut: Cut | None = None, patience: float = 0
 ) -> list[Sampled]:
-    """Read and apply one cycle of ``spaces``; return the results in their order.
+    """Read the instances of ``spaces`` and store the samples; return the results in the same order.
 
-    An instance that does not answer is ``silent``; the others are applied. Several spaces are read
-    at once, so that one slow instance does not delay all others. ``cut`` ends the running bucket.
-    ``patience`` is the time in seconds to wait for another cycle that is reading the same space.
+    An instance that does not answer is ``silent``; the snapshots of the others are stored. Several
+    spaces are read at once, so that one slow instance does not delay all others. ``cut`` ends the
+    running bucket. ``patience`` is the time in seconds to wait for another cycle that is reading
+    the same space.
 
     Raises:
         OperationalError, InterfaceError: the database does not answer. Snapshots that were read but
@@ -106,7 +115,7 @@ def sample(
 
 
 class _Visit:
-    """One space in one cycle: ``begin`` starts to read its instances, ``finish`` stores the result.
+    """Reads one space in one cycle: ``begin`` starts to read its instances, ``finish`` stores them.
 
     Between the two calls other spaces begin, so their instances are read at the same time.
     """
@@ -123,7 +132,8 @@ class _Visit:
     def begin(self, pool: ThreadPoolExecutor, stack: ExitStack, patience: float) -> None:
         """Take the space's lease until ``stack`` ends, and start to read the instances in ``pool``.
 
-        Reads nothing if another cycle keeps the lease for longer than ``patience`` seconds.
+        Reads nothing if another cycle keeps the lease for longer than ``patience`` seconds, or if
+        the instances cannot be listed.
         """
         if not self._hold(stack, patience):
             return
@@ -136,7 +146,11 @@ class _Visit:
             self._running = {one.name: pool.submit(self._read, one) for one in found.instances}
 
     def finish(self, cut: Cut) -> Sampled:
-        """Wait for the snapshots and apply them; an instance without an answer is silent."""
+        """Wait for the snapshots; store the samples and the client connections; return the result.
+
+        An instance without an answer is silent. Errors are logged, except those of the database
+        connection, which propagate.
+        """
         if self._running is None:
             another = Sampled(self._space.id, is_applied=False)
             return self._unread() if self._is_unreadable else another
@@ -146,7 +160,7 @@ class _Visit:
             with self._guarded("no sample", instance=name):
                 snapshots[name], at = future.result()
                 times.append(at)
-        # One time for all snapshots of the reading, no earlier than any of them.
+        # One time for all snapshots of the cycle, no earlier than any of them.
         taken_at = max(times, default=self._readers.clock())
         space = self._space
         reading = Reading(space.tenant_id, space.id, taken_at, snapshots, self._types)
@@ -196,11 +210,12 @@ def apply(
     cut: Cut | None = None,
     silent: Collection[str] = (),
 ) -> bool:
-    """Store a reading and reserve its rows, in one transaction. Return whether it was stored.
+    """Store one cycle's snapshots of a space, in one transaction; return whether they were stored.
 
-    It is not stored if a newer reading was applied after ``started_at``: the smaller counters of
-    this one would look like counter resets. Snapshots of incarnations that another one has replaced
-    are left out. ``silent`` instances did not answer.
+    Stored are the states of the sources, the rows that must be landed now (in the outbox), and the
+    newest reading of each address. Nothing is stored if newer snapshots were applied after
+    ``started_at``: the smaller counters of these would look like counter resets. Snapshots of
+    incarnations that another one has replaced are left out. ``silent`` instances did not answer.
     """
     with transaction.atomic():
         # A snapshot of a replaced incarnation would end the state of the one that replaced it.
@@ -230,7 +245,10 @@ def apply(
 
 
 def _keep_for_reading(reading: Reading, silent: Collection[str]) -> None:
-    """Store the newest readings of the addresses; an error of theirs costs no sample."""
+    """Store the newest reading of each address.
+
+    An error is logged and loses no sample, except one of the database connection, which is raised.
+    """
     cycle = live_rows.Cycle(reading.space_id, reading.taken_at, reading.instances, silent)
     try:
         with transaction.atomic():  # a savepoint

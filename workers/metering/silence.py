@@ -15,11 +15,12 @@ from workers.metering.sampling import Sampled
 
 
 def record(cycle: Iterable[Sampled], now: datetime) -> Sequence[str]:
-    """Store since when an instance of each space is silent; return the spaces to reconcile now.
+    """Store since when an instance of each space is silent; return the spaces (ids) to reconcile.
 
     Those are spaces that have become silent, spaces that are silent and still Active, and spaces
-    that answer again. The pass that follows makes a silent one not Active, so a space that stays
-    down is not returned again in each cycle. Idempotent.
+    that answer again. The call makes their reconcile passes due too; the caller enqueues them. The
+    pass that follows makes a silent space not Active, so a space that stays down is not returned
+    again in each cycle. Idempotent.
     """
     results = list(cycle)
     silent = [one.space_id for one in results if one.silent]

@@ -1,8 +1,8 @@
-"""The states of sources and addresses between cycles, and the rows of bronze: plain values.
+"""The states of sources and addresses between cycles, and the rows of bronze: immutable values.
 
 A source is one instance of a space, or the space itself for sums over its instances. ``collector``
 computes states and rows. ``sources`` stores the states in the database as JSON, so the names of
-their fields are persistent. ``bronze`` writes the rows.
+their fields are persistent. ``bronze`` encodes the rows.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ SPACE = "space"  # instance name and boot_id of the source for the sums over all
 
 @dataclass(frozen=True)
 class SampleRow:
-    """One row of bronze without its batch id.
+    """One row of bronze without its batch id: the counters of a source or an address at one moment.
 
     Counters are cumulative, except the peak, which is that of the bucket so far. A row with an
     empty ``address`` is a heartbeat: it has the counters of the source itself.
@@ -45,7 +45,10 @@ class SampleRow:
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Any]) -> Self:
-        """Return the row with these values by column of bronze; the reverse of ``columns``."""
+        """Return the row with the values in ``columns``; the reverse of the property ``columns``.
+
+        A meter that is missing there is zero.
+        """
         rest = {name: value for name, value in columns.items() if name not in METERS}
         # The outbox may hold rows of an older version, which did not have every meter.
         return cls(**rest, counters=Counters({m: columns[m] for m in METERS if m in columns}))
@@ -93,7 +96,10 @@ class AddressState:
 
     @classmethod
     def of_stored(cls, values: Mapping[str, Any]) -> Self:
-        """Return the state that ``stored`` converted to ``values``."""
+        """Return the state with the values in a dictionary that ``stored`` returned.
+
+        A counter that is missing there is zero; any other field has its default.
+        """
         counters = {meter: values[meter] for meter in ADDRESS_METERS if meter in values}
         rest = {name: value for name, value in values.items() if name not in ADDRESS_METERS}
         return cls(**rest, counters=Counters(counters))
@@ -117,11 +123,17 @@ class AddressState:
         return replace(self, moved=False, fresh=max(0, self.fresh - is_end))
 
     def gone(self) -> Self:
-        """Return the state after a snapshot without the address, or with a newer epoch of it."""
+        """Return the state after a snapshot without the address, or with a newer epoch of it.
+
+        The next two ends of buckets still land such a state.
+        """
         return replace(self, present=False, fresh=_REPEATS) if self.present else self
 
     def messages_out_now(self, shown: AddressCounters) -> int:
-        """Return the messages out since the epoch began: for a topic the growth of its queues."""
+        """Return the messages out since the epoch began, as of the newest counters ``shown``.
+
+        For a topic these are the former messages out plus the growth of its subscribers' queues.
+        """
         if not self._is_topic:
             return shown.messages_out
         grown = 0
@@ -132,9 +144,9 @@ class AddressState:
         return self.counters[MESSAGES_OUT] + grown
 
     def is_over(self, shown: AddressCounters) -> bool:
-        """Return whether ``shown`` belongs to a new epoch of the address.
+        """Return whether ``shown``, the newest counters, belong to a new epoch of the address.
 
-        It does if a counter (except a topic's messages out) decreased, if the broker's id of the
+        They do if a counter (except a topic's messages out) decreased, if the broker's id of the
         address changed, or if the address was missing in the previous snapshot.
         """
         is_reset = any(
@@ -160,7 +172,7 @@ Retired = tuple[str, AddressState]  # the address's name, and the state of an en
 class Mark:
     """The messages that an incarnation had counted in total when a bucket began.
 
-    ``live`` subtracts them from the newest totals.
+    ``live`` subtracts them from the newest totals, to get the messages since that bucket began.
     """
 
     bucket_at: datetime
@@ -177,8 +189,8 @@ class SourceState:
     * ``connections``: the open connections in the last sample.
     * ``counters``: those of ``SOURCE_METERS``; the others are zero.
     * ``used_in``, ``used_out``: messages of all addresses and epochs of the incarnation.
-    * ``unlanded``: it was sampled since anything was landed.
-    * ``unclosed``: it was sampled since a whole snapshot was landed.
+    * ``unlanded``: the source was sampled since anything of it was landed.
+    * ``unclosed``: the source was sampled since a whole snapshot of it was landed.
     * ``ended``: the incarnation is over.
     * ``retired``: epochs that ended recently and are still landed at each end of a bucket.
     * ``marks``: one for each of the last buckets, the oldest first.
@@ -203,7 +215,7 @@ class SourceState:
     marks: tuple[Mark, ...] = ()
 
     def in_bucket(self, bucket_at: datetime) -> Self:
-        """Return the state moved into the bucket ``bucket_at``, with a mark and a peak of zero."""
+        """Return the state in the new bucket ``bucket_at``, with a new mark and a peak of zero."""
         mark = Mark(bucket_at, self.used_in, self.used_out)
         marks = (*self.marks, mark)[-_MARKS_KEPT:]
         # A peak is that of one bucket; all other counters run through the whole incarnation.
@@ -211,7 +223,10 @@ class SourceState:
         return replace(self, bucket_at=bucket_at, counters=counters, marks=marks)
 
     def used_until(self, seen: Mapping[str, AddressState]) -> tuple[int, int]:
-        """Return the messages in and out by which ``seen``, the next states, exceed this one."""
+        """Return the messages in and out that were counted between this state and ``seen``.
+
+        ``seen`` has the next state of each address that the newest snapshot shows.
+        """
         used_in = used_out = 0
         for name, address in seen.items():
             old = self.addresses.get(name)

@@ -1,7 +1,7 @@
 """Find rows of ``MeteredSource``, and convert between them and ``SourceState``.
 
-``load`` and ``load_space`` lock the rows, so they must run in a transaction, and so must the
-``save`` that follows.
+``load`` and ``load_space`` lock the rows. So call them, and the ``save`` that follows, in one
+transaction.
 """
 
 from collections.abc import Iterable, Mapping
@@ -40,8 +40,8 @@ def load(rows: QuerySet[MeteredSource]) -> list[SourceState]:
 def load_space(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> list[SourceState]:
     """Return the states of a space's sources, locked until the transaction ends.
 
-    These are the incarnations that have not ended. If a source has none, it is the incarnation that
-    the snapshot shows, although it was recorded as ended.
+    These are the incarnations that have not ended. For a source without one, the result has the
+    incarnation that its snapshot shows, if that one was recorded as ended.
     """
     states = load(living([space_id]))
     named = {state.source for state in states}
@@ -54,7 +54,7 @@ def load_space(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> list
 
 
 def outdated(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> set[str]:
-    """Return the instances whose snapshot shows an ended incarnation that another one replaced."""
+    """Return the names of instances whose snapshot shows an incarnation that was replaced."""
     replaced = set()
     for instance, snapshot in snapshots.items():
         rows = MeteredSource.objects.filter(source=f"{space_id}/{instance}")
@@ -67,7 +67,7 @@ def outdated(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> set[st
 def save(
     states: Iterable[SourceState], *, ended_at: datetime | None = None, cleanly: bool = False
 ) -> None:
-    """Write the states. Idempotent.
+    """Write the states to their rows; create the rows of new incarnations. Idempotent.
 
     ``ended_at`` and ``cleanly`` apply to the states that have ended. Ended states are written
     first, because a unique constraint allows each source only one row without an end.
@@ -85,7 +85,7 @@ def save(
 
 
 def state_of(row: MeteredSource) -> SourceState:
-    """Return the state in one row."""
+    """Return the state that is stored in one row."""
     # Keys that an older version did not write keep the default of the dataclass.
     scalars = {name: row.integrals[name] for name in _SCALARS if name in row.integrals}
     marks = tuple(

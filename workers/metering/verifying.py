@@ -1,6 +1,6 @@
 """Verify an invoice: make it again from the pinned table versions and compare every byte.
 
-The task ``workers.verify_invoice`` runs ``verify``. It finishes the operation that
+The task ``workers.verify_invoice`` runs ``verify``, which finishes the operation that
 ``invoice_verification.request_verify`` began.
 """
 
@@ -20,7 +20,7 @@ _SUBJECT = "invoice_verification"
 
 
 def verify(invoice_id: str) -> None:
-    """Recompute the invoice and finish its operation.
+    """Recompute the invoice and finish the operation of its verification.
 
     The operation succeeds if every byte, and the hash of the sample ids, is the same. Otherwise it
     fails with the differences, or with the error that prevented the comparison.
@@ -39,7 +39,7 @@ def verify(invoice_id: str) -> None:
 
 
 def recomputed(invoice: Invoice, root: Root) -> Verification:
-    """Return the comparison of the stored invoice with one made from its pinned tables.
+    """Make the invoice again from its pinned tables; return how it compares with the stored one.
 
     Raises:
         NothingToVerify: the invoice has no document.

@@ -11,14 +11,14 @@ A partial pass (``change_brokered``, ``change_standard``):
     broker addresses -> [router addresses] -> departures -> [router departures] -> [router probe]
     -> probe
 
-A deletion (``delete``): clients are disconnected, then the last sample is taken, then everything is
-deleted.
+A deletion (``delete``): clients are disconnected, then the last sample is taken, then the endpoint,
+the instances and the namespace are deleted. Volumes that are to be kept stay in the namespace.
 
     router emptying -> emptying -> endpoints -> routers -> brokers -> namespace
 
 Only ``standard`` spaces have the steps in brackets. A pass stops at the first step that is not
-Done. If one of several brokers or routers is down, most steps leave it out, so that changes still
-reach the others. The step "instances" at the end then waits for it.
+Done. If one of several brokers or routers is down, most steps leave out this instance, so that
+changes still reach the others. The step "instances" at the end then waits for the instance.
 
 Each step takes the findings of the earlier steps that it depends on. So mypy refuses to run a step
 before them: its arguments do not exist yet, or have another type. The steps are called by
@@ -62,10 +62,10 @@ _JUST_SILENT = timedelta(seconds=10)
 
 @dataclass(frozen=True)
 class PassPorts:
-    """The rows and ports of one pass. The functions below pass each step only those that it needs.
+    """Holds the rows and ports of one pass; makes the drivers and builders that the steps need.
 
     ``session`` is open in the namespace of the space. ``ours`` is the engine release that this
-    worker is configured for; None if the space has no release.
+    worker is configured for; None if ``rows`` have no release.
     """
 
     rows: SpaceRows
@@ -78,15 +78,21 @@ class PassPorts:
         return Restarter(self.rows, self.session, self.ports.metering, self.ours)
 
     def brokers(self, keys: SpaceKeys) -> ManagedBrokers:
-        """Return the broker driver for this space; ``keys`` hold its client certificate."""
+        """Return the broker driver, with how to reach each broker of this space. Connects to none.
+
+        ``keys`` hold the client certificate with which Waypost logs in at the brokers.
+        """
         return ManagedBrokers(self.ports.brokers, self._targets(keys))
 
     def routers(self, keys: SpaceKeys) -> ManagedRouters:
-        """Return the router driver for this space; ``keys`` hold its client certificate."""
+        """Return the router driver, with how to reach each router of this space. Connects to none.
+
+        ``keys`` hold the client certificate with which Waypost logs in at the routers.
+        """
         return ManagedRouters(self.ports.routers, self._targets(keys))
 
     def desired_routers(self, keys: SpaceKeys) -> DesiredRouters:
-        """Return the desired routers, before any step knows what is down or refused."""
+        """Return the builder of the routers' desired state, with nothing down or refused yet."""
         return DesiredRouters(self.rows, keys, self.session, self.ports.routing)
 
     def _targets(self, keys: SpaceKeys) -> Targets:
@@ -100,13 +106,22 @@ Pass = Callable[[PassRunner, PassPorts], None]
 
 
 def run(runner: PassRunner, rows: SpaceRows, ports: Ports, ours: EngineImages | None) -> None:
-    """Run the steps that the rows call for; stop after the first that is not Done."""
+    """Run the steps of a deletion, a partial or a whole pass; end after the first that is not Done.
+
+    ``rows`` decide which of the three it is (``choose``). The result is in ``runner.report``.
+    Errors that are not among ``PORT_ERRORS`` propagate.
+    """
     with ports.infra.open(rows.namespace) as session, suppress(Stopped):
         choose(rows)(runner, PassPorts(rows, ports, session, ours))
 
 
 def choose(rows: SpaceRows) -> Pass:
-    """Return the function below that runs the steps of this pass."""
+    """Return the function that runs the steps which ``rows`` call for.
+
+    That is ``delete`` if the deletion of the space is requested. Otherwise it depends on the type
+    of the space and on whether the pass is partial. The function raises ``Stopped`` after a step
+    that is not Done.
+    """
     if rows.space.deletion_requested_at is not None:
         return delete
     if rows.partial:
@@ -115,7 +130,11 @@ def choose(rows: SpaceRows) -> Pass:
 
 
 def ensure_brokered(runner: PassRunner, inside: PassPorts) -> None:
-    """Run a whole pass over a brokered space."""
+    """Run a whole pass over a brokered space: all its steps, from the namespace to the probe.
+
+    Raises:
+        Stopped: a step was not Done.
+    """
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
     opened = take("namespace", namespace.ensure, rows, session)
     # The space's certificates come before its instances, which do not start without them.
@@ -132,7 +151,11 @@ def ensure_brokered(runner: PassRunner, inside: PassPorts) -> None:
 
 
 def ensure_standard(runner: PassRunner, inside: PassPorts) -> None:
-    """Run a whole pass over a standard space."""
+    """Run a whole pass over a standard space: all its steps, from the namespace to the probe.
+
+    Raises:
+        Stopped: a step was not Done.
+    """
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
     opened = take("namespace", namespace.ensure, rows, session)
     certified = take("certificates", certificates.ensure, rows, session, opened)
@@ -173,7 +196,13 @@ def ensure_standard(runner: PassRunner, inside: PassPorts) -> None:
 
 
 def change_brokered(runner: PassRunner, inside: PassPorts) -> None:
-    """Apply changed addresses to the running brokers of a brokered space (a partial pass)."""
+    """Apply changed addresses to the running brokers of a brokered space, then probe them.
+
+    This is a partial pass: it writes no start-up files.
+
+    Raises:
+        Stopped: a step was not Done.
+    """
     take, rows, session = runner.take, inside.rows, inside.session
     keys, instances = SpaceKeys.as_read(rows), Instances.as_known(rows)
     managed = inside.brokers(keys)
@@ -183,7 +212,13 @@ def change_brokered(runner: PassRunner, inside: PassPorts) -> None:
 
 
 def change_standard(runner: PassRunner, inside: PassPorts) -> None:
-    """Apply changed addresses and users to a running standard space (a partial pass)."""
+    """Apply changed addresses and users to the running brokers and routers of a standard space.
+
+    This is a partial pass: it writes no start-up files. Probes come last.
+
+    Raises:
+        Stopped: a step was not Done.
+    """
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
     keys, instances = SpaceKeys.as_read(rows), Instances.as_known(rows)
     at_brokers, at_routers = inside.brokers(keys), inside.routers(keys)
@@ -204,7 +239,14 @@ def change_standard(runner: PassRunner, inside: PassPorts) -> None:
 
 
 def delete(runner: PassRunner, inside: PassPorts) -> None:
-    """Delete the instances, endpoint and namespace of a space whose deletion is requested."""
+    """Disconnect all clients of a space, take its last sample, then delete what runs for the space.
+
+    That is the endpoint, the instances and the namespace. The namespace stays if it holds volumes
+    that are to be kept.
+
+    Raises:
+        Stopped: a step was not Done.
+    """
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
     keys = SpaceKeys.as_read(rows)
     # Routers first: in a standard space they hold all connections of clients.

@@ -1,17 +1,18 @@
 """Partial passes: apply changed addresses and users without reading all addresses of the space.
 
-This module decides whether a partial pass is enough, and reads its rows. Any other pass is a whole
-pass; some of those are full passes, which also repair drift.
+This module decides whether a partial pass is enough, and reads the rows of such a pass. Any other
+pass is a whole pass; some of those are full passes, which also repair drift.
 
-A partial pass changes the running instances by management requests and writes no files. What it
-costs depends on the change, not on the number of addresses. The start-up files of brokers and
-routers list every address. A later whole pass writes them again, at most every 30 s, and also if
-the worker is killed in between (``AddressSpace.files_outdated``).
+A partial pass changes the running instances by management requests and writes no files. Its cost
+depends on the change, not on the number of addresses. The start-up files of brokers and routers
+list every address. A later whole pass writes the files again, at most every 30 s, and also if the
+worker is killed in between (``AddressSpace.files_outdated``).
 
-Until then a broker that restarts has everything, because it stores what requests changed. It also
-creates again what was deleted since its file was written. A router that restarts lacks what its
-file lacks. The next pass notices the restart (``known_boots``). So it is a whole pass: it completes
-the router, and deletes what departed (``SpaceRows.departed``), before the space becomes Ready.
+Until then a broker that restarts has every change, because brokers store what requests changed.
+Such a broker also creates again what was deleted since its file was written. A router that restarts
+lacks what its file lacks. The next pass notices the restart (``known_boots``) and is therefore a
+whole pass. This pass completes the router, and deletes what departed (``SpaceRows.departed``),
+before the space becomes Ready.
 
 What cannot be applied by a partial pass:
 
@@ -50,14 +51,16 @@ CHANGED = Q(generation__gt=F("observed_generation"))
 
 
 def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | None:
-    """Read the rows of a partial pass, in a constant number of queries; None for a whole pass.
+    """Read the rows of a partial pass in a constant number of queries; None if it is not enough.
 
     ``addresses`` holds the changed ones and those that are being deleted. ``users`` holds all,
     because the permissions on a changed address depend on all of them.
 
     A whole pass is needed if one of these is true:
 
-    * the space itself has changed, was not ready after the last pass, or its files are due;
+    * the space itself or its release has changed, or its deletion is requested;
+    * the last pass failed, or left the space not ready, unless a partial pass may end its wait;
+    * an instance does not answer the sampler, or the start-up files are due;
     * no address and no user has changed;
     * a user of a brokered space has changed;
     * a changed address has the phase Failed.
@@ -98,7 +101,7 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | N
 def are_instances_as_known(rows: SpaceRows, infra: Infra) -> bool:
     """Return whether every instance runs in the incarnation that ``known_boots`` names.
 
-    Otherwise an instance is down, or may have started from files that lack a change. Also False if
+    If not, an instance is down, or may have started from files that lack a change. Also False if
     the platform does not answer.
     """
     try:
@@ -112,7 +115,7 @@ def are_instances_as_known(rows: SpaceRows, infra: Infra) -> bool:
 
 
 def are_files_due(space: AddressSpace, now: datetime) -> bool:
-    """Return whether the start-up files lack a change and were written 30 s ago or earlier."""
+    """Return whether the start-up files lack a change and were not written in the last 30 s."""
     return space.files_outdated and (
         space.files_built_at is None or now - space.files_built_at >= FILES_EVERY
     )
@@ -131,7 +134,8 @@ def mark_files_outdated(space: AddressSpace) -> None:
 def _is_settled(space: AddressSpace) -> bool:
     """Return whether the space is unchanged, answers, and is ready or in a wait.
 
-    A partial pass must be able to end the wait."""
+    The wait must be one that a partial pass may end.
+    """
     ready = phases.find_condition(space.conditions, phases.READY)
     is_ready = ready is not None and ready["status"] == "True"
     waits = waiting.of(space)
@@ -152,7 +156,7 @@ def _addresses(space: AddressSpace) -> QuerySet[Address, Address]:
 
 @dataclass(frozen=True)
 class _Change:
-    """The changed addresses of a space; finds the other rows that are needed to apply them."""
+    """Finds the other rows that are needed to apply the changed ``addresses`` of a space."""
 
     space: AddressSpace
     addresses: Collection[Address]
@@ -194,9 +198,10 @@ class _Change:
         return nearby, frozenset(topic.id for topic in found if topic.has_below)
 
     def find_dead_letters(self, nearby: Collection[Address]) -> Mapping[str, Collection[str]]:
-        """Return the targets of dead and expired messages of the changed addresses and ``nearby``.
+        """Return {broker id: names of addresses on this broker that get dead or expired messages}.
 
-        Their names are grouped by the id of the broker that holds them.
+        These are the targets of the changed addresses and of ``nearby``. A target that is being
+        deleted is left out.
         """
         placed = Placement.objects.filter(
             address__space=self.space,
@@ -230,5 +235,5 @@ class _Change:
 
 
 def _at_routers(name: str | Coalesce) -> Replace:
-    """Return ``address_rules.name_at_routers`` as an expression of the database."""
+    """Return the SQL expression of ``address_rules.name_at_routers``, applied to ``name``."""
     return Replace(name, Value("."), Value("/"))

@@ -1,6 +1,6 @@
 """Build the desired state and the instance specification of one broker from the rows of a pass.
 
-No side effects.
+It changes nothing in the database, at brokers or on the platform.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,13 @@ _KINDS: Mapping[BrokerForm, BrokerAddressKind | None] = {
 def build(
     rows: SpaceRows, keys: SpaceKeys, broker: Broker, *, emptied: bool = False
 ) -> DesiredBroker:
-    """Return the desired state of ``broker``; ``emptied``: without users and addresses."""
+    """Return the desired state of ``broker``, with the addresses of ``list_addresses``.
+
+    Only brokers of a brokered space have users. ``emptied``: without users and addresses.
+
+    Raises:
+        KeyError: a certificate of the broker was not issued yet.
+    """
     addresses = [] if emptied else list_addresses(rows, broker)
     # In a standard space clients log in at the routers, so its brokers know no users.
     users = [_user(row) for row in rows.wanted_users] if rows.is_brokered and not emptied else []
@@ -62,7 +68,10 @@ def build(
 def spec(
     rows: SpaceRows, keys: SpaceKeys, broker: Broker, layout: Layout, *, emptied: bool = False
 ) -> InstanceSpec:
-    """Return the instance specification of ``broker``, with its rendered files."""
+    """Return the instance specification of ``broker``, with its rendered files.
+
+    ``layout`` is the broker's. ``emptied`` is as in ``build``.
+    """
     engine_layout = EngineLayout(
         layout.config_dir,
         layout.data_dir,
@@ -88,9 +97,10 @@ def spec(
 
 
 def list_addresses(rows: SpaceRows, broker: Broker) -> Sequence[DesiredAddress]:
-    """Return the addresses that are placed on ``broker`` and that a broker can hold.
+    """Return the wanted addresses that are placed on ``broker`` and that a broker can hold.
 
-    In a partial pass these are only the changed ones and the topics in ``rows.nearby``.
+    Subscriptions are not in the list: each is a queue of its topic. In a partial pass only the
+    changed addresses and the topics in ``rows.nearby`` are listed.
     """
     wanted = [*rows.wanted_addresses, *rows.nearby]
     plan = publishing.space_plan_definition(rows.space.space_plan)
@@ -124,8 +134,9 @@ def limits(address: Address, present: set[str]) -> AddressSettings:
     """Return the effective settings: the address's own, within what its plan allows.
 
     ``present``: the names of addresses on the same broker. A target of dead letters or expired
-    messages that is not among them is left out. Without one for dead letters, the limit of delivery
-    attempts is left out too: the broker would otherwise drop a message after the last attempt.
+    messages that is not among them is left out. Without a target of dead letters, the limit of
+    delivery attempts is left out too: the broker would otherwise drop a message after the last
+    attempt.
     """
     plan = publishing.address_plan_definition(address.address_plan)
     found = address_types.effective(address.settings, plan)
@@ -145,7 +156,10 @@ def _subscriptions(rows: SpaceRows, topic: Address) -> Sequence[str]:
 
 
 def _subscription_limits(rows: SpaceRows, topic: Address) -> Mapping[str, AddressSettings]:
-    """Return the effective settings of those subscriptions that have settings of their own."""
+    """Return {subscription: its effective settings}, for those that limit their consumers.
+
+    No other setting of a subscription is set at its queue.
+    """
     return {
         address.address: limits(address, set())
         for address in rows.wanted_addresses

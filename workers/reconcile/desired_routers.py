@@ -1,4 +1,7 @@
-"""Build the desired state of a space's routers from the rows of a pass. Writes no rows."""
+"""Build the desired state of a space's routers from the rows of a pass.
+
+It asks the platform for hosts and ports, and changes nothing.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +40,7 @@ _UPTIME_TICK = timedelta(seconds=1)
 
 @dataclass(frozen=True)
 class DesiredRouters:
-    """The desired state of all routers of one space.
+    """Builds the desired state of the routers of one space, on demand for each router.
 
     * ``down``: names of the instances that earlier steps found down.
     * ``refused``: ids of the addresses that earlier steps found impossible for brokers or routers.
@@ -51,11 +54,21 @@ class DesiredRouters:
     refused: Collection[str] = ()
 
     def list_up(self) -> Sequence[str]:
-        """Return the routers that steps may use; the step "instances" waits for the others."""
+        """Return the names of the routers that are not down, by ordinal.
+
+        Steps use only these. The step "instances" waits for the others.
+        """
         return [name for name in self.rows.router_names if name not in self.down]
 
     def build(self, name: str, *, emptied: bool = False) -> DesiredRouter:
-        """Return the desired state of router ``name``; ``emptied``: without addresses and users."""
+        """Return the desired state of router ``name``, with the addresses of ``list_addresses``.
+
+        ``emptied``: without addresses, and no user may be connected.
+
+        Raises:
+            InfraError: the platform does not answer for the layout of another instance.
+            KeyError: a certificate of the router was not issued yet.
+        """
         rows = self.rows
         plan = publishing.space_plan_definition(rows.space.space_plan)
         return DesiredRouter(
@@ -90,6 +103,8 @@ class DesiredRouters:
     def spec(self, name: str, *, emptied: bool = False) -> InstanceSpec:
         """Return the instance specification of router ``name``, with its rendered files.
 
+        ``emptied`` is as in ``build``.
+
         Raises:
             InfraError: the platform does not answer for a layout.
         """
@@ -115,13 +130,14 @@ class DesiredRouters:
         )
 
     def list_addresses(self) -> Sequence[RoutedAddress]:
-        """Return the addresses of the routers, oldest first.
+        """Return the wanted addresses of the space as routers name them, oldest first.
 
         The order matters: of two names that clash, ``entities`` keeps the first. In a partial pass
         these are only the changed addresses and the topics in ``rows.nearby``.
 
-        Addresses that brokers cannot hold are left out. They are checked here too, because the
-        files of the routers are rendered before the step that reports such an address.
+        Refused addresses, and names that brokers cannot hold, are left out. The names are checked
+        here too, because the files of the routers are rendered before the step that reports such an
+        address.
         """
         wanted = [*self.rows.wanted_addresses, *self.rows.nearby]
         return [
@@ -131,22 +147,22 @@ class DesiredRouters:
         ]
 
     def find_clashes(self) -> Mapping[str, str]:
-        """Return the names that routers cannot tell from an older one: name -> older name."""
+        """Return {name: older name} for the names that routers cannot tell from an older one."""
         return entities.find_clashes(self.list_addresses())
 
     def _leads(self, name: str) -> bool:
-        """Return whether this router holds the link routes of the space's topics.
+        """Return whether router ``name`` holds the link routes of the space's topics.
 
-        With the patch ``container-id`` all routers do, because they announce the same container id.
-        Otherwise only the first router that is up does: brokers key a durable subscription by the
-        container id, and would take a client at another router for another subscriber.
+        With the patch ``container-id`` every router does, because they announce the same container
+        id. Otherwise only the first router that is up does: brokers key a durable subscription by
+        the container id, and would take a client at another router for another subscriber.
         """
         if Patch.CONTAINER_ID in self.rows.space.router_patches:
             return True
         return name == next(iter(self.list_up()), self.rows.router_names[0])
 
     def _list_peers(self, name: str) -> Sequence[PeerAt]:
-        """Return the routers with lower ordinals, to which this one opens its mesh connections.
+        """Return the routers with lower ordinals: router ``name`` opens mesh connections to them.
 
         So each pair is connected once, and a new router needs no change at the others.
         """
@@ -164,15 +180,18 @@ class DesiredRouters:
 
 
 def list_leaving(rows: SpaceRows) -> Sequence[RoutedAddress]:
-    """Return the addresses that are being deleted, except those whose name is wanted again."""
+    """Return the addresses that are being deleted, as routers name them.
+
+    An address whose name is wanted again is left out.
+    """
     wanted = {row.address for row in rows.wanted_addresses}
     return [routed(rows, row) for row in rows.leaving_addresses if row.address not in wanted]
 
 
 def routed(rows: SpaceRows, row: Address) -> RoutedAddress:
-    """Return one address as routers name it (``<topic>::<name>``), with the brokers that hold it.
+    """Return one address as routers name it, with the brokers that hold it, by ordinal.
 
-    Only a subscription has a topic.
+    A subscription is named ``<topic>::<name>``, any other address by its own name.
     """
     ordinals = {broker.id: broker.ordinal for broker in rows.brokers}
     # A placement may be on a broker that was created after this pass read the brokers.
@@ -194,7 +213,10 @@ def routed(rows: SpaceRows, row: Address) -> RoutedAddress:
 
 
 def allowed(rows: SpaceRows) -> Mapping[str, datetime]:
-    """Return by user name a time: connections that were opened earlier are not permitted."""
+    """Return {user: time}: a connection of the user that was opened earlier is not permitted.
+
+    Users that are not in the result may have no connection at all.
+    """
     of_all = _space_changed_at(rows)
     found = {}
     # A router keeps the permissions of a connection from its login, so older ones must be closed.
@@ -206,19 +228,25 @@ def allowed(rows: SpaceRows) -> Mapping[str, datetime]:
 
 
 def settles_at(rows: SpaceRows) -> datetime:
-    """Return by when the auth service knows all changes in ``rows``; ``now`` without changes."""
+    """Return when the auth service knows all changes of users and logins at the latest.
+
+    Without such a change this is the time when the pass began.
+    """
     changes = [_space_changed_at(rows), *map(_user_changed_at, rows.users)]
     return max([moment for moment in changes if moment is not None], default=rows.now)
 
 
 def _space_changed_at(rows: SpaceRows) -> datetime | None:
-    """Return by when the auth service knows a pending change of all logins; None without one."""
+    """Return when the auth service knows a change of all logins at the latest; None without one."""
     # A space that was never ready had no logins, so there is nothing to wait for.
     is_changed = rows.has_other_logins and rows.space.observed_generation > 0
     return rows.space.updated_at + LOGINS_LAG if is_changed else None
 
 
 def _user_changed_at(user: MessagingUser) -> datetime | None:
-    """Return by when the auth service knows a user's change; None for a new or unchanged user."""
+    """Return when the auth service knows a pending change of ``user``, at the latest.
+
+    None for a user who is new or has no pending change.
+    """
     is_changed = user.generation > user.observed_generation > 0
     return user.updated_at + LOGINS_LAG if is_changed else None

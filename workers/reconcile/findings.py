@@ -19,9 +19,9 @@ from workers.reconcile.space_rows import SpaceRows
 
 @dataclass(frozen=True)
 class Problem:
-    """Why an address is not ready: ``message`` is for the tenant.
+    """Why an address is not ready. Tenants read ``message``.
 
-    ``final``: waiting will not help.
+    ``final``: the address cannot become ready until somebody changes it.
     """
 
     reason: Reason
@@ -33,8 +33,8 @@ class Problem:
 class CertificateState:
     """What the condition ``Certificate`` says about the certificate that clients see.
 
-    ``ok`` is False if it is not the one that the installation provides, or if that one expires
-    soon. ``lasting``: waiting alone will not help.
+    ``ok`` is False if the installation provides a certificate and clients see another one, and if
+    the provided one expires soon. ``lasting``: waiting alone will not help.
     """
 
     ok: bool
@@ -45,9 +45,10 @@ class CertificateState:
 
 @dataclass(frozen=True)
 class Down:
-    """Why an instance is down. ``lasting``: it is not expected to come up soon.
+    """Why an instance is down. ``lasting``: the instance is not expected to come up soon.
 
-    ``reason`` is for staff. ``words`` are for tenants.
+    Staff read ``reason``. Tenants read ``words``: those of ``cause`` if it is known, else
+    ``reason``.
     """
 
     reason: str
@@ -61,15 +62,17 @@ class Down:
 
 @dataclass(frozen=True)
 class OpenNamespace:
-    """Of the step "namespace": the namespace exists, so endpoints and instances can be created."""
+    """The finding of the step "namespace": it exists, so endpoints and instances can be created."""
 
 
 @dataclass(frozen=True)
 class Certificates:
-    """Of the step "certificates": the space's stored secrets by name, and the public certificate.
+    """The findings of the step "certificates".
 
-    The step "credentials" has yet to issue the client certificates: ``stored`` may hold none, or
-    those of an earlier pass. ``public`` is None if there is nothing to report.
+    * ``stored``: all secrets of the space, by name. The step "credentials" has yet to issue the
+      client certificates: ``stored`` may have none of these, or those of an earlier pass.
+    * ``public``: the state of the certificate that clients see. None if the installation never
+      provided a certificate, or the space has no instance that clients connect to.
     """
 
     stored: Mapping[str, SpaceSecret]
@@ -80,12 +83,13 @@ class Certificates:
 class Instances:
     """The instances of a space as this pass found them.
 
-    * ``boots``: the incarnation of each instance, by name.
-    * ``rolled_at``: when a pass last restarted an instance.
-    * ``down``: the instances that do not run or do not answer, by name.
-    * ``waiting``: the running instances that need a restart and have to wait for another instance.
-    * ``restart_deferred``: the instances that need a restart to run with their whole specification,
-      also if only the next rollout restarts them.
+    * ``boots``: the incarnation of each instance, by name; empty text while it has none.
+    * ``rolled_at``: when a pass last restarted an instance; None if never.
+    * ``down``: why instances do not run or do not answer, by name.
+    * ``waiting``: names of running instances that need a restart and have to wait for another
+      instance.
+    * ``restart_deferred``: names of the instances that need a restart to run with their whole
+      specification, also if only the next rollout restarts them.
     """
 
     boots: Mapping[str, str]
@@ -96,27 +100,36 @@ class Instances:
 
     @classmethod
     def as_known(cls, rows: SpaceRows) -> "Instances":
-        """Return the instances of a partial pass, which runs only if all are up and as known."""
+        """Return the instances as the space's row knows them, none of them down.
+
+        For partial passes, which run only if every instance runs in its known incarnation.
+        """
         return cls(rows.space.known_boots, rows.space.rolled_at)
 
     def list_up(self, rows: SpaceRows) -> Sequence[Broker]:
-        """Return the brokers that steps may use; the step "instances" waits for the others."""
+        """Return the brokers that are not down, by ordinal; routers are not included.
+
+        Steps use only these. The step "instances" waits for the others.
+        """
         return [broker for broker in rows.brokers if broker.name not in self.down]
 
     def holds_unknown(self, rows: SpaceRows) -> bool:
-        """Return whether an instance was added, removed or restarted since ``known_boots``.
+        """Return whether an instance was added, removed or restarted since the last whole pass.
 
-        A restarted one may have read files that lack a change, so what it holds must be read back.
+        Only a pass that was Done counts.
+
+        A restarted instance may have read files that lack a change, so its entities must be read
+        back.
         """
         return bool(self.boots != rows.space.known_boots)
 
 
 @dataclass(frozen=True)
 class BrokerInstances:
-    """Of the step "brokers": the brokers alone.
+    """The findings of the step "brokers": ``found`` has the brokers alone.
 
-    These are all instances of a brokered space. In a standard space the step "routers" adds its
-    own, and returns ``Instances``.
+    These are all instances of a brokered space. In a standard space the step "routers" adds the
+    routers, and returns ``Instances``.
     """
 
     found: Instances
@@ -124,9 +137,10 @@ class BrokerInstances:
 
 @dataclass(frozen=True)
 class BrokerAddresses:
-    """Of the step "broker addresses".
+    """The findings of the step "broker addresses".
 
-    * ``applied``: the desired state of each broker that is up, by name.
+    * ``applied``: the desired state of each broker that is up, by name. In a partial pass it has
+      only the changed addresses.
     * ``problems``: the addresses that no broker can hold, by address id.
     """
 
@@ -136,7 +150,9 @@ class BrokerAddresses:
 
 @dataclass(frozen=True)
 class RouterAddresses:
-    """Of the step "router addresses". Clients with links to leaving addresses are disconnected.
+    """The findings of the step "router addresses".
+
+    Once the step is Done, clients with links to leaving addresses are disconnected.
 
     * ``desired``: the routers as the step applied them, without the addresses in ``problems``.
     * ``problems``: by address id, including those of the step "broker addresses".
@@ -151,16 +167,17 @@ class RouterAddresses:
 
 @dataclass(frozen=True)
 class Departures:
-    """Of the step "departures": ids of addresses that no broker holds any more."""
+    """The findings of the step "departures": ids of addresses that no broker holds any more."""
 
     gone: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class ReachedEndpoint:
-    """Of the step "endpoints": why clients outside the cluster cannot reach the space.
+    """The finding of the step "endpoints".
 
-    Empty if they can. None if the step ended before it read the endpoint.
+    ``trouble`` says why clients outside the cluster cannot reach the space. It is empty if they
+    can, and None if the step ended before it read the endpoint.
     """
 
     trouble: str | None = None
@@ -168,24 +185,28 @@ class ReachedEndpoint:
 
 @dataclass(frozen=True)
 class ProbedBrokers:
-    """Of the step "probe": whether no probe of a broker has failed."""
+    """The finding of the step "probe" of brokers.
+
+    ``passed`` is False if a probe failed, and True also if no probe was due.
+    """
 
     passed: bool
 
 
 @dataclass(frozen=True)
 class ClosedRouters:
-    """Of the step "router emptying" of a deletion: clients of the routers are disconnected.
+    """The finding of the step "router emptying" of a deletion: the routers have no client any more.
 
-    A router that cannot be closed within ten minutes of the request is left as it is.
+    A router that could not be closed within ten minutes after the request is left as it is.
     """
 
 
 @dataclass(frozen=True)
 class LastSample:
-    """Of the step "emptying" of a deletion: the instances may be deleted.
+    """The finding of the step "emptying" of a deletion: the instances may be deleted.
 
-    Each was sampled a last time, did not run, or did not answer for ten minutes.
+    Each instance was sampled a last time or did not run. One that could not be sampled until ten
+    minutes after the request is not waited for any longer.
     """
 
 

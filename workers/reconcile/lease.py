@@ -1,4 +1,4 @@
-"""The lease of a space: one worker at a time reconciles it. Called by ``loop``.
+"""The lease of a space: one worker at a time reconciles the space. Called by ``loop``.
 
 The lease is two columns of the space: the holder, and when the lease ends. So the lease of a killed
 worker ends by itself. While a pass runs, a thread extends the lease, so that no second worker
@@ -23,19 +23,19 @@ _LONGEST_SECONDS = 300.0
 
 
 class Lost(Exception):
-    """Another worker has the lease of the space; this one must not write anything any more."""
+    """The lease of the space is not ours any more; this worker must not write anything any more."""
 
 
 @dataclass(frozen=True)
 class Lease:
-    """The lease that ``holder`` has or wants on a space; ``clock`` is the worker's."""
+    """Claims, extends and releases the lease of ``holder`` on a space, at times of ``clock``."""
 
     space_id: str
     holder: str
     clock: Callable[[], datetime]
 
     def claim(self) -> bool:
-        """Take the lease if it is free, ours or expired; return whether we have it.
+        """Take the lease for 45 s if it is free, ours or expired; return whether ``holder`` has it.
 
         One conditional update, so only one of several workers wins. False for a deleted space.
         """
@@ -63,8 +63,8 @@ class Lease:
     def kept(self) -> Iterator[None]:
         """Extend a claimed lease from a thread while the block runs; give it back at its end.
 
-        After five minutes the thread stops. Then another worker may claim the space, and ``extend``
-        raises ``Lost``.
+        After five minutes the thread stops. When the lease has then expired, another worker may
+        claim the space, and ``extend`` raises ``Lost``.
         """
         stored = leases.StoredLease(self.space_id, self._is_extended, self.release)
         with stored.extended(_RENEW_SECONDS, _LONGEST_SECONDS):

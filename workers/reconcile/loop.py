@@ -1,8 +1,8 @@
 """The reconcile loop: list the spaces that are due, claim one, run its steps, store the outcome.
 
-Called by ``workers.tasks`` and by the command ``manage.py reconcile``. A Celery message names only
-a space; the pass reads from the rows what is to be done. ``_pass`` has the only broad ``except``:
-an error in one space must not stop the work on the others.
+Called by ``workers.tasks`` and by the command ``manage.py reconcile``. A Celery task gets only the
+id of a space; the pass reads from the rows what is to be done. ``_pass`` has the only broad
+``except``: an error in one space must not stop the work on the others.
 """
 
 import math
@@ -35,7 +35,7 @@ from workers.rollouts import release
 logger = structlog.get_logger(__name__)
 
 FULL_PASS_EVERY = timedelta(minutes=5)
-_EARLIEST = 0.8  # with jitter, the next full pass may begin after this share of that time
+_EARLIEST = 0.8  # with jitter, a full pass may begin after this share of ``FULL_PASS_EVERY``
 FAILED_DELAY_SECONDS = 30.0
 _LONGEST_BACKOFF_SECONDS = 300.0
 _LONGEST_NAP_SECONDS = 1.0  # the worker sleeps until a pass that is due so soon, and then runs it
@@ -54,8 +54,8 @@ class _Passed:
     """The result of one pass.
 
     * ``outcome``: None if the pass crashed or lost its lease.
-    * ``pause_seconds``: when the next pass is due, for a wait or a change during this pass. None
-      leaves the next pass to ``list_due``.
+    * ``pause_seconds``: in how many seconds the next pass is due. Set if the pass ended with a
+      wait, or if a change was requested during it; None leaves the next pass to ``list_due``.
     """
 
     outcome: Outcome | None
@@ -69,8 +69,8 @@ def reconcile(space_id: str, ports: Ports, *, budget_seconds: float = 20) -> Out
     change that waits only for the start of an instance takes effect soon. Later passes are left to
     ``list_due``. The budget does not stop a pass that has begun.
 
-    None: the space is deleted or another worker has its lease, or the pass crashed or lost its
-    lease. A crash is logged, and delays the next pass.
+    None: the space is deleted, another worker has its lease, or the pass crashed or lost its lease.
+    A crash is logged, and delays the next pass.
 
     Raises:
         OperationalError, InterfaceError: the database does not answer.
@@ -96,10 +96,10 @@ def list_due(ports: Ports) -> Sequence[str]:
     They are in the order of ``next_attempt_at``. A space is due if one of these is true:
 
     * its ``next_attempt_at`` has passed or is not set;
-    * the space, an address or a user has a change that no pass has applied (a lost message);
+    * the space, an address or a user has a change that no pass has applied (its task was lost);
     * its start-up files lack a change, and were last written 30 s ago or earlier.
 
-    A space that failed or waits is due by ``next_attempt_at`` only.
+    A space whose last pass failed, crashed or waits is due by ``next_attempt_at`` only.
     """
     now = ports.clock()
     by_time = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=now)
@@ -124,9 +124,9 @@ _CHANGED_ROWS = Q(deleted_at__isnull=True) & changes.CHANGED
 def pause(wait: Wait, waited: timedelta) -> float:
     """Return the seconds until the next pass over a space that has ``waited`` without progress.
 
-    This is the delay that the step returned. After 20 s it is a tenth of the time waited, at most a
-    minute, if that is longer. So polling makes a long wait longer by at most a tenth, and by at
-    most a minute.
+    The result is the delay that the step returned, or a longer one: after 20 s, a tenth of
+    ``waited``, but at most a minute. So polling makes a long wait longer by at most a tenth, and by
+    at most a minute.
     """
     grown = waited.total_seconds() / 10 if waited >= _PATIENT_AFTER else 0.0
     return max(wait.delay_seconds, min(grown, _LONGEST_PAUSE_SECONDS))
@@ -166,9 +166,10 @@ def _run_steps(space: AddressSpace, mine: Lease, ports: Ports) -> _Passed:
 
 
 def _load(space: AddressSpace, ports: Ports, *, now: datetime, full: bool) -> SpaceRows:
-    """Return the rows of a partial pass if one is enough, else those of a whole pass.
+    """Return the rows of a partial pass if that is enough, else the rows of a whole pass.
 
-    Before a partial pass, this stores that the start-up files are outdated.
+    A partial pass is never enough if ``full``. Before a partial pass, this stores that the start-up
+    files are outdated.
     """
     has_mesh = ports.routing.has_mesh
     partial = None if full else changes.load(space, now=now, has_mesh=has_mesh)
@@ -181,9 +182,12 @@ def _load(space: AddressSpace, ports: Ports, *, now: datetime, full: bool) -> Sp
 def _schedule(rows: SpaceRows, report: PassReport, mine: Lease) -> float | None:
     """Store the loop's own columns of the space, among them when the next pass is due.
 
-    A change that was requested during the pass has set ``next_attempt_at``: that value stays, and
+    ``attempts`` becomes 1 after a failed pass, else 0. Nothing is stored if another worker has the
+    lease.
+
+    A change that was requested during the pass has set ``next_attempt_at``: this value stays, and
     the result is 0. Otherwise return the seconds until the next pass if this one ended with a wait,
-    else None. Only a failed pass counts as an attempt.
+    else None.
     """
     space, outcome = rows.space, report.outcome
     fields: dict[str, Any] = {"attempts": int(isinstance(outcome, Failed))}
@@ -207,14 +211,18 @@ def _schedule(rows: SpaceRows, report: PassReport, mine: Lease) -> float | None:
 
 @dataclass(frozen=True)
 class _NextPass:
-    """When the next pass over a space is due, as of the end of this one."""
+    """Computes when the next pass over a space is due; ``now`` is the end of this pass."""
 
     rows: SpaceRows
     report: PassReport
     now: datetime
 
     def choose(self) -> tuple[float, dict[str, Any]]:
-        """Return the seconds until the next pass, and the values of the ``waiting`` columns."""
+        """Return the seconds until the next pass, and two columns of the space.
+
+        The columns are ``waiting`` and ``waiting_since``. Both are None if the pass did not end
+        with a wait.
+        """
         outcome = self.report.outcome
         if not isinstance(outcome, Wait):
             # Jitter spreads the full passes of spaces that were created at the same time.
@@ -263,9 +271,10 @@ class _NextPass:
         return max(_SHORTEST_RECHECK_SECONDS, min(pauses, default=math.inf))
 
     def _begun(self, kind: str) -> datetime:
-        """Return when the stored condition got its status; ``now`` if it is True or absent.
+        """Return when the stored condition ``kind`` got its status.
 
-        ``rows`` hold the condition as it was before this pass.
+        That is ``now`` if the status is True, or if the space has no such condition. ``rows`` hold
+        the condition as it was before this pass.
         """
         known = phases.find_condition(self.rows.space.conditions, kind)
         if known is None or known["status"] == "True":
@@ -274,9 +283,11 @@ class _NextPass:
 
 
 def _back_off(space: AddressSpace, mine: Lease) -> None:
-    """Count a crash, and delay the next pass by a time that doubles up to 5 minutes.
+    """Count a crash, and delay the next pass.
 
-    A change that was requested during the pass has set the time of the next pass, which then stays.
+    The delay doubles with each crash, up to 5 minutes. A change that was requested during the pass
+    has set the time of the next pass, which then stays. From the third attempt on, the status of
+    the space shows the crash.
     """
     attempts = space.attempts + 1
     delay = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(attempts, 10)) * random.uniform(0.5, 1.0)

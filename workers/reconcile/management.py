@@ -1,4 +1,4 @@
-"""Management of one space's brokers and routers: the drivers, and how to reach each instance."""
+"""Combine a driver with how to reach the brokers or routers of one space."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -18,7 +18,7 @@ _ANSWER_SECONDS, _SILENT_SECONDS = 5.0, 2.0
 class Targets:
     """Finds the management listener of each instance of the space that ``session`` is for.
 
-    ``is_just_silent``: the sampler got no answer from an instance of the space a moment ago.
+    ``is_just_silent``: an instance of the space stopped answering the sampler a few seconds ago.
     """
 
     locator: Locator
@@ -27,7 +27,10 @@ class Targets:
     is_just_silent: bool = False
 
     def of(self, name: str) -> ManagementTarget:
-        """Return host and port of an instance's management listener, and the client certificate.
+        """Return how to reach the management listener of instance ``name``.
+
+        It writes Waypost's client certificate to files, whose paths are in the result. It does not
+        connect.
 
         Raises:
             InfraError: the platform does not answer.
@@ -42,16 +45,16 @@ DriverT = TypeVar("DriverT", bound=Brokers | Routers)
 
 @dataclass(frozen=True)
 class Managed(Generic[DriverT]):
-    """The brokers or the routers of one space: the driver, and where it reaches each instance."""
+    """The brokers or the routers of one space: ``driver``, and ``targets`` to call it with."""
 
     driver: DriverT
     targets: Targets
 
     def answers(self, name: str) -> bool:
-        """Return whether the instance answers a request for its incarnation.
+        """Return whether instance ``name`` answers a request for its incarnation within 5 s.
 
-        It has less time if the sampler got no answer a moment ago. So a process that hangs shows in
-        the status soon.
+        It has only 2 s if an instance has just stopped answering the sampler. So a process that
+        hangs soon shows in the status of the space. Errors other than ``Unreachable`` propagate.
         """
         seconds = _SILENT_SECONDS if self.targets.is_just_silent else _ANSWER_SECONDS
         try:

@@ -1,8 +1,8 @@
 """The condition ``Routers``: whether the routers of a space form one mesh.
 
-It is not part of Ready, because rollouts, metering and addresses depend on Ready. Without a
-complete mesh each router still serves its own clients, and queues still connect clients of
-different routers through their brokers.
+The condition is not part of Ready, because rollouts, metering and addresses depend on Ready.
+Without a complete mesh each router still serves its own clients, and queues still connect clients
+of different routers through their brokers.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,12 +24,12 @@ _MOST_SHOWN = 3
 def find_unjoined(
     names: Collection[str], down: Collection[str], seen: Mapping[str, Mapping[str, str]]
 ) -> Sequence[str] | None:
-    """Return texts that say which router does not reach which peer.
+    """Return a text for each router that does not reach a peer.
 
     None if no such text is known and not all routers were read.
 
-    ``names``: all routers; ``seen``: router -> peer that it cannot connect to -> reason. Peers that
-    are down are left out, because the pass already waits for them.
+    ``names``: all routers; ``seen``: router that was read -> peer that it cannot connect to ->
+    reason. Peers that are down are left out, because the pass already waits for them.
     """
     found = [
         f"{name} does not reach {peer} ({reason})"
@@ -46,8 +46,8 @@ def with_routers(
 ) -> list[Condition]:
     """Return the conditions with ``Routers``: whether all routers of the plan form one mesh.
 
-    Without ``Routers`` in a brokered space, and if the plan has one router. Unchanged if this pass
-    did not read all routers.
+    Without ``Routers`` in a brokered space, and if the plan has one router. Unchanged if the pass
+    found no routers that are not connected, and did not read all of them.
     """
     wanted = publishing.space_plan_definition(rows.space.space_plan).routers
     if rows.is_brokered or wanted == 1:
@@ -93,7 +93,7 @@ def _is_late(rows: SpaceRows, report: PassReport, known: Condition | None) -> bo
     """Return whether the mesh has been incomplete for longer than a start takes (``_PATIENCE``).
 
     ``known`` is the condition as of the last pass. A pass that finds the mesh incomplete for the
-    first time is never late.
+    first time is never late. Once the condition has reported an incomplete mesh, every pass is.
     """
     if known is None or known["status"] == "True":
         return False

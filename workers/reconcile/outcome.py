@@ -9,7 +9,8 @@ from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused, Unreachable
 
-# What the cluster says about these reasons names its hosts, objects and other installations.
+# For these reasons the text of an error names hosts and objects of the cluster, or other
+# installations. So only staff read it.
 _OF_CLUSTER = frozenset(
     {
         Reason.CLUSTER_BUSY,
@@ -56,9 +57,10 @@ class Done:
 class Wait:
     """The desired state is not reached yet, but may be later without a change by anybody.
 
-    ``delay_seconds``: how soon the next pass should run. ``message``: text for people, empty if the
-    reason says everything. ``detail``: what staff read in place of it, if it differs. ``cause``:
-    why an instance is down.
+    * ``delay_seconds``: how soon the next pass should run.
+    * ``message``: text for people; empty if the reason says everything.
+    * ``detail``: what staff read in place of ``message``; empty if they read the same.
+    * ``cause``: why an instance is down.
     """
 
     delay_seconds: float
@@ -77,8 +79,8 @@ class Wait:
 class Failed:
     """The desired state cannot be reached until somebody changes something.
 
-    ``message`` tells people what, and ``detail`` staff, if it differs. The next pass tries again
-    all the same.
+    ``message`` says what to change. Staff read ``detail`` in its place, if it is not empty. The
+    loop tries again all the same.
     """
 
     reason: Reason
@@ -93,7 +95,7 @@ FindingsT = TypeVar("FindingsT", covariant=True)
 
 @dataclass(frozen=True)
 class StepResult(Generic[FindingsT]):
-    """What a step returns: its outcome, and what it found out.
+    """What a step returns: its outcome, and its findings.
 
     Later steps get the findings only after Done. The report of the pass takes them with any
     outcome.
@@ -108,7 +110,10 @@ PORT_ERRORS = (Unreachable, Refused, InfraError)
 
 
 def of_error(error: Unreachable | Refused | InfraError) -> Outcome:
-    """Return the outcome of a step that ended with ``error``: Wait if a retry may help."""
+    """Return the outcome of a step that raised ``error``: Wait if a retry may help, else Failed.
+
+    A text that names parts of the cluster becomes ``detail``, which only staff read.
+    """
     if isinstance(error, Unreachable):
         return Wait(1, Reason.INSTANCE_UNREACHABLE)  # it may have just stopped or restarted
     if isinstance(error, Refused):
@@ -124,9 +129,9 @@ def of_error(error: Unreachable | Refused | InfraError) -> Outcome:
 
 
 def attempt(action: Callable[[], Outcome]) -> Outcome:
-    """Return the outcome of ``action``; an error of a port becomes an outcome too.
+    """Return the outcome of ``action``; one of ``PORT_ERRORS`` becomes an outcome too.
 
-    So a step can return the findings that it made before the error.
+    So a step can return the findings that it made before the error. Other errors propagate.
     """
     try:
         return action()

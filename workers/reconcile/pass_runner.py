@@ -13,13 +13,16 @@ F = TypeVar("F", bound=Findings)
 
 
 class Stopped(Exception):
-    """A step was not Done, so the steps after it do not run. The report says why."""
+    """Raised by ``PassRunner.take`` after a step that was not Done; the steps after it do not run.
+
+    The report of the pass says why.
+    """
 
 
 class PassRunner:
-    """Runs steps and collects their report.
+    """Runs the steps of one pass, and collects their outcomes and findings in ``report``.
 
-    ``after_step`` is called after each step. If it raises, the pass ends and stores nothing.
+    ``after_step`` is called after each step. An error that it raises ends the pass.
     """
 
     def __init__(self, after_step: Callable[[], None]) -> None:
@@ -31,8 +34,9 @@ class PassRunner:
     ) -> F:
         """Run one step under the name that operations show; return its findings.
 
-        Errors that ports declare (``PORT_ERRORS``) become the outcome of the step; any other error
-        propagates. While an instance is down, a wait is reported as the wait for that instance.
+        Errors that ports declare (``PORT_ERRORS``) become the outcome of the step. Any other error
+        propagates, and so does one of ``after_step``. If the findings so far include an instance
+        that is down, a step that waits is reported as waiting for that instance.
 
         Raises:
             Stopped: the outcome is not Done.

@@ -21,7 +21,10 @@ from workers.messaging.routers.routing import Routing
 
 
 class Brokers(Protocol):
-    """The broker driver. ``workers.messaging.brokers.driver`` documents each call."""
+    """Configures and reads running brokers through their management listeners.
+
+    The module ``workers.messaging.brokers.driver`` implements this port and documents each call.
+    """
 
     def find_incarnation(
         self, target: ManagementTarget, *, timeout_seconds: float = ...
@@ -55,7 +58,10 @@ class Brokers(Protocol):
 
 
 class Routers(Protocol):
-    """The router driver. ``workers.messaging.routers.driver`` documents each call."""
+    """Configures and reads running routers through their management listeners.
+
+    The module ``workers.messaging.routers.driver`` implements this port and documents each call.
+    """
 
     def find_incarnation(
         self, target: ManagementTarget, *, timeout_seconds: float = ...
@@ -95,22 +101,23 @@ class Routers(Protocol):
 
 
 class Metering(Protocol):
-    """The hooks into metering that deletions and restarts need."""
+    """Takes last samples before deletions and restarts (``workers.metering.last_samples``)."""
 
     def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
         """Take the last sample before a deletion; return False for "not yet, call again".
 
         ``addresses`` are the names of the addresses to delete; None means the whole space. The
-        caller has disconnected their clients. True means that the sample is recorded. For the whole
-        space it may also mean that an instance stayed silent for too long. Idempotent.
+        caller must have disconnected their clients. True means that the sample is recorded. For the
+        whole space, True may also mean that an instance could not be read for too long, or that no
+        client could ever use the space. Idempotent.
         """
         ...
 
     def before_restart(self, space_id: str, instance: str) -> bool:
         """Take the last sample before one instance is restarted, or deleted alone.
 
-        True means that it is recorded, or that the instance cannot be read. False means "not yet,
-        call again". Idempotent.
+        True means that the sample is recorded, that the instance cannot be read, or that no client
+        could use the space yet. False means "not yet, call again". Idempotent.
         """
         ...
 

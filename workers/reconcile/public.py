@@ -1,22 +1,22 @@
-"""The public endpoint of a space: the present one, or the one that was stored last."""
+"""Find the public endpoint of a space: where it is now, or else where it was last."""
 
 from tenants.models import Endpoint
 from workers.infra.base import EndpointPending, PublicEndpoint, Session
 from workers.reconcile.space_rows import SpaceRows
 
-NAME = "amqps"  # of the row of the first public instance
+NAME = "amqps"  # the name of the endpoint row of the first public instance
 
 
 def endpoint(rows: SpaceRows, session: Session, instance: str) -> PublicEndpoint:
     """Create or update the public endpoint of ``instance``; return where clients reach it.
 
-    If the platform has no address for it any more, for instance because somebody deleted the
-    service, return the stored address with ``trouble``. So the rest of a pass does not wait until
-    the platform assigns an address again. Idempotent.
+    If the platform has no address for the endpoint any more, for instance because somebody deleted
+    the service, return the stored address of the space with ``trouble``. So the rest of a pass does
+    not wait until the platform assigns an address again. Idempotent.
 
     Raises:
         InfraError: the platform refuses the request or does not answer.
-        EndpointPending: the platform has assigned no address yet.
+        EndpointPending: the platform has assigned no address yet, and none is stored.
     """
     known = Endpoint.objects.filter(space=rows.space, name=NAME).first()
     try:

@@ -2,9 +2,11 @@
 
 The public listeners then have a key pair of their own, beside the one of the internal listeners.
 
-* At first the space's own authority signs it, until every instance has restarted to read its files.
-* From then on it is replaced without a restart: by the provided certificate, by its renewals, and
-  by one of the space's own authority again if the installation provides none any more.
+* At first the space's own authority signs this pair, until every instance has restarted to read the
+  files of the pair.
+* From then on the pair is replaced without a restart: by the provided certificate, by its renewals,
+  and by a certificate of the space's own authority again if the installation provides none any
+  more.
 * A provided certificate that fails its check is not presented. The condition ``Certificate`` says
   why; a space that was never active does not become ready.
 """
@@ -35,8 +37,8 @@ def ensure(rows: SpaceRows, session: Session, store: KeyStore) -> CertificateSta
     """Fetch the provided certificate and store it if it is usable; return what clients see.
 
     A provided certificate that is missing or not usable is no error: the result says so. None if
-    the space has no public instance, or if the installation never provided a certificate for it.
-    Idempotent.
+    the space has no public instance, or if the installation never provided a certificate for it. It
+    also creates or updates the public endpoint. Idempotent.
 
     Raises:
         InfraError: the platform does not answer, or has no address for the endpoint yet.
@@ -61,10 +63,11 @@ def ensure(rows: SpaceRows, session: Session, store: KeyStore) -> CertificateSta
 def settle(
     rows: SpaceRows, store: KeyStore, state: CertificateState | None, instances: Instances
 ) -> Outcome | None:
-    """Store that all instances read the public pair, once they do.
+    """Store that all instances read the public pair, once none of them needs a restart for it.
 
     Return the outcome with which the pass over a new space must stop, or None to go on. The pass
-    over a space that has been active goes on with the certificate that it presents.
+    over a space that has been active goes on with the certificate that its listeners present.
+    ``state`` is what ``ensure`` returned.
     """
     keys = store.keys
     if _PAIR in keys.rows and _TRUST not in keys.rows and not instances.restart_deferred:
@@ -84,7 +87,7 @@ def _serve_on(
 ) -> CertificateState:
     """Keep what the listeners present while the provided certificate is missing or not usable.
 
-    The returned message says what clients see meanwhile.
+    The message of the result says what clients see meanwhile.
     """
     if store.keys.is_own:
         _ensure_own(store, endpoint)  # renews it too
@@ -102,7 +105,8 @@ def _present(
 ) -> CertificateState:
     """Store the provided certificate, if it passes its check and every instance can present it.
 
-    Until every instance reads the files of the public pair, the space's own authority signs it.
+    If not, return why. Until every instance reads the files of the public pair, the space's own
+    authority signs the pair.
     """
     try:
         found = given_certificates.check(
@@ -145,7 +149,7 @@ def _describe(given: GivenCertificate, found: Usable, now: datetime) -> Certific
 
 
 def _ensure_own(store: KeyStore, endpoint: PublicEndpoint) -> None:
-    """Ensure that the stored public pair is signed by the space's own authority, and not due."""
+    """Ensure a stored public pair that the space's own authority signed and that is not due."""
     hosts = list(dict.fromkeys([endpoint.host, *endpoint.extra_names]))
     with transaction.atomic():
         store.ensure_server(_PAIR, hosts)

@@ -1,7 +1,8 @@
 """The report of a pass: the state of each step, and the findings that are stored at the end.
 
-``PassRunner`` collects it. At the end of the pass ``status`` (with ``meshing``) and ``loop`` read
-it, to store status and schedule. Steps do not see it: they get findings as parameters.
+``PassRunner`` collects the report. At the end of the pass, ``status`` (with ``meshing``) stores the
+status of the rows from it, and ``loop`` the time of the next pass. Steps do not see the report:
+they get findings as parameters.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,10 +35,11 @@ StepState = dict[str, str]
 
 @dataclass(frozen=True)
 class PassReport:
-    """What a pass has found so far. ``findings`` describes the fields that come from there.
+    """What a pass has found so far. An immutable value: each step gives a new report.
 
-    ``outcome`` is that of the last step. None in another field stands for a step that the pass did
-    not reach, or that had nothing to report.
+    ``findings`` describes the fields that come from there. ``outcome`` is that of the last step.
+    None in another field stands for a step that the pass did not reach, or that had nothing to
+    report.
     """
 
     outcome: Outcome = field(default_factory=Done)
@@ -52,21 +54,24 @@ class PassReport:
 
     @property
     def down(self) -> Mapping[str, Down]:
-        """The instances that are down, by name."""
+        """Why instances are down: {instance name: reason}; empty if none is known to be."""
         return self.instances.down if self.instances else {}
 
     @property
     def boots(self) -> Mapping[str, str]:
-        """The incarnations that the pass found, by instance name."""
+        """The incarnations: {instance name: boot id}; empty if the pass looked at no instances."""
         return self.instances.boots if self.instances else {}
 
     @property
     def rolled_at(self) -> datetime | None:
-        """When a pass last restarted an instance; None if never, or not known to this pass."""
+        """When a pass last restarted an instance; None if never, or if that is not known."""
         return self.instances.rolled_at if self.instances else None
 
     def with_findings(self, findings: Findings) -> "PassReport":
-        """Return the report with the findings of one more step."""
+        """Return a report that includes the findings of one more step.
+
+        Findings that only later steps need are left out.
+        """
         match findings:
             case Certificates():
                 return replace(self, certificate=findings.public)
@@ -90,7 +95,10 @@ class PassReport:
                 assert_never(findings)
 
     def with_step(self, name: str, outcome: Outcome) -> "PassReport":
-        """Return the report with the outcome of one more step, as operations show it."""
+        """Return a report with one more step, in the form that operations show.
+
+        ``outcome`` also becomes the outcome of the report.
+        """
         if isinstance(outcome, Done):
             state = {"name": name, "state": "done", "message": outcome.message}
         elif isinstance(outcome, Wait):

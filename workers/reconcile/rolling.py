@@ -5,7 +5,7 @@ instances at once. A change that needs a restart is applied to one instance, and
 only when none of its kind is down. So a change with which an instance cannot start stops at that
 instance: the others keep running as before, and reverting the change repairs the space.
 
-``settled`` and ``explain`` make the wait for instances that are down. ``find_replaced`` stops a
+``settled`` and ``explain`` return the wait for instances that are down. ``find_replaced`` stops a
 pass by an older version of Waypost.
 """
 
@@ -43,9 +43,10 @@ _REPLACED = (
 
 @dataclass(frozen=True)
 class Restarter:
-    """Applies the specifications of one space's instances.
+    """Applies the specifications of one space's instances, and restarts them one at a time.
 
-    ``ours``: the engine release that this worker is configured for; None if the space has none.
+    ``ours``: the engine release that this worker is configured for; None if ``rows`` have no
+    release.
     """
 
     rows: SpaceRows
@@ -58,9 +59,10 @@ class Restarter:
     ) -> StepResult[Instances]:
         """Apply the specs of all instances of one kind; restart at most one of them. Idempotent.
 
-        Done if at least one instance is up, so that the following steps reach it. Instances that
-        are down are among the findings; ``settled`` at the end of the pass waits for them. A
-        running instance is sampled before its restart, because a restart resets its counters.
+        Waits if all instances of ``specs`` are down, or for the sample before a restart. Else Done:
+        the following steps reach those that are up, and ``settled`` at the end of the pass waits
+        for the others. A running instance is sampled before its restart, because a restart resets
+        its counters. A restart for a new version of Waypost alone is left to a rollout.
 
         ``answers`` returns whether the instance of a name answers. ``before`` are the findings
         about the other kinds, which the result includes.
@@ -102,7 +104,7 @@ class Restarter:
         *,
         ask: bool,
     ) -> dict[str, Down]:
-        """Return the instances that do not run or do not answer.
+        """Return {name: why} for the instances that do not run or do not answer.
 
         A running instance is asked with ``ask``, in a full pass, while another instance does not
         run, while the space is not ready, and while an instance does not answer the sampler.
@@ -126,7 +128,10 @@ class Restarter:
         return found
 
     def _is_late(self, rolled_at: datetime | None) -> bool:
-        """Return whether the space has waited for an instance for longer than a start takes."""
+        """Return whether the space has waited for an instance for longer than a start takes (60 s).
+
+        False if the last pass did not end with a wait for an instance.
+        """
         since, space = self.rows.unready_since, self.rows.space
         waits = waiting.of(space)
         if since is None or waits is None or waits.reason not in _OF_STARTS:
@@ -140,9 +145,9 @@ class Restarter:
 def find_replaced(rows: SpaceRows, ours: EngineImages | None) -> Wait | None:
     """Return a wait if only workers of a newer version may reconcile the space, else None.
 
-    This is so if the release of the space has another template hash than ours, and a configuration
-    of a higher revision has been rolled out. Anything that this worker wrote to the instances, even
-    live files, would be of the older version.
+    This is so if the release of the space has another template hash than ``ours``, and a
+    configuration of a higher revision has been rolled out. Anything that this worker wrote to the
+    instances, even live files, would be of the older version.
     """
     if ours is None or not has_other_template(rows, ours):
         return None
@@ -152,9 +157,10 @@ def find_replaced(rows: SpaceRows, ours: EngineImages | None) -> Wait | None:
 
 
 def has_other_template(rows: SpaceRows, ours: EngineImages | None) -> bool:
-    """Return whether our template hash differs from that of the space's release.
+    """Return whether the template hash of ``ours`` differs from that of the space's release.
 
     If so, a difference between instances and specs may come from the version of Waypost alone.
+    False if there is no release.
     """
     if ours is None or rows.release is None:
         return False
@@ -164,10 +170,11 @@ def has_other_template(rows: SpaceRows, ours: EngineImages | None) -> bool:
 def choose(
     deferred: Sequence[str], seen: Mapping[str, InstanceStatus], down: Collection[str]
 ) -> str | None:
-    """Return the instance that may restart now, out of those with a deferred restart, or None.
+    """Return the one instance of ``deferred`` that may restart now, or None.
 
-    An instance that does not run may restart at once: it loses nothing, and the change may repair
-    it. An instance that runs restarts only if no other one of its kind is down.
+    ``deferred`` are names of instances with a deferred restart. An instance that does not run may
+    restart at once: it loses nothing, and the change may repair it. An instance that runs restarts
+    only if no other one of its kind is down.
     """
     stopped = [name for name in deferred if not seen[name].running]
     if stopped:
@@ -177,16 +184,19 @@ def choose(
 
 
 def settled(instances: Instances) -> StepResult[None]:
-    """Return a wait if earlier steps of this pass found an instance down, else Done."""
+    """Return a wait if an instance in ``instances`` is down, else Done.
+
+    The last step of a whole pass: earlier steps have left out the instances that are down.
+    """
     return StepResult(explain(instances) if instances.down else Done(), None)
 
 
 def explain(instances: Instances) -> Wait:
     """Return the wait for the instances that are down; at least one must be.
 
-    The message names one of them, with the platform's reason if there is one. The delay is short
-    while at least one of them may be up soon. The worker sleeps through a short delay; a long one
-    is left to ``loop.list_due``.
+    The message names one of them, with the reason why it is down. The delay is short while at least
+    one of them may be up soon. The worker sleeps through a short delay; a long one is left to
+    ``loop.list_due``.
     """
     down, waits = instances.down, instances.waiting
     # Name an instance that will not be up soon before one that is just starting.

@@ -1,6 +1,6 @@
 """The certificates of a space: ``SpaceKeys`` reads them, ``KeyStore`` issues and stores them.
 
-Each is a row of ``SpaceSecret`` with its key encrypted.
+Each is a row of ``SpaceSecret`` with its private key encrypted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ from workers.reconcile.space_rows import SpaceRows
 
 @dataclass(frozen=True)
 class SpaceKeys:
-    """All certificates that the instances of a space and Waypost need to reach each other.
+    """Decrypts the certificates that the instances of a space and Waypost need to reach each other.
 
-    ``rows``: the space's secrets by name. A whole pass gets them from the step "credentials" only,
-    which issues the last of them. So no step that renders files or opens a management connection
-    can come before it.
+    ``rows``: the space's secrets by name. In a whole pass only the step "credentials" returns
+    ``SpaceKeys``, because it issues the last of them. So no step that renders files or opens a
+    management connection can come before it.
     """
 
     rows: Mapping[str, SpaceSecret]
@@ -45,30 +45,31 @@ class SpaceKeys:
 
     @property
     def authority_pem(self) -> str:
-        """The certificate of the space's own authority."""
+        """The certificate of the space's own authority (PEM). KeyError if it was not issued yet."""
         return self.rows[SecretName.AUTHORITY].public
 
     @property
     def public_pair(self) -> KeyPair | None:
-        """The separate pair of the public listeners; None: they use the server certificates."""
+        """The separate key pair of the public listeners; None: they use the server certificates."""
         return self.pair(SecretName.PUBLIC) if SecretName.PUBLIC in self.rows else None
 
     @property
     def trusted_pem(self) -> str:
-        """The authorities that clients must trust (PEM); empty if they trust them anyway."""
+        """The authority that clients must trust (PEM); empty if they trust it anyway."""
         has_trust = SecretName.PUBLIC_TRUST in self.rows
         return self.rows[SecretName.PUBLIC_TRUST if has_trust else SecretName.AUTHORITY].public
 
     @property
     def is_own(self) -> bool:
-        """Whether clients see a certificate of the space's own authority."""
+        """Whether the space's own authority signed the certificate that clients see."""
         return self.trusted_pem == self.authority_pem
 
 
 class KeyStore:
-    """Issues and stores the keys of a space during one step; ``keys`` includes what it has stored.
+    """Issues and stores the keys of a space during one step.
 
-    ``known`` are the secrets that are stored already, by name. All methods are idempotent.
+    ``known`` are the secrets that were stored before, by name. The property ``keys`` returns these
+    and what the store has added. All methods are idempotent.
     """
 
     def __init__(self, rows: SpaceRows, known: Mapping[str, SpaceSecret]) -> None:
@@ -82,7 +83,7 @@ class KeyStore:
         return SpaceKeys(dict(self._known))
 
     def keep(self, name: str, pair: KeyPair) -> None:
-        """Store ``pair`` encrypted under ``name``."""
+        """Store ``pair`` under ``name`` with its key encrypted; replace what was stored there."""
         self._known[name], _ = SpaceSecret.objects.update_or_create(
             space=self._space,
             name=name,
@@ -94,7 +95,7 @@ class KeyStore:
         )
 
     def keep_public(self, name: str, text: str) -> None:
-        """Store ``text``, which is not secret, under ``name``."""
+        """Store ``text``, which is not secret, under ``name``; replace what was stored there."""
         self._known[name], _ = SpaceSecret.objects.update_or_create(
             space=self._space, name=name, defaults={"sealed": "", "public": text}
         )
@@ -106,9 +107,11 @@ class KeyStore:
             self.keep(SecretName.AUTHORITY, certificates.create_authority(subject, self._now))
 
     def ensure_server(self, name: str, hosts: Sequence[str]) -> None:
-        """Ensure a server certificate for ``hosts``, signed by the space's own authority.
+        """Ensure a server certificate for ``hosts`` under ``name``.
 
-        Issue one if it is missing, is for other hosts or is due for renewal.
+        The space's own authority signs it.
+
+        Issue one if it is missing, is for other hosts, has another signer or is due for renewal.
         """
         authority = self.keys.pair(SecretName.AUTHORITY)
         # ``hosts`` change if the platform assigns another address to the endpoint.
@@ -116,9 +119,10 @@ class KeyStore:
             self.keep(name, certificates.issue_server(authority, hosts, self._now))
 
     def ensure_client(self, name: str, common_name: str, authority: KeyPair | None = None) -> None:
-        """Ensure a client certificate; issue one if it is missing or due for renewal.
+        """Ensure a client certificate for ``common_name`` under ``name``.
 
-        ``authority`` signs it; None stands for the space's own authority.
+        Issue one if it is missing, has another signer or is due for renewal. ``authority`` signs
+        it; None stands for the space's own authority.
         """
         signer = authority or self.keys.pair(SecretName.AUTHORITY)
         if not self._is_good(name, signer, ()):

@@ -32,7 +32,7 @@ OLD_FILES_LAST = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class SpaceRows:
-    """The rows of one pass, as they were when it began. Steps do not change these values.
+    """The rows of one pass, as they were when the pass began. Steps do not change these values.
 
     * ``addresses``, ``users``: all rows that are not deleted yet, including those whose deletion is
       requested. In a partial pass they are as ``changes.load`` describes.
@@ -41,8 +41,8 @@ class SpaceRows:
     * ``partial``: apply changes of addresses and users to running instances, and write no files. A
       pass that is not partial is called a whole pass; it may be full.
     * ``has_mesh``: the router engine supports several routers.
-    * ``departed``: the names that were deleted a short time ago and that no row has now. A broker
-      that reads an old start-up file creates them again. Empty in a partial pass.
+    * ``departed``: the names of addresses that were deleted in the last ten minutes and that no row
+      has now. A broker that reads an old start-up file creates them again. Empty in a partial pass.
     """
 
     space: AddressSpace
@@ -67,6 +67,7 @@ class SpaceRows:
     def probes_all(self) -> bool:
         """Whether to probe every type of address in use, not only the types of changed addresses.
 
+        True in a full pass, and in a whole pass over a space that was not ready or did not answer.
         So a space is Ready again only after messages have passed.
         """
         is_doubtful = self.unready_since is not None or self.space.silent_since is not None
@@ -97,7 +98,10 @@ class SpaceRows:
 
     @property
     def unready_since(self) -> datetime | None:
-        """Since when the space has not been ready, as of the last pass; None if it was ready."""
+        """Since when the space has not been ready, as of the last pass; None if it was ready.
+
+        A space that no pass has judged yet was never ready, so this is its creation.
+        """
         ready = phases.find_condition(self.space.conditions, phases.READY)
         if ready is None:
             return self.space.created_at
@@ -135,7 +139,10 @@ class SpaceRows:
 
     @property
     def public_instance(self) -> str | None:
-        """The name of the first instance that clients connect to; None while there is none."""
+        """The name of the first instance that clients connect to; None for a space without brokers.
+
+        A standard space always has one: its first router.
+        """
         if not self.is_brokered:
             return InstanceId(Kind.ROUTER, 0).name
         return self.brokers[0].name if self.brokers else None
@@ -156,7 +163,10 @@ class SpaceRows:
 
 
 def load(space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = False) -> SpaceRows:
-    """Read the rows of a whole pass over ``space``, in a constant number of queries."""
+    """Read the rows of a whole pass over ``space``, in a constant number of queries.
+
+    ``now`` is when the pass begins.
+    """
     of_space = Address.objects.filter(space=space)
     addresses = tuple(
         of_space.filter(deleted_at__isnull=True)

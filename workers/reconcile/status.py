@@ -1,7 +1,7 @@
 """Store the findings of a pass: phases, conditions, observed generations, operations.
 
 Only the holder of the space's lease calls this. It updates only rows whose status differs, except
-that each full pass stores when it probed the addresses (``probed_at``).
+that each pass which probed all addresses stores when it did (``probed_at``).
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,10 @@ _SPACE, _ADDRESS, _USER = "address_space", "address", "messaging_user"
 
 @dataclass(frozen=True)
 class _Ready:
-    """The parts of the Ready condition. ``failed``: it stays False until something is changed."""
+    """The content of the condition ``Ready`` of a space, an address or a user.
+
+    ``failed``: the condition stays False until somebody changes something.
+    """
 
     ok: bool
     reason: Reason
@@ -70,7 +73,11 @@ class _Ready:
 
 @transaction.atomic
 def record(rows: SpaceRows, report: PassReport) -> None:
-    """Store the status of the space, its addresses and users after a pass, in one transaction."""
+    """Store the status of the space, its addresses and users after a pass, in one transaction.
+
+    This includes the progress and the end of their operations. If the space is being deleted, store
+    how far its deletion is.
+    """
     writer = _StatusWriter(rows, report)
     if rows.space.deletion_requested_at is None:
         writer.write()
@@ -86,7 +93,11 @@ class _StatusWriter:
     report: PassReport
 
     def write(self) -> None:
-        """Store the status of the space, its addresses and its users; end those that are gone."""
+        """Store the status of the space, its addresses and its users.
+
+        Addresses that no broker holds any more, and users whose deletion is done, are marked as
+        deleted.
+        """
         rows, report = self.rows, self.report
         ready = _Ready.of(report.outcome)
         for address in rows.wanted_addresses:
@@ -102,7 +113,11 @@ class _StatusWriter:
         self._record_space(ready)
 
     def write_deletion(self) -> None:
-        """Store how far the deletion is; end all rows and delete the secrets once it is done."""
+        """Store how far the deletion of the space is.
+
+        Once it is done, mark the space, its addresses and its users as deleted, and delete its
+        secrets and its lists of connections.
+        """
         if not isinstance(self.report.outcome, Done):
             ready = _Ready.of(self.report.outcome)
             # The reason of the condition says that the space is being deleted. So the message names
@@ -143,7 +158,7 @@ class _StatusWriter:
     def _with_certificate(self, conditions: list[Condition]) -> list[Condition]:
         """Return the conditions with ``Certificate``, about the certificate that clients see.
 
-        Unchanged if this pass found nothing to report about it.
+        Unchanged if the pass had nothing to report about the certificate.
         """
         found = self.report.certificate
         if found is None:
@@ -155,11 +170,11 @@ class _StatusWriter:
         return phases.with_condition(conditions, new)
 
     def _with_reachable(self, conditions: list[Condition]) -> list[Condition]:
-        """Return the conditions with ``Reachable`` if clients outside the cluster cannot connect.
+        """Return the conditions with ``Reachable``: clients outside the cluster cannot connect.
 
-        Without it if they can; unchanged if this pass did not read the endpoint. It is not part of
-        Ready, because rollouts, metering and addresses depend on Ready, and the space does serve
-        inside the cluster.
+        The status of ``Reachable`` is always False. Without it if they can connect; unchanged if
+        this pass did not read the endpoint. ``Reachable`` is not part of Ready, because rollouts,
+        metering and addresses depend on Ready, and the space does serve inside the cluster.
         """
         if self.report.endpoint_trouble is None:
             return conditions
@@ -229,7 +244,11 @@ def _end_or_show(
     steps: Sequence[StepState],
     problem: Problem | None,
 ) -> None:
-    """Show the steps in the running operations of a row; end these if it is ready or failed."""
+    """Show the steps in the running operations of a row.
+
+    End these operations if the row is ready or failed. A final ``problem`` of an address counts as
+    failed.
+    """
     operations.progress(kind, row.id, list(steps))
     if problem is not None and problem.final:
         operations.fail(kind, row.id, code="address.not_possible", message=problem.message)
@@ -242,7 +261,7 @@ def _end_or_show(
 def _status(
     row: AddressSpace | Address | MessagingUser, ready: _Ready, now: datetime, *, failed: bool
 ) -> dict[str, Any]:
-    """Return the status fields of a row that is not to be deleted."""
+    """Return the new values of the status columns of a row that is not to be deleted."""
     condition = phases.build_condition(
         phases.READY, "True" if ready.ok else "False", ready.reason, ready.message, now
     )

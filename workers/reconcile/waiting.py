@@ -15,7 +15,7 @@ class Waiting:
     * ``instances``: the names of those that are down, sorted.
     * ``partial``: the wait ended a partial pass, and another partial pass may end the wait.
 
-    The names of the fields are stored.
+    The names of the fields are keys of the stored JSON.
     """
 
     generation: int
@@ -29,7 +29,7 @@ class Waiting:
 
 
 def of(space: AddressSpace) -> Waiting | None:
-    """Return what the last pass waited for; None if it did not wait."""
+    """Return what the last pass over ``space`` waited for; None if it did not end with a wait."""
     stored = space.waiting
     if stored is None:
         return None

@@ -1,1 +1,1 @@
-"""Engine releases: ``release`` computes the configured one, ``fleet`` moves all spaces to it."""
+"""Engine releases: ``release`` computes the configured one, ``fleet`` moves spaces to a release."""

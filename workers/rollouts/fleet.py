@@ -2,10 +2,9 @@
 
 A rollout begins when the configured release is new; staff begin another one by a roll-back.
 
-Level-triggered: each call of ``advance`` reads the state of the fleet and takes the next step, if
-there is one. It may be killed anywhere. Moving a space only assigns the release to it. The
-reconcile passes of the space then restart its instances one at a time
-(``workers.reconcile.rolling``).
+Each call of ``advance`` reads the state of the fleet and takes the next step, if there is one. So
+it may be killed anywhere. Moving a space only assigns the release to it. The reconcile passes of
+the space then restart its instances one at a time (``workers.reconcile.rolling``).
 """
 
 import os
@@ -37,8 +36,9 @@ class Policy:
 
     * ``wave``: the number of spaces that may be changing at once. Spaces that never became ready
       are moved even beyond it.
-    * ``patience``: the time after its move in which a space must run the release. Otherwise it has
-      failed. One that the release broke has failed at once (``rollouts.broken``).
+    * ``patience``: the time after its move in which a space must become ready with the release. If
+      it does not, it has failed. A space that the release broke has failed at once
+      (``rollouts.broken``).
     * ``budget``: the number of failed spaces at which the rollout stops.
     * ``first_wave``: the wave until one space runs the release. So a release that does not start
       takes down one space and not a whole wave.
@@ -51,7 +51,7 @@ class Policy:
 
 
 def policy() -> Policy:
-    """Return the limits from this installation's settings."""
+    """Return the limits of rollouts from this installation's settings."""
     patience = timedelta(seconds=settings.ROLLOUT_PATIENCE_SECONDS)
     return Policy(
         settings.ROLLOUT_WAVE, settings.ROLLOUT_BUDGET, patience, settings.ROLLOUT_FIRST_WAVE
@@ -61,9 +61,9 @@ def policy() -> Policy:
 def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
     """Begin a rollout if ``images`` is a new release; then take one step of the running rollout.
 
-    Idempotent while the fleet does not change. It does nothing while another worker takes a step,
-    and takes no step of a paused or stopped rollout. While an installation is upgraded, workers of
-    two versions run; those with the lower revision do nothing here.
+    Idempotent while the fleet does not change. The call does nothing while another worker takes a
+    step, and takes no step of a paused or stopped rollout. While an installation is upgraded,
+    workers of two versions run; those with the lower revision do nothing here.
     """
     holder = f"{socket.gethostname()}-{os.getpid()}"
     with leases.held("fleet", holder, _LEASE_SECONDS) as won:
@@ -88,10 +88,11 @@ def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
 
 @transaction.atomic
 def _ensure_configured(images: EngineImages, policy: Policy, now: datetime) -> None:
-    """Ensure that the configured release exists; begin a rollout if the last one had another.
+    """Ensure that the configured release exists; begin a rollout to it if it is newly configured.
 
-    The last one is the last that the configuration began: a roll-back by staff does not count, so
-    it is not undone.
+    It is newly configured if the last rollout that the configuration began had another release. A
+    roll-back by staff does not count as such a rollout, so it is not undone. Spaces without a
+    release get the first one.
     """
     first = EngineRelease.objects.order_by("number").first()
     release, _ = EngineRelease.objects.get_or_create(
@@ -127,14 +128,20 @@ def _ensure_configured(images: EngineImages, policy: Policy, now: datetime) -> N
 
 @dataclass(frozen=True)
 class _OpenRollout:
-    """One step at ``now`` of a rollout that has not ended; the caller has locked its row."""
+    """Takes one step at ``now`` of a rollout that has not ended.
+
+    The caller must have locked the row of the rollout.
+    """
 
     rollout: Rollout
     policy: Policy
     now: datetime
 
     def advance(self) -> None:
-        """Stop after too many failures; end when every space runs the release; else move spaces."""
+        """Stop after too many failures; end when every space runs the release; else move spaces.
+
+        A space that the release broke stops the rollout at once, if no space runs the release yet.
+        """
         progress = rollouts.progress(self.rollout, self.now, self.policy.patience)
         # The first space to run the release decides whether any other gets it.
         failed = progress.failed
@@ -191,9 +198,10 @@ class _OpenRollout:
         return ready is not None and datetime.fromisoformat(ready["since"]) < begun
 
     def _assign(self, chosen: Sequence[AddressSpace], *, since: datetime | None) -> None:
-        """Assign the release to the spaces, and make them due for a reconcile pass.
+        """Assign the release to the spaces in ``chosen``, and make them due for a reconcile pass.
 
-        ``since`` is when their patience begins; None means that they never count as failed.
+        Call it in a transaction. ``since`` is when the patience for these spaces begins; None means
+        that they never count as failed.
         """
         moved = AddressSpace.objects.filter(id__in=[space.pk for space in chosen])
         # Spaces that were taken back and are moved again before they have come up.
@@ -232,7 +240,7 @@ class _OpenRollout:
         logger.error("rollout stopped", release=self.rollout.release.number, failed=len(failures))
 
     def end(self) -> None:
-        """Record that the rollout is done: every space runs its release."""
+        """Record that the rollout is done. Call it only when every space runs the release."""
         self.rollout.state, self.rollout.ended_at = Rollout.State.DONE, self.now
         self.rollout.save(update_fields=["state", "ended_at", "updated_at"])
         audit.record(audit.WORKER, "rollout.done", actions.subject(self.rollout))

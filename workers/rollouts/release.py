@@ -2,8 +2,8 @@
 
 Called by ``workers.tasks`` for a rollout, and by ``reconcile.loop`` at the start of a pass over a
 space that has a release. The template hash covers how the platform creates instances, and the files
-that engines read only at their start. These files are rendered without any tenant's data. So the
-hash changes only with a version of Waypost or a setting (docs/adr/0008).
+that engines read only at their start. For the hash, these files are rendered without any tenant's
+data. So the hash changes only with a version of Waypost or a setting (docs/adr/0008).
 """
 
 import hashlib
@@ -31,8 +31,8 @@ def configured(infra: Infra, routing: Routing) -> EngineImages:
     """Return the configured release; all fields are empty if engines run as local programs.
 
     The template hash changes when another version of Waypost, or another setting, changes how
-    instances are created. It depends on no tenant, and is the same in every process that has the
-    same version and settings.
+    instances are created. The hash depends on no tenant, and is the same in every process that has
+    the same version and settings.
     """
     images = infra.engine_images()
     if not images.broker:

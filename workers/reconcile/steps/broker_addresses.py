@@ -1,11 +1,11 @@
 """Apply addresses, limits, users and permissions to the running brokers.
 
 * In a whole pass the step ``brokers`` has written the files. This step makes each broker reload
-  them, creates what is missing, and reads back what has changed.
-* If a user or the space has changed, or an instance has restarted, it reads everything back, and
-  disconnects clients that have links without permission. A full pass always does so. It also
-  deletes unknown addresses.
-* In a partial pass it applies the changed addresses alone.
+  them, creates what is missing, and reads the changed addresses back.
+* If a user or the space has changed, or an instance has restarted, the step reads every address
+  back, and disconnects clients that have links without permission. A full pass always does so. It
+  also deletes unknown addresses.
+* In a partial pass the step applies the changed addresses alone, by requests.
 
 The step ``departures`` deletes the addresses whose deletion is requested.
 """
@@ -37,7 +37,10 @@ _IMPOSSIBLE = Problem(
 def ensure(
     rows: SpaceRows, brokers: ManagedBrokers, keys: SpaceKeys, instances: Instances
 ) -> StepResult[BrokerAddresses]:
-    """Make every broker that is up hold what the rows ask for; wait until it does."""
+    """Make every broker that is up hold what the rows ask for; wait until it does.
+
+    An address that no broker can hold is a final problem in the findings, and nothing waits for it.
+    """
     problems = {
         address.id: _IMPOSSIBLE
         for address in rows.wanted_addresses
@@ -68,7 +71,7 @@ def _converge(
     *,
     everything: bool,
 ) -> dict[str, str]:
-    """Apply ``wanted``; return what the broker does not hold yet: address or broker -> reason.
+    """Apply ``wanted`` to one broker; return {address or broker: why it is not as wanted yet}.
 
     ``everything``: in a whole pass, read back also what has not changed, and disconnect clients
     without permission.
@@ -97,11 +100,11 @@ def _converge(
 def _remove_unknown(
     rows: SpaceRows, driver: Brokers, target: ManagementTarget, wanted: DesiredBroker
 ) -> None:
-    """Delete empty addresses that no row asks for; take all rights of clients on the other ones.
+    """Delete empty addresses that no row asks for; take all permissions on those with messages.
 
-    An address that holds messages stays, because messages are deleted only on request. It has no
-    row if, for instance, the database was restored to an earlier time. Then nobody meters it, and
-    the broker may still have stored rights on it.
+    An address that holds messages stays, because messages are deleted only on request. Such an
+    address has no row if, for instance, the database was restored to an earlier time. Then nobody
+    meters it, and the broker may still have stored permissions on it.
 
     Addresses whose deletion is requested stay for now: ``departures`` deletes them after their last
     sample.

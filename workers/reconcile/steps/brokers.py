@@ -1,4 +1,4 @@
-"""The broker instances: write their files, start or restart them, check that they answer."""
+"""Write the files of a space's brokers, start or restart the brokers, check that they answer."""
 
 from controlplane.core.instance_names import Kind
 from workers.infra.base import Session
@@ -18,7 +18,10 @@ def ensure(
     restarter: Restarter,
     keys: SpaceKeys,
 ) -> StepResult[BrokerInstances]:
-    """Apply the specifications of all brokers; restart at most one of them."""
+    """Apply the specifications of all brokers; restart at most one of them.
+
+    ``restarter`` decides the outcome.
+    """
     specs = [
         desired_brokers.spec(rows, keys, broker, session.layout_of(Kind.BROKER, broker.name))
         for broker in rows.brokers
@@ -29,7 +32,7 @@ def ensure(
 
 
 def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:
-    """Stop and delete every broker of a space that is being deleted.
+    """Stop and delete every broker of a space that is being deleted, after its last sample.
 
     Stored messages are deleted too, unless the person who deleted the space asked to keep volumes.
     """

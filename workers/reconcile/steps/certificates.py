@@ -1,6 +1,6 @@
 """Issue the space's authority and the server certificates, and store the public certificate.
 
-Certificates are renewed before they expire. The authority is created once, for ten years.
+Server certificates are renewed before they expire. The authority is created once, for ten years.
 """
 
 from controlplane.core.instance_names import Kind
@@ -18,8 +18,8 @@ def ensure(
 ) -> StepResult[Certificates]:
     """Issue what is missing or due, and store the certificate that the installation provides.
 
-    The certificates of public instances name the public endpoint. So this creates the endpoint,
-    which needs the namespace.
+    The certificates of public instances name the public endpoint. So the step also creates the
+    endpoint, which needs the namespace.
     """
     store = KeyStore(rows, rows.secrets)
     store.ensure_authority()

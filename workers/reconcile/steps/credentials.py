@@ -13,9 +13,10 @@ from workers.reconcile.space_rows import SpaceRows
 
 
 def ensure(rows: SpaceRows, routing: Routing, certificates: Certificates) -> StepResult[SpaceKeys]:
-    """Issue what is missing or due; return all keys of the space.
+    """Issue the client certificates that are missing or due; return all keys of the space.
 
-    The space's authority, which signs, is among ``certificates``.
+    ``certificates`` has the space's authority, which signs them. The one for the auth service is
+    signed by the control authority.
     """
     store = KeyStore(rows, certificates.stored)
     store.ensure_client(SecretName.CONTROL_CLIENT, desired.CONTROL_NAME)

@@ -2,8 +2,8 @@
 
 The last sample comes after the clients have gone, so everything that the addresses carried is
 billed. Clients of a standard space are at its routers: the step "router addresses" has disconnected
-them. In a brokered space this step takes their permissions and disconnects them. The messages that
-a queue still stores are deleted with it.
+them. In a brokered space this step takes the permissions of clients and disconnects them. The
+messages that a queue still stores are deleted with the queue.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def ensure(
     """Delete the leaving addresses at the brokers; wait until their last sample is recorded.
 
     ``applied``: findings of the step "router addresses", or of "broker addresses" in a brokered
-    space.
+    space. The findings of this step are the ids of the deleted addresses; their rows stay.
     """
     leaving = rows.leaving_addresses
     if not leaving:
@@ -50,9 +50,10 @@ def ensure(
 
 
 def _disconnect_clients(rows: SpaceRows, brokers: ManagedBrokers, keys: SpaceKeys) -> None:
-    """Take all permissions on leaving addresses, and close their links, at every broker.
+    """Take all permissions on leaving addresses, and close the connections that use them.
 
-    A broker that is down is not left out: it raises ``Unreachable``, so the deletion waits for it.
+    A whole pass also closes any other connection that is not permitted any more. A broker that is
+    down is not left out: it raises ``Unreachable``, so the deletion waits for the broker.
     """
     names = {address.address for address in rows.leaving_addresses}
     for broker in rows.brokers:

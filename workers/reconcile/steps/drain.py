@@ -41,7 +41,8 @@ def ensure(
     """Disconnect all clients from the brokers, and take the last sample of the whole space.
 
     The routers must be closed before, because they pass their clients' messages on to the brokers.
-    Done without a sample if no instance runs, or if the space has no certificates yet.
+    Waits for brokers that do not answer or refuse, and for the sample, until ten minutes after the
+    request. Done without a sample if no instance runs, or if the space has no certificates yet.
     """
     running = {instance.name for instance in session.list_instances()}
     if not running or SecretName.AUTHORITY not in keys.rows:
@@ -69,11 +70,12 @@ def ensure(
 
 
 def close_all(rows: SpaceRows, names: Sequence[str], close: Callable[[str], None]) -> Wait | None:
-    """Call ``close``, which disconnects the clients of one instance, for every named instance.
+    """Call ``close`` for each named instance; return a wait, or None if the deletion may go on.
 
-    Goes on with the others if it fails for one. Instances without a certificate are left out.
-    Returns a wait if a broker or router does not answer or refuses, and None if the deletion may go
-    on. Ten minutes after the deletion was requested, it goes on in spite of such failures.
+    ``close`` disconnects the clients of one instance. If it fails for one, the others are closed
+    all the same. Instances without a certificate are left out. The result is a wait if a broker or
+    router does not answer or refuses. From ten minutes after the request on, the deletion goes on
+    in spite of such failures.
 
     Raises:
         InfraError: the platform failed. After the ten minutes only if a retry can help.

@@ -19,7 +19,7 @@ def ensure(
     keys: SpaceKeys,
     instances: Instances,
 ) -> StepResult[ReachedEndpoint]:
-    """Store the endpoints, and delete rows of routers that the plan no longer has.
+    """Store where clients connect; delete the rows of routers that the plan no longer has.
 
     The pass over a new space stops here until its listeners can present the provided certificate.
     """
@@ -57,10 +57,10 @@ def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResul
 def _of_other_routers(
     rows: SpaceRows, session: Session, first: PublicEndpoint
 ) -> Mapping[str, PublicEndpoint]:
-    """Return the endpoints of the routers after the first, by name of the row.
+    """Return the endpoints of the routers after the first, by the name of their row.
 
     Empty if one endpoint leads to all routers, as a cluster's service does. If each router has its
-    own, a client that knows all of them can use another router while one is down.
+    own endpoint, a client that knows all of them can use another router while one is down.
     """
     found: dict[str, PublicEndpoint] = {}
     for number, router in enumerate(rows.router_names[1:], start=1):

@@ -1,4 +1,4 @@
-"""The namespace of the space, its isolation and its resource budget."""
+"""Create and delete the namespace of a space, with its isolation and its resource budget."""
 
 from controlplane.core.reasons import Reason
 from plans.catalog import publishing
@@ -9,7 +9,7 @@ from workers.reconcile.space_rows import SpaceRows
 
 
 def ensure(rows: SpaceRows, session: Session) -> StepResult[OpenNamespace]:
-    """Create or update the namespace, with a budget for the instances that the plan allows."""
+    """Create or update the namespace, with its isolation and the limits that the plan sets."""
     plan = publishing.space_plan_definition(rows.space.space_plan)
     # Brokers that a smaller plan no longer allows stay until they are drained.
     brokers = max(plan.max_brokers, len(rows.brokers))
@@ -26,7 +26,10 @@ def ensure(rows: SpaceRows, session: Session) -> StepResult[OpenNamespace]:
 
 
 def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:
-    """Delete the namespace with everything in it, unless it holds volumes that are kept."""
+    """Delete the namespace with everything in it, and wait until it is gone.
+
+    A namespace that holds volumes which are to be kept stays.
+    """
     if rows.keeps_volumes:
         return StepResult(Done("volumes are kept"), None)
     gone = session.delete_namespace()

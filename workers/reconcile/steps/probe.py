@@ -1,7 +1,8 @@
-"""Probe the brokers, because Ready means that messages pass.
+"""Probe the brokers of a space, because Ready means that messages pass.
 
-Each broker has an internal address of each kind, the twin. The probe sends a message through it and
-reads it back. In a brokered space the step also checks that the broker's public listener is open.
+Each kind of address has a twin: an internal address of each broker. The probe sends a message
+through the twin and reads it back. In a brokered space the step also checks that the broker's
+public listener is open.
 """
 
 from controlplane.core.instance_names import Kind, Listener
@@ -19,11 +20,11 @@ from workers.reconcile.space_rows import SpaceRows
 def ensure(
     rows: SpaceRows, session: Session, brokers: ManagedBrokers, addresses: BrokerAddresses
 ) -> StepResult[ProbedBrokers]:
-    """At each broker that is up, probe every kind of its changed addresses.
+    """At each broker that is up, probe the kinds of its changed addresses.
 
-    A full pass, and a pass over a space that was not ready, probe every kind in use. A space
-    without addresses gets the probe of a queue.
-    ``addresses``: findings of the step that has applied all addresses to these brokers.
+    A full pass, and a whole pass over a space that was not ready, probe every kind in use. A space
+    without addresses gets the probe of a queue. A failed probe makes the step wait. ``addresses``:
+    findings of the step that has applied all addresses to these brokers.
     """
     for name, applied in addresses.applied.items():
         try:

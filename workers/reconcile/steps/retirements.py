@@ -1,11 +1,12 @@
 """Delete the routers and brokers that a standard space does not need any more.
 
 A router is surplus if the plan has fewer routers. It is closed, sampled a last time and deleted;
-its clients reconnect to the others.
+its clients reconnect to the other routers.
 
-A broker is surplus if it is empty and no address is placed on it. Its row is deleted first. The
-broker and its volume are deleted in a later full pass, when no router connects to it any more. A
-broker that stores a message is never deleted, and one that does not answer never counts as empty.
+A broker is surplus if it is empty and no address is placed on it. The row of the broker is deleted
+first. The broker and its volume are deleted in a later full pass, when no router connects to it any
+more. A broker that stores a message is never deleted, and one that does not answer never counts as
+empty.
 """
 
 from dataclasses import dataclass
@@ -38,10 +39,13 @@ def ensure(
     metering: Metering,
     addresses: RouterAddresses,
 ) -> StepResult[None]:
-    """Delete surplus routers; in full passes brokers too, so that they are not recreated often.
+    """Delete surplus routers; in a full pass also surplus brokers or their rows.
 
-    The parameter ``addresses`` ensures that the other routers have all addresses before a router is
-    deleted, because its clients reconnect to them.
+    Brokers only in full passes, so that brokers are not deleted and created again often. Waits for
+    the last sample of a router.
+
+    ``addresses`` ensures that the other routers have all addresses before a router is deleted,
+    because its clients reconnect to them.
     """
     desired = addresses.desired
     rows = desired.rows
@@ -61,7 +65,7 @@ def ensure(
 
 
 def _list_surplus(desired: DesiredRouters) -> dict[Kind, list[str]]:
-    """Return the names of instances that no row and no plan asks for, by kind.
+    """Return the names of instances that no row of a broker and no plan asks for, by kind.
 
     They are found by their stored server certificates, because every instance gets one before it
     starts.
@@ -75,7 +79,7 @@ def _list_surplus(desired: DesiredRouters) -> dict[Kind, list[str]]:
 
 @dataclass(frozen=True)
 class _Retirement:
-    """Deletes instances of one space, and the rows that belong to them."""
+    """Deletes surplus instances of one space, and the rows that belong to them."""
 
     rows: SpaceRows
     session: Session
@@ -84,7 +88,10 @@ class _Retirement:
     metering: Metering
 
     def retire_router(self, desired: DesiredRouters, name: str) -> bool:
-        """Close, sample and delete a router; return False if its last sample is still pending."""
+        """Close, sample and delete a router; return False if its last sample is still pending.
+
+        A router that does not answer is deleted without a sample. Idempotent.
+        """
         space_id = self.rows.space.id
         if self._exists(name):
             try:
@@ -99,7 +106,7 @@ class _Retirement:
         return True
 
     def retire_broker(self, name: str) -> None:
-        """Delete a broker that is known to be empty; keep any other one."""
+        """Delete a broker and its volume if it is known to store no message; else keep both."""
         if self._exists(name):
             if not self._is_empty(name):
                 logger.warning(
@@ -112,7 +119,10 @@ class _Retirement:
         self._forget(name)
 
     def release(self, broker: Broker) -> None:
-        """Delete the row of a broker if it stores no message and no address is placed on it."""
+        """Delete the row of a broker that stores no message and on which no address is placed.
+
+        The broker itself is deleted by ``retire_broker`` in a later pass.
+        """
         is_used = any(
             placement.broker_id == broker.id
             for row in self.rows.addresses
@@ -136,6 +146,10 @@ class _Retirement:
             return False
 
     def _forget(self, name: str) -> None:
-        """Delete an instance's certificate, after the instance, which is found by it."""
+        """Delete the stored server certificate of an instance.
+
+        Call it after the instance was deleted, because ``_list_surplus`` finds instances by
+        certificates.
+        """
         secrets = SpaceSecret.objects.filter(space=self.rows.space)
         secrets.filter(name=SecretName.server(name)).delete()

@@ -43,8 +43,9 @@ def ensure(
 ) -> StepResult[RouterAddresses]:
     """Make every router that is up hold what the rows ask for; wait until it does.
 
-    The parameter ``addresses`` ensures that the brokers have their queues before the routers attach
-    links to them.
+    Closes connections that are not permitted any more. The step also waits until the auth service
+    knows all changes of logins. ``addresses`` ensures that the brokers have their queues before the
+    routers attach links to them.
     """
     rows = desired.rows
     # An address that brokers refuse cannot clash: it never becomes an entity of a router.
@@ -85,7 +86,10 @@ def ensure(
 def forget_departed(
     routers: ManagedRouters, addresses: RouterAddresses, departures: Departures
 ) -> StepResult[None]:
-    """Delete the entities that kept the counters of addresses which no broker holds any more."""
+    """Delete the entities that kept the counters of addresses which no broker holds any more.
+
+    At every router of the space: one that is down ends the step with a wait.
+    """
     if not departures.gone:
         return StepResult(Done(), None)
     desired = addresses.desired
@@ -105,7 +109,7 @@ def forget_departed(
 
 
 def _find_clashes(desired: DesiredRouters) -> Mapping[str, Problem]:
-    """Return a final problem for each address that routers cannot tell from an older one, by id."""
+    """Return {address id: problem} for addresses that routers cannot tell from an older one."""
     clashes = desired.find_clashes()
     found: dict[str, Problem] = {}
     for row in desired.rows.wanted_addresses:
@@ -121,7 +125,10 @@ def _find_clashes(desired: DesiredRouters) -> Mapping[str, Problem]:
 
 
 def _remember_patches(rows: SpaceRows, seen: Sequence[frozenset[Patch]]) -> bool:
-    """Store the patches that all running routers have; return whether they have changed."""
+    """Store the patches that every running router has; return whether the stored value has changed.
+
+    ``seen`` has the patches of each router. The row in ``rows`` keeps the old value.
+    """
     known = rows.space.router_patches
     common = sorted(frozenset.intersection(*seen)) if seen else known
     if common == known:
@@ -153,7 +160,7 @@ def _repair_stuck(
 ) -> None:
     """Recreate links that a router shows as active although their queue has no consumer.
 
-    ``reattach`` of the router driver says how such links come about.
+    ``reattach`` of the router driver describes how such links come about.
     """
     unread = {
         broker.name: brokers.driver.list_unread(brokers.targets.of(broker.name))
@@ -169,10 +176,10 @@ def _repair_stuck(
 
 
 def _disconnect_clients(routers: ManagedRouters, desired: DesiredRouters) -> Wait | None:
-    """Close connections without permission; return a wait until the auth service has the change.
+    """Close connections that are not permitted any more, and those with links on leaving addresses.
 
-    None if it has. Nothing is done unless the pass is full, or a user or all logins have changed,
-    or an address is being deleted.
+    Return a wait if the auth service may not know a change of logins yet, else None. Does nothing
+    unless the pass is full, a user or all logins have changed, or an address is being deleted.
     """
     rows = desired.rows
     leaving = [address.address for address in desired_routers.list_leaving(rows)]

@@ -1,7 +1,7 @@
-"""Probe the routers, because Ready means that messages pass.
+"""Probe the routers of a standard space, because Ready means that messages pass.
 
-The probe sends a message to an internal address of each router and reads it back. Each kind of
-address has such a twin, whose messages take the same path.
+Each kind of address has a twin: an internal address of each router, whose messages take the same
+path. The probe sends a message to the twin and reads it back.
 """
 
 from controlplane.core.reasons import Reason
@@ -23,11 +23,11 @@ _TWINS = {
 
 
 def ensure(routers: ManagedRouters, addresses: RouterAddresses) -> StepResult[None]:
-    """At each router that is up, probe every kind of changed addresses.
+    """At each router that is up, probe the kinds of the changed addresses.
 
-    A full pass, and a pass over a space that was not ready, probe every kind in use. A space
-    without addresses gets the probe of an anycast address. ``addresses``: findings of the step that
-    has applied all addresses to these routers.
+    A full pass, and a whole pass over a space that was not ready, probe every kind in use. A space
+    without addresses gets the probe of an anycast address. A failed probe makes the step wait.
+    ``addresses``: findings of the step that has applied all addresses to these routers.
     """
     rows = addresses.desired.rows
     probed = rows.wanted_addresses if rows.probes_all else rows.changed_addresses

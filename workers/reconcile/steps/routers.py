@@ -1,4 +1,4 @@
-"""The router instances: write their files, start or restart them, check that they answer.
+"""Write the files of a space's routers, start or restart the routers, check that they answer.
 
 The configuration file also holds every entity that the step ``router addresses`` maintains through
 management. So a router that restarts by itself serves as before, even if no worker runs.
@@ -25,7 +25,8 @@ def ensure(
 ) -> StepResult[Instances]:
     """Apply the specifications of all routers; restart at most one of them.
 
-    The findings are about all instances: the routers, and those in ``brokers``.
+    The findings are about all instances: the routers, and those in ``brokers``. ``restarter``
+    decides the outcome.
     """
     specs = [desired.spec(name) for name in rows.router_names]
     return restarter.ensure(specs, routers.answers, brokers.found)
@@ -34,10 +35,11 @@ def ensure(
 def empty(
     rows: SpaceRows, session: Session, routers: ManagedRouters, desired: DesiredRouters
 ) -> StepResult[ClosedRouters]:
-    """Remove the addresses from all routers and disconnect all clients, but keep the counters.
+    """Remove the addresses from all running routers, disconnect the clients, keep the counters.
 
     For the deletion of a space. No client can reconnect, because the auth service refuses logins to
-    a space whose deletion is requested.
+    a space whose deletion is requested. A router that does not answer makes the step wait, until
+    ten minutes after the request.
     """
     running = {instance.name for instance in session.list_instances()}
     names = [name for name in rows.router_names if name in running]
@@ -46,7 +48,7 @@ def empty(
 
 
 def remove(session: Session, _sampled: LastSample) -> StepResult[None]:
-    """Stop and delete every router of a space that is being deleted."""
+    """Stop and delete every router of a space that is being deleted, after its last sample."""
     for instance in session.list_instances():
         if instance.kind is Kind.ROUTER:
             session.delete_instance(instance.name)
