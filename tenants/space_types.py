@@ -1,4 +1,4 @@
-"""The types of space that this installation can run: brokered, and standard if it has routers."""
+"""Say which types of space this installation can run: brokered, and standard if it has routers."""
 
 from collections.abc import Sequence
 

@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class Listener(StrEnum):
-    """A TCP port of an instance, named after its purpose."""
+    """The purpose of a TCP port on which an instance listens; the number is chosen elsewhere."""
 
     AMQPS = "amqps"  # public: clients connect here
     # Internal, with mutual TLS: workers connect to all instances, and routers to brokers.

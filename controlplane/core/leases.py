@@ -153,6 +153,6 @@ def _renew(
 
 
 def _extend(name: str, holder: str, seconds: float) -> bool:
-    """Extend the lease by ``seconds`` from now; False when ``holder`` no longer has it."""
+    """Make the lease expire ``seconds`` from now; return False if ``holder`` has it no more."""
     mine = Lease.objects.filter(name=name, holder=holder)
     return bool(mine.update(expires_at=timezone.now() + timedelta(seconds=seconds)))

@@ -27,7 +27,10 @@ class Occupied(Conflict):
 
 @dataclass(frozen=True)
 class _Lock:
-    """The open lock file. Its text names the command that holds the lock, for others to display."""
+    """An open lock file, with its lock held or not.
+
+    The text of the file names the command that holds the lock, for other commands to display.
+    """
 
     file: TextIO
 

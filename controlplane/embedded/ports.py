@@ -89,7 +89,7 @@ class Claims:
         return False
 
     def take_any(self) -> int:
-        """Claim and return a free port that may be stored and is not among these claims yet."""
+        """Claim and return a random free port that may be stored and is not claimed here yet."""
         while (port := random.choice(_STABLE)) in self._claimed or not self.take(port):
             pass
         return port

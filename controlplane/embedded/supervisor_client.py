@@ -61,7 +61,11 @@ class Program:
     log_bytes: int = 5_000_000
 
     def guarded_command(self) -> list[str]:
-        """Return the command to run: if guarded, inside setpriv with a parent-death signal."""
+        """Return the command that supervisord runs: ``command``, inside setpriv if ``guarded``.
+
+        setpriv makes the kernel send TERM when supervisord dies. Without setpriv on this machine
+        the command stays as it is.
+        """
         setpriv = shutil.which("setpriv", path=SYSTEM_PATH)
         if self.guarded and setpriv:
             # The kernel sends TERM when supervisord dies: no orphan may keep ports or journals.
@@ -102,11 +106,11 @@ class ProgramStatus:
 
 
 class SupervisorClient:
-    """Controls one supervisord through its unix socket; its programs are files in ``programs_dir``.
+    """A client that controls one supervisord through its unix socket, a connection for each call.
 
-    Several processes may use it at once: ``ensure`` and ``remove`` hold a file lock. Every method
-    that calls supervisord raises ``Unavailable`` if it does not answer, except ``is_up`` and
-    ``find_pid``.
+    The programs of supervisord are files in ``programs_dir``. Several processes may have clients of
+    one supervisord: ``ensure`` and ``remove`` hold a file lock. Every method that calls supervisord
+    raises ``Unavailable`` if supervisord does not answer, except ``is_up`` and ``find_pid``.
     """
 
     def __init__(self, socket: Path, programs_dir: Path) -> None:

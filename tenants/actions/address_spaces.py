@@ -36,7 +36,7 @@ class SpaceExists(Conflict):
 
 
 class SpaceTerminating(Conflict):
-    """The space is being deleted, so nothing in it can change."""
+    """The space is being deleted or is deleted, so nothing in it can be created or changed."""
 
     code = "address_space.terminating"
 

@@ -51,7 +51,7 @@ def issue(
 
 
 def revoke(*, token: ApiToken, by: Actor) -> None:
-    """Revoke the token: from now on ``find`` does not find it. Idempotent."""
+    """Revoke the token: from now on ``find`` returns None for its clear text. Idempotent."""
     with transaction.atomic():
         # The filter makes a second revocation change nothing and write no second audit event.
         ended = ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True)

@@ -1,4 +1,4 @@
-"""A request for an operation on the messages of one address; a worker carries it out."""
+"""The model of requests for operations on the messages of one address."""
 
 from django.db import models
 from django.db.models import Q

@@ -50,7 +50,7 @@ class Tenant(Timestamped):
 
 
 class Membership(Timestamped):
-    """A person's role in a tenant. Key: (tenant, user)."""
+    """The row that makes a person a member of a tenant, with a role. Key: (tenant, user)."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
