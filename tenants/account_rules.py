@@ -19,16 +19,17 @@ _COUNTRY = re.compile("([A-Z]{2})?")  # ISO 3166-1 alpha-2, or empty
 
 
 class SignupDisabled(Denied):
-    """Signing up is switched off in this installation."""
+    """Sign-up is switched off in this installation."""
 
     code = "signup.disabled"
 
 
 @dataclass(frozen=True)
 class BillingDetails:
-    """The buyer's details for invoices.
+    """The tenant's details, as the buyer, that its invoices state; not checked by this class.
 
     An invoice is held while name, email, address or country is empty; messaging works without them.
+    ``billing_time_zone`` decides when a billing month begins.
     """
 
     billing_name: str = ""
@@ -40,7 +41,7 @@ class BillingDetails:
 
 
 def require_signup() -> None:
-    """Raise SignupDisabled if sign-up is switched off in this installation."""
+    """Raise SignupDisabled if the setting ``SIGNUP_ENABLED`` is off in this installation."""
     if not settings.SIGNUP_ENABLED:
         raise SignupDisabled(
             "Sign-up is switched off here: ask the operator for an account, or to set "
@@ -49,10 +50,10 @@ def require_signup() -> None:
 
 
 def legal_email(email: str) -> str:
-    """Return the email address in its stored form, stripped and in lower case.
+    """Check the email of a new account; return it in its stored form, stripped and in lower case.
 
     Raises:
-        Invalid: it is not an email address, or it is too long.
+        Invalid: ``email`` is not an email address, or longer than 150 characters.
     """
     # Lower case, because people log in with the email and do not remember its capitals.
     address = email.strip().lower()
@@ -68,10 +69,10 @@ def legal_email(email: str) -> str:
 
 
 def legal_name(organization: str) -> str:
-    """Return the name of an organization, stripped.
+    """Check the name of an organization; return it without spaces at both ends.
 
     Raises:
-        Invalid: it is empty or too long, or contains control characters.
+        Invalid: the name is empty or longer than 200 characters, or contains control characters.
     """
     name = organization.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
@@ -84,7 +85,7 @@ def legal_name(organization: str) -> str:
 
 
 def is_email(address: str) -> bool:
-    """Return whether Django's validator accepts the email address."""
+    """Return whether Django's validator accepts ``address`` as an email address."""
     try:
         validate_email(address)
     except ValidationError:
@@ -93,7 +94,10 @@ def is_email(address: str) -> bool:
 
 
 def check_password(password: str, user: User) -> None:
-    """Raise Invalid if the installation's password rules refuse the password."""
+    """Raise Invalid if Django's password validators in the settings refuse the password.
+
+    ``user`` need not be stored yet; validators compare the password with its fields.
+    """
     try:
         validate_password(password, user)
     except ValidationError as error:
@@ -105,9 +109,9 @@ def check_password(password: str, user: User) -> None:
 
 
 def check_details(details: BillingDetails) -> None:
-    """Raise Invalid if a detail is wrong; the error's fields name each wrong one.
+    """Raise Invalid if a billing detail is wrong; the error's fields name each wrong detail.
 
-    An empty detail is legal, except for the time zone.
+    An empty detail is valid, except for the time zone. An invoice may still need it.
     """
     wrong: dict[str, list[str]] = {}
     for name, value in asdict(details).items():

@@ -1,4 +1,4 @@
-"""Checks of an address against plans and against the rows of its space.
+"""Check a new or changed address against plans and against the rows of its space.
 
 ``tenants.actions.addresses`` calls them. A check that reads rows needs the lock of the space's row,
 so that what it finds stays true until the commit.
@@ -17,19 +17,19 @@ from tenants.models import Address, AddressSpace, AddressType, SpaceType
 
 
 class AddressExists(Conflict):
-    """The space already has this address, or one that its routers treat as equal."""
+    """The space already has an address of this name, or of one that its routers treat as equal."""
 
     code = "address.exists"
 
 
 class AddressInUse(Conflict):
-    """Other addresses need this one: it is their topic, or takes their dead letters."""
+    """Other addresses need this one: it is their topic, or takes their dead or expired messages."""
 
     code = "address.in_use"
 
 
 def check_plan(space: AddressSpace, type: str, plan: AddressPlan) -> None:
-    """Raise Invalid if the plan is for another type of address or space."""
+    """Raise Invalid if ``plan`` is for another type of address than ``type``, or of space."""
     if plan.address_type != type or plan.space_type != space.type:
         raise Invalid(
             f"The plan {plan.key!r} is for a {plan.address_type} in a {plan.space_type} space; "
@@ -40,7 +40,10 @@ def check_plan(space: AddressSpace, type: str, plan: AddressPlan) -> None:
 
 
 def check_included(key: str, allowed: tuple[str, ...]) -> None:
-    """Raise Denied if the tenant's plan does not include the address plan ``key``."""
+    """Raise Denied if the address plan ``key`` is not among ``allowed``.
+
+    ``allowed`` are the keys of the address plans that the tenant's own plan includes.
+    """
     if key not in allowed:
         raise Denied(
             f"Your plan does not include {key!r}; it includes: {', '.join(allowed)}. Move to a "
@@ -51,9 +54,11 @@ def check_included(key: str, allowed: tuple[str, ...]) -> None:
 
 
 def check_free(space: AddressSpace, address: str) -> None:
-    """Raise AddressExists if the space has the address, or one that its routers treat as equal.
+    """Raise AddressExists if the name ``address`` is taken in the space.
 
-    The caller holds the space's lock, so that a free name stays free until the commit.
+    In a standard space an address that routers treat as equal takes the name too, and everywhere
+    one that is still being deleted. The caller holds the lock of the space's row, so that a free
+    name stays free until the commit.
     """
     # A name is free only when its deletion is complete, as in the constraint ``address_once``.
     rows = space.addresses.filter(deleted_at__isnull=True)
@@ -75,9 +80,10 @@ def check_free(space: AddressSpace, address: str) -> None:
 
 
 def targets_of(space: AddressSpace, settings: AddressSettings, address: str) -> list[Address]:
-    """Return the addresses of the locked space to which brokers move messages of ``address``.
+    """Return the addresses that ``settings`` name for dead letters and expired messages, each once.
 
-    These are its targets of dead letters and of expired messages, each once.
+    ``address`` is the name of the address that has or will have ``settings``. The caller has locked
+    the row of ``space``.
 
     Raises:
         Invalid: a target is ``address`` itself, has a type that cannot be a target, is being
@@ -109,10 +115,12 @@ def targets_of(space: AddressSpace, settings: AddressSettings, address: str) -> 
 
 
 def check_lifetimes(settings: AddressSettings, plan: PlanSettings) -> None:
-    """Raise Invalid if a lifetime in ``settings`` would have no effect.
+    """Raise Invalid if a lifetime in ``settings`` contradicts the longest lifetime in force.
 
-    A broker ignores the default lifetime if there is a longest one. Without a longest one, it would
-    give the shortest lifetime to messages without a time to live.
+    The longest lifetime in force comes from ``settings`` or ``plan``. If there is one,
+    ``message_ttl_default_ms`` would have no effect, and ``message_ttl_min_ms`` must not be larger.
+    Without one, ``message_ttl_min_ms`` is refused: the broker would give this lifetime to all
+    messages without a time to live.
     """
     longest = address_types.effective(settings, plan).message_ttl_ms
     if settings.message_ttl_default_ms is not None and longest is not None:
@@ -133,9 +141,10 @@ def check_lifetimes(settings: AddressSettings, plan: PlanSettings) -> None:
 
 
 def check_unused(row: Address) -> None:
-    """Raise AddressInUse if another address of the locked space needs this one.
+    """Raise AddressInUse if another address of the space needs ``row``.
 
-    Addresses that are being deleted do not count.
+    It does if ``row`` is its topic, or takes its dead or expired messages. Addresses that are being
+    deleted do not count. The caller has locked the row of the space.
     """
     dependents = (
         Address.objects.filter(space_id=row.space_id, deletion_requested_at__isnull=True)
@@ -152,10 +161,10 @@ def check_unused(row: Address) -> None:
 
 
 def topic_of(space: AddressSpace, type: str, name: str) -> Address | None:
-    """Return the topic ``name`` for a new subscription; None for other types of address.
+    """Return the row of the topic ``name`` for a new subscription; None if ``type`` is another.
 
     Raises:
-        Invalid: the space has no such topic, or it is being deleted.
+        Invalid: the space has no topic of this name, or the topic is being deleted.
     """
     # ``address_rules`` has refused a topic for any other type.
     if type != AddressType.SUBSCRIPTION:

@@ -1,7 +1,7 @@
 """Validation of an address's name, type and settings.
 
-Pure: reads neither rows nor Django settings, so it needs no lock. Checks that need rows are in
-``tenants.address_admission``.
+The functions read neither rows nor Django settings, so they need no lock. Checks that need rows are
+in ``tenants.address_admission``.
 """
 
 import re
@@ -28,7 +28,7 @@ if set(SpaceType.values) != set(address_types.SPACE_TYPES):
 
 
 def check_name(space_type: str, address: str) -> None:
-    """Check that the address's name is legal in a space of this type.
+    """Check that ``address`` is a legal name in a space of this type; it may still be taken.
 
     Raises:
         Invalid: the name is not legal; the message says why.
@@ -45,7 +45,9 @@ def check_name(space_type: str, address: str) -> None:
 
 
 def name_at_routers(address: str) -> str:
-    """Return the address as routers compare it: with ``/`` for ``.``, as both separate levels.
+    """Return the name as routers compare it: with ``/`` for each ``.``, as both separate levels.
+
+    Two addresses of a standard space must not have the same name in this form.
 
     Source: Qpid Dispatch 1.19, parse_tree.c (``token separators``).
     """
@@ -53,10 +55,10 @@ def name_at_routers(address: str) -> str:
 
 
 def check_type(space_type: str, address_type: str) -> None:
-    """Check that a space of this type offers the address type.
+    """Check that a space of ``space_type`` offers addresses of ``address_type``.
 
     Raises:
-        Invalid: the type is not offered; the message lists those that are.
+        Invalid: ``address_type`` is not offered; the message lists the types that are.
     """
     offered = address_types.offered_in(space_type)
     if address_type in offered:
@@ -69,10 +71,12 @@ def check_type(space_type: str, address_type: str) -> None:
 
 
 def check_settings(space_type: str, address_type: str, settings: AddressSettings) -> None:
-    """Check that the settings are in range and apply to this type of address.
+    """Check that the settings with a value apply to this type of address and are in range.
+
+    That a setting names an existing address is not checked here.
 
     Raises:
-        Invalid: the error's fields name each setting that is wrong.
+        Invalid: a setting is wrong; the error's fields name each one that is.
     """
     wrong = {}
     for name, value in settings.given().items():

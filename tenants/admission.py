@@ -1,8 +1,9 @@
-"""Quota checks: compares what a tenant or a space uses with what its plan allows.
+"""Quota checks: compare what a tenant or a space uses with what its plan allows.
 
-Actions call it inside their transaction, with the tenant's or the space's row locked. Pages and the
-API, which show limits and use, call it without a lock. The number of queries does not grow with the
-number of rows. To avoid deadlocks, a caller that locks both rows locks the tenant's first.
+Actions call this module inside their transaction, with the tenant's or the space's row locked.
+Pages and the API, which show limits and use, call it without a lock. The number of queries does not
+grow with the number of rows. To avoid deadlocks, a caller that locks both rows locks the tenant's
+first.
 """
 
 from collections import Counter
@@ -32,30 +33,34 @@ from tenants.placement import BrokerUse, Limits
 
 
 class NoPlan(Conflict):
-    """The tenant has no open subscription to a plan, so nothing can be admitted."""
+    """The tenant has no open subscription to a plan, so no change can be admitted."""
 
     code = "plan_subscription.missing"
 
 
 @dataclass(frozen=True)
 class CreditUse:
-    """The credit that the addresses of one space take: per broker, and on all routers together."""
+    """What the addresses of one space take: per broker, and on all routers together.
+
+    ``brokers`` has one element for each broker row of the space, in the order of ordinals.
+    ``router_credit`` is in thousandths.
+    """
 
     brokers: tuple[BrokerUse, ...]
     router_credit: int
 
 
 def locked_tenant(tenant: Tenant) -> Tenant:
-    """Return the tenant's row, locked until the transaction ends.
+    """Read the tenant's row again and lock it until the transaction ends; return it.
 
-    So two actions on one tenant check quotas and other rules one after the other. ``FOR NO KEY
-    UPDATE``: other transactions can still insert rows that refer to the tenant.
+    So two actions on one tenant check quotas and other rules one after the other. The lock is ``FOR
+    NO KEY UPDATE``: other transactions can still insert rows that refer to the tenant.
     """
     return Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
 
 
 def plan_of(tenant: Tenant) -> PlanDefinition:
-    """Return the definition of the plan version that the tenant subscribes to now.
+    """Return the definition of the commercial plan version that the tenant subscribes to now.
 
     Raises:
         NoPlan: the tenant has no open subscription.
@@ -71,21 +76,28 @@ def plan_of(tenant: Tenant) -> PlanDefinition:
 
 
 def limits(tenant: Tenant) -> dict[str, int]:
-    """Return the tenant's limits in force: those of its plan, unless an override replaces them."""
+    """Return {resource: limit} of the tenant: its plan's limits, replaced by overrides in force.
+
+    A resource without an entry is not limited.
+
+    Raises:
+        NoPlan: the tenant has no open subscription.
+    """
     return in_force(tenant, plan_of(tenant))
 
 
 def in_force(tenant: Tenant, plan: PlanDefinition) -> dict[str, int]:
-    """Return the limits that the tenant has, or would have, on ``plan``.
+    """Return {resource: limit} that the tenant has, or would have, on ``plan``.
 
-    Overrides in force replace those of the plan.
+    Limits of overrides that are in force now replace those of the plan. A resource without an entry
+    is not limited.
     """
     overrides = QuotaOverride.objects.filter(tenant=tenant)
     return checks.effective(plan, overrides, timezone.now())
 
 
 def used(tenant: Tenant, resource: Resource) -> int:
-    """Return how many rows of ``resource`` the tenant has. Rows that are being deleted count.
+    """Return how many rows of ``resource`` the tenant has, those that are being deleted included.
 
     Raises:
         KeyError: the resource is not counted in rows per tenant.
@@ -107,7 +119,7 @@ def use_of_all(tenant: Tenant) -> dict[Resource, int]:
 
 
 def check(tenant: Tenant, resource: Resource, *, asked: int = 1) -> None:
-    """Check that ``asked`` more of ``resource`` fit the tenant's limit. For 0 it reads nothing.
+    """Check that ``asked`` more of ``resource`` fit the tenant's limit; 0 always fits.
 
     Lock the tenant's row first (``locked_tenant``); otherwise two concurrent requests may both pass
     and together exceed the limit.
@@ -115,15 +127,16 @@ def check(tenant: Tenant, resource: Resource, *, asked: int = 1) -> None:
     Raises:
         QuotaExceeded: the tenant's limit would be exceeded.
         NoPlan: the tenant has no open subscription.
+        KeyError: the resource is not counted in rows per tenant.
     """
     if asked:
         checks.require(limits(tenant), resource, used=used(tenant, resource), asked=asked)
 
 
 def check_space(space: AddressSpace, resource: Resource) -> None:
-    """Check that one more address or messaging user fits the space's plan. Lock the space first.
+    """Check that one more address or messaging user fits the limit of the space's plan.
 
-    ``resource`` is SPACE_ADDRESSES; any other value means messaging users.
+    ``resource`` is SPACE_ADDRESSES or SPACE_USERS. Lock the row of the space first.
 
     Raises:
         QuotaExceeded: the space plan's limit would be exceeded.
@@ -137,7 +150,10 @@ def check_space(space: AddressSpace, resource: Resource) -> None:
 
 
 def credit_use(space: AddressSpace) -> CreditUse:
-    """Return the credit that the space's addresses take, in placements of every state."""
+    """Return the credit that the space's addresses take, and the bytes that they may store.
+
+    Placements of every state count, also those of addresses that are being deleted.
+    """
     # An address keeps its credit until its deletion is complete.
     placed = Placement.objects.filter(address__space=space, address__deleted_at__isnull=True)
     credits = Sum("placements__broker_credit", filter=Q(placements__in=placed))
@@ -152,7 +168,10 @@ def credit_use(space: AddressSpace) -> CreditUse:
 
 
 def stored_bytes(placed: QuerySet[Placement, Placement]) -> Counter[str]:
-    """Return {broker id: bytes that the placed addresses may store on it}, in one query."""
+    """Return {broker id: bytes that the addresses of ``placed`` may store there}, in one query.
+
+    Placements on routers are left out. A broker without a placement counts as 0.
+    """
     rows = placed.exclude(broker=None).select_related("address__address_plan")
     found: Counter[str] = Counter()
     for row in rows:
@@ -161,15 +180,16 @@ def stored_bytes(placed: QuerySet[Placement, Placement]) -> Counter[str]:
 
 
 def bytes_of(address: Address) -> int:
-    """Return the bytes that an address may store on each of its brokers, by its plan.
+    """Return the bytes that the plan of an address lets it store on each of its brokers.
 
-    A lower limit of its own does not count, so that it can be raised again.
+    The address may have set a lower ``max_bytes``. That is ignored here, so that the tenant can
+    raise it again.
     """
     return sold_sizes.stored_bytes(publishing.address_plan_definition(address.address_plan))
 
 
 def space_limits(plan: SpacePlanDefinition) -> Limits:
-    """Return the placement limits of a space plan."""
+    """Return the limits of a space plan in the form that ``placement.place`` takes."""
     # A plan of before the size was a part of plans sells no bytes, so nothing is refused for them.
     knows = plan.broker_disk_gb is not None or not plan.broker_persistent
     return Limits(

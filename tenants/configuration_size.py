@@ -1,9 +1,10 @@
-"""Whether the start-up files of a space still fit into the objects of a cluster.
+"""Check that the start-up files of a space still fit into the objects of a cluster.
 
-A cluster takes 1 MiB in one object, and a broker of a brokered space lists, for each address, every
-user who may use it. ``tenants.actions`` checks before it adds an address, a user or a permission.
-The sizes are those of ``workers.messaging.brokers.broker_xml`` and never too small, which a test
-checks. Direct addresses and standard spaces need no check: their plans are checked when published.
+A cluster takes 1 MiB in one object. The file of a brokered space's broker lists, for each address,
+every user who may use the address. ``tenants.actions`` checks the size in the transaction that adds
+an address, a user or a permission. The sizes here estimate the files that
+``workers.messaging.brokers.broker_xml`` renders and are never too small, which a test checks.
+Standard spaces need no check: their plans are checked when they are published.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,13 +26,16 @@ _ESCAPED = 5  # more bytes for a character that XML escapes
 
 
 class ConfigurationFull(Conflict):
-    """The files of the space would not fit into an object of a cluster."""
+    """The start-up files of the space's broker would not fit into one object of a cluster."""
 
     code = "address_space.configuration_full"
 
 
 def of(space: AddressSpace) -> int:
-    """Return about how many bytes the file of the space needs; 0 for standard spaces."""
+    """Return the estimated bytes of the start-up file of a brokered space; 0 for a standard space.
+
+    Addresses and users that are being deleted do not count.
+    """
     if space.type != SpaceType.BROKERED:
         return 0
     addresses = space.addresses.filter(deletion_requested_at__isnull=True)
@@ -42,12 +46,13 @@ def of(space: AddressSpace) -> int:
 
 
 def check(space: AddressSpace, *, before: int = 0) -> None:
-    """Check that the files of the locked space, with the rows as they are now, fit.
+    """Check that the start-up file of the space fits, with the rows as this transaction left them.
 
-    ``before``: ``of`` before the change. A space that is too large already may always shrink.
+    Call it after the change, with the row of the space locked. ``before`` is the result of ``of``
+    before the change: a space that was too large already may shrink or stay as large.
 
     Raises:
-        ConfigurationFull: they do not; the message says what to do.
+        ConfigurationFull: the file does not fit; the message says what to do.
     """
     size = of(space)
     if size > max(OBJECT_BYTES, before):
@@ -63,9 +68,10 @@ def check(space: AddressSpace, *, before: int = 0) -> None:
 def estimate(
     addresses: Iterable[tuple[str, str]], users: Iterable[tuple[str, Sequence[Mapping[str, Any]]]]
 ) -> int:
-    """Return the bytes that the file needs for ``addresses`` (name, type) and ``users``.
+    """Return the bytes that the file needs at most for ``addresses`` and ``users``.
 
-    ``users``: name and permissions (``MessagingUser.permissions``).
+    An address is a pair of name and type. A user is a pair of name and permissions
+    (``MessagingUser.permissions``).
     """
     total, stored = 0, []
     for name, kind in addresses:
@@ -87,7 +93,11 @@ def _length(name: str) -> int:
 
 
 def _may_match(patterns: Iterable[str], name: str) -> bool:
-    """Return whether a pattern matches the name, or may match it: this compares prefixes only."""
+    """Return whether one of ``patterns`` may match the name of an address.
+
+    Wildcards are not evaluated: the text before the first one is compared with the begin of the
+    name. So the result may be True for a name that no pattern matches.
+    """
     return any(
         pattern == name
         or ("*" in pattern and name.startswith(pattern.split("*")[0]))

@@ -1,7 +1,7 @@
-"""The newest reading of each address, as metering stored it. No engine is asked.
+"""Read the newest reading of each address from the rows that metering stored. No engine is asked.
 
-API, portal and metrics read it. ``workers.metering.live_rows`` writes the rows, and adds up the
-parts of several instances with ``add_up`` too.
+API, portal and the metrics of tenants call it. ``workers.metering.live_rows`` writes the rows, and
+also uses ``add_up``, which adds up the parts of several instances.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,8 @@ from controlplane.core.address_types import BrokerForm
 from controlplane.core.instance_names import Kind
 from tenants.models import Address, AddressReading, AddressSpace, SpaceReading
 
-# Names in ``AddressReading.parts``, which are persistent. These are sums over the instances.
+# Names in ``AddressReading.parts``, which are persistent. Their values are added up over the
+# instances.
 _SUMS = (
     "depth",
     "stored_bytes",
@@ -28,10 +29,11 @@ _SUMS = (
 
 @dataclass(frozen=True)
 class Gauges:
-    """The values of an address over all its instances. None: the engines cannot know it.
+    """The present values of one address, added up over all its instances.
 
-    ``oldest_at`` is when the oldest stored message arrived; None also if nothing is stored.
-    ``expired`` and ``dead_lettered`` are counted since the engines started.
+    None: no instance reports such a value for this address. ``oldest_at`` is when the oldest stored
+    message arrived; None also if nothing is stored. ``expired`` and ``dead_lettered`` are messages
+    since each instance started, so they return to 0 when it restarts.
     """
 
     depth: int | None = None
@@ -48,9 +50,12 @@ class Gauges:
 class LiveReading:
     """The newest reading of one address.
 
-    * ``as_of``: when the instance that has been silent for longest answered last.
-    * ``messages_in``, ``messages_out``: since the first reading of the address.
-    * ``in_per_second``, ``out_per_second``: between the last two samples; None before the second.
+    * ``as_of``: the oldest of the times at which the instances of the address last answered. All
+      values are at least as new.
+    * ``messages_in``, ``messages_out``: messages that Waypost saw arrive and leave since the first
+      reading of the address.
+    * ``in_per_second``, ``out_per_second``: messages between the last two samples, per second; None
+      before the second sample.
     """
 
     as_of: datetime
@@ -62,15 +67,15 @@ class LiveReading:
 
     @property
     def oldest_seconds(self) -> int | None:
-        """The age of the oldest stored message at ``as_of``."""
+        """The age in seconds of the oldest stored message at ``as_of``; None if none is known."""
         oldest_at = self.gauges.oldest_at
         return None if oldest_at is None else max(0, int((self.as_of - oldest_at).total_seconds()))
 
 
 def of_addresses(space: AddressSpace, addresses: Iterable[Address]) -> dict[str, LiveReading]:
-    """Return {address id: reading} of some addresses of a space, by two queries.
+    """Return {address id: reading} of ``addresses``, which belong to ``space``, by two queries.
 
-    Addresses that were never read are missing.
+    Addresses for which no instance has reported a value yet are missing in the result.
     """
     types = {address.id: address.type for address in addresses}
     stored = SpaceReading.objects.filter(space=space).first()
@@ -84,7 +89,11 @@ def of_addresses(space: AddressSpace, addresses: Iterable[Address]) -> dict[str,
 
 
 def of_spaces(space_ids: Iterable[str]) -> dict[str, dict[str, LiveReading]]:
-    """Return {space id: {address: reading}} of all addresses of some spaces, by two queries."""
+    """Return {space id: {name of the address: reading}} of some spaces, by two queries.
+
+    A space that was never read is missing in the result. So are deleted addresses, and those for
+    which no instance has reported a value yet.
+    """
     stored = {row.space_id: row.answered for row in SpaceReading.objects.filter(pk__in=space_ids)}
     found: dict[str, dict[str, LiveReading]] = {space_id: {} for space_id in stored}
     rows = AddressReading.objects.select_related("address").filter(
@@ -99,10 +108,12 @@ def of_spaces(space_ids: Iterable[str]) -> dict[str, dict[str, LiveReading]]:
 
 
 def add_up(address_type: str, parts: Mapping[str, Mapping[str, Any]], *, routed: bool) -> Gauges:
-    """Return the values of an address from those of its instances.
+    """Add up the values of one address over its instances.
 
-    ``routed``: the space has routers. The receivers and senders of its queues are then clients of
-    the routers, and those that a broker sees are the routers themselves.
+    ``parts`` is ``AddressReading.parts``: {instance: {name: value}}. A value that no instance
+    reports is None. ``oldest_at`` is the earliest of all. ``routed``: the space has routers. Then
+    the ``consumers`` and ``producers`` that brokers report for a queue or subscription are left
+    out, because these are the routers themselves.
     """
     row = address_types.BY_SLUG.get(address_type)
     is_queue = row is not None and row.broker_form in (BrokerForm.QUEUE, BrokerForm.QUEUE_OF_TOPIC)
@@ -121,7 +132,7 @@ def add_up(address_type: str, parts: Mapping[str, Mapping[str, Any]], *, routed:
 
 
 def is_routed(instances: Iterable[str]) -> bool:
-    """Return whether one of these instances is a router."""
+    """Return whether one of ``instances``, names such as ``router-0``, is a router."""
     return any(instance.startswith(f"{Kind.ROUTER}-") for instance in instances)
 
 

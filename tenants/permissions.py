@@ -11,7 +11,7 @@ from tenants.models import Role
 
 
 class Permission(StrEnum):
-    """What a member or token may do in a tenant; each role includes some of these."""
+    """One permission in a tenant; the role of a member or token includes some of them."""
 
     VIEW = "view"  # spaces, addresses, users, usage, operations
     MANAGE_MESSAGING = "manage_messaging"  # create, change, delete spaces, addresses, users
@@ -36,16 +36,16 @@ ROLES: Mapping[str, frozenset[Permission]] = {
 
 
 def has_permission(role: str, permission: Permission) -> bool:
-    """Return whether ``role`` includes ``permission``; an unknown role has none."""
+    """Return whether ``role`` includes ``permission``; an unknown role includes none."""
     # A newer version of Waypost may have stored a role that this one does not know.
     return permission in ROLES.get(role, frozenset())
 
 
 def require(role: str, permission: Permission) -> None:
-    """Check that the role includes ``permission``.
+    """Check that ``role`` includes ``permission``.
 
     Raises:
-        Denied: it does not; the message names the roles that do.
+        Denied: the role does not; the message names the roles that do.
     """
     if not has_permission(role, permission):
         able = ", ".join(name for name, allowed in ROLES.items() if permission in allowed)

@@ -1,6 +1,7 @@
-"""Choose the brokers of an address: ``place``, a pure function without a database.
+"""Choose the brokers of an address. All functions are pure: they read no rows.
 
-Credits are thousandths of one broker or router. Property tests check these rules:
+``place`` chooses, and ``check_beside`` checks one broker that is chosen already. Credits are
+thousandths of one broker or router. Property tests check these rules:
 
 - No broker holds more than 1000 credits.
 - No broker gets an address that may store more bytes than the broker has left.
@@ -22,18 +23,22 @@ FULL = 1000  # one whole broker
 
 @dataclass(frozen=True)
 class BrokerUse:
-    """One broker of the space, and the credit that placements of any state take on it."""
+    """One broker of a space, with the credit and the bytes that addresses take there.
+
+    Placements of every state count. ``ordinal`` is the broker's number in its space.
+    """
 
     ordinal: int
     used_credit: int
-    used_bytes: int = 0  # that the addresses on it may store
+    used_bytes: int = 0  # what the addresses on the broker may store by their plans
 
 
 @dataclass(frozen=True)
 class Limits:
     """The limits of a space plan: credits in thousandths, and the number of brokers.
 
-    ``broker_bytes``: what each broker stores; None for a plan that does not say it.
+    ``aggregate_credit`` limits router and broker credit together. ``broker_bytes``: how many bytes
+    the addresses on one broker may store; None if the plan does not limit them.
     """
 
     router_credit: int
@@ -45,14 +50,14 @@ class Limits:
 
 @dataclass(frozen=True)
 class Request:
-    """The credits that an address needs in total, and its number of partitions.
+    """What an address needs: credits in total (thousandths), partitions, and bytes on each broker.
 
-    ``with_ordinal`` is the ordinal of the broker on which the address must be, because the topic
-    of this subscription is there; None for other types.
-    ``companion_credit``: what the addresses that take its dead letters need on each of its brokers
-    besides, except on those with the ordinals ``companions``, which have them already.
-    ``stored_bytes``: what it may store on each of its brokers. ``companion_bytes``: what those
-    that take its dead letters may store there besides.
+    * ``with_ordinal``: the ordinal of the broker on which a subscription must be, because its topic
+      is there; None for every other type.
+    * ``stored_bytes``: what the address may store on each of its brokers.
+    * ``companion_credit``, ``companion_bytes``: what the targets of the address, which take its
+      dead and expired messages, need on each of its brokers besides. Brokers with the ordinals
+      ``companions`` have these targets already, so nothing is added there.
     """
 
     router_credit: int
@@ -67,9 +72,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Partition:
-    """Where one partition goes, and its credits.
+    """Where ``place`` puts one partition of an address, and the credits that it takes there.
 
-    ``ordinal`` is the broker's, which may not exist yet; None means the routers.
+    ``ordinal`` is the number of a broker, which may not exist yet; None means the routers.
     """
 
     ordinal: int | None
@@ -87,13 +92,14 @@ def place(
     """Return where the partitions of ``request`` go, one element per partition.
 
     A subscription goes to the broker of its topic. An address without broker credit goes to the
-    routers. Any other address is divided between brokers (``split``), which may be new.
+    routers. Any other address is divided between brokers (``split``), which may be new: the caller
+    creates those that are not among ``brokers``.
     ``current``: the ordinals of the brokers that hold the address already. ``brokers`` and
     ``used_router_credit`` must then exclude the address's own credits.
 
     Raises:
-        QuotaExceeded: a credit limit of the space plan, its number of brokers, or the capacity of
-        the topic's broker would be exceeded; the error names which.
+        QuotaExceeded: a credit limit of the space plan, its number of brokers, its bytes of a
+        broker, or the credit of the topic's broker would be exceeded; the error names which.
     """
     uses = list(brokers)
     shares = split(request.broker_credit, request.partitions)
@@ -160,12 +166,13 @@ def _beside_topic(uses: list[BrokerUse], request: Request) -> Partition:
 def check_beside(
     uses: Iterable[BrokerUse], limits: Limits, ordinal: int, credit: int, stored_bytes: int
 ) -> None:
-    """Check that an address more fits the broker ``ordinal``, and the limits of the space plan.
+    """Check that one more address fits the broker ``ordinal`` and the limits of the space plan.
 
-    ``credit`` and ``stored_bytes`` are what it needs there.
+    ``credit`` and ``stored_bytes`` are what the address needs on this broker. It needs no router
+    credit.
 
     Raises:
-        QuotaExceeded: it does not; the error names the limit.
+        QuotaExceeded: the address does not fit; the error names the limit.
     """
     known = list(uses)
     _check_credits(known, 0, limits, 0, credit)
@@ -181,10 +188,10 @@ def _choose(
     request: Request,
     current: Collection[int],
 ) -> list[int]:
-    """Return the ordinals of a different broker for each share; some may be of new brokers.
+    """Return one broker ordinal for each of ``shares``, all different; some may be of new brokers.
 
-    Of the brokers with enough free credit and bytes, prefers one that holds the address already,
-    then the fullest one. If there is none, adds a new broker.
+    Of the brokers with enough free credit and bytes, a share gets one that holds the address
+    already, else the fullest one. If no broker has enough, the share gets a new broker.
     """
     free = {use.ordinal: FULL - use.used_credit for use in uses}
     filled = {use.ordinal: use.used_bytes for use in uses}

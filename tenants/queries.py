@@ -1,8 +1,9 @@
-"""Reads of tenants and of the rows that belong to them.
+"""Queries for tenants and for the rows that belong to them. Nothing here changes a row.
 
 A function that takes a tenant, or a row that belongs to one, reads that tenant's rows only. A
-``get_…`` of another tenant's row raises Missing, as if it did not exist. Functions that read rows
-of all tenants are for staff and workers, and say so.
+``get_…`` of another tenant's row raises Missing, as if the row did not exist. Nothing here checks
+what the caller may see. Functions that read rows of all tenants are for staff and workers, and say
+so. A row that is being deleted is not deleted yet, so it is listed.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,11 @@ from tenants.models import (
 
 
 def membership(user: User, tenant_slug: str) -> Membership:
-    """Return the user's membership of the tenant with this slug; raise Missing without one."""
+    """Return the membership of ``user`` in the tenant with this slug.
+
+    Raises:
+        Missing: there is no such tenant, or ``user`` is not a member of it.
+    """
     found = (
         Membership.objects.select_related("tenant", "user")
         .filter(user=user, tenant__slug=tenant_slug)
@@ -38,7 +43,7 @@ def membership(user: User, tenant_slug: str) -> Membership:
 
 
 def tenants_of(user: User) -> QuerySet[Membership, Membership]:
-    """Return the user's memberships with their tenants, by tenant name."""
+    """Return the memberships of ``user``, each with its tenant loaded, sorted by tenant name."""
     return user.memberships.select_related("tenant").order_by("tenant__name", "tenant__slug")
 
 
@@ -51,23 +56,29 @@ def get_tenant(slug: str) -> Tenant:
 
 
 def list_tenants(search: str = "") -> QuerySet[Tenant, Tenant]:
-    """Return the tenants whose name or slug contains ``search``, by name, for staff."""
+    """Return all tenants whose name or slug contains ``search``, sorted by name, for staff.
+
+    An empty ``search`` returns all. Upper and lower case are equal.
+    """
     wanted = Q(name__icontains=search) | Q(slug__icontains=search)
     return Tenant.objects.filter(wanted).order_by("name", "slug")
 
 
 def list_members(tenant: Tenant) -> QuerySet[Membership, Membership]:
-    """Return the tenant's members with their users, by email."""
+    """Return the tenant's memberships, each with its user loaded, sorted by email."""
     return tenant.memberships.select_related("user").order_by("user__email")
 
 
 def list_tokens(tenant: Tenant) -> QuerySet[ApiToken, ApiToken]:
-    """Return the tenant's API tokens that are not revoked, by name."""
+    """Return the tenant's API tokens that are not revoked, sorted by name; also expired ones."""
     return tenant.api_tokens.filter(revoked_at__isnull=True).order_by("name")
 
 
 def list_spaces(tenant: Tenant) -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the tenant's spaces that are not deleted, by name."""
+    """Return the tenant's spaces that are not deleted, sorted by name.
+
+    Those that are being deleted are among them.
+    """
     return (
         AddressSpace.objects.select_related("tenant", "space_plan")
         .filter(tenant=tenant, deleted_at__isnull=True)
@@ -76,9 +87,10 @@ def list_spaces(tenant: Tenant) -> QuerySet[AddressSpace, AddressSpace]:
 
 
 def list_sampled_spaces() -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces of all tenants that the regular sampling cycle reads, by id, for workers.
+    """Return the spaces of all tenants that the regular sampling cycle reads, for workers.
 
-    Those are the spaces that have ever been Active and are not being deleted.
+    Those are the spaces that have been Active at least once and are not being deleted, sorted by
+    id.
     """
     return AddressSpace.objects.filter(
         active_since__isnull=False, deletion_requested_at__isnull=True, deleted_at__isnull=True
@@ -86,7 +98,11 @@ def list_sampled_spaces() -> QuerySet[AddressSpace, AddressSpace]:
 
 
 def get_space(tenant: Tenant, name: str) -> AddressSpace:
-    """Return the tenant's space ``name``; raise Missing if there is none or it is deleted."""
+    """Return the tenant's space ``name``, with its tenant and plan loaded.
+
+    Raises:
+        Missing: the tenant has no such space that is not deleted.
+    """
     found = list_spaces(tenant).filter(name=name).first()
     if found is None:
         raise Missing(f"There is no address space {name!r} here.", code="address_space.missing")
@@ -94,12 +110,15 @@ def get_space(tenant: Tenant, name: str) -> AddressSpace:
 
 
 def space_names(tenant: Tenant) -> dict[str, str]:
-    """Return {id: name} of every space of the tenant, deleted ones included."""
+    """Return {space id: name} of every space of the tenant, deleted ones included."""
     return dict(AddressSpace.objects.filter(tenant=tenant).values_list("id", "name"))
 
 
 def list_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
-    """Return the space's addresses that are not deleted, by address."""
+    """Return the space's addresses that are not deleted, each with its plan and topic loaded.
+
+    They are sorted by name. Those that are being deleted are among them.
+    """
     return (
         Address.objects.select_related("address_plan", "topic")
         .filter(space=space, deleted_at__isnull=True)
@@ -108,7 +127,11 @@ def list_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
 
 
 def get_address(space: AddressSpace, address: str) -> Address:
-    """Return the space's address ``address``; raise Missing if there is none or it is deleted."""
+    """Return the space's address with the name ``address``, its space and tenant loaded.
+
+    Raises:
+        Missing: the space has no such address that is not deleted.
+    """
     found = list_addresses(space).select_related("space__tenant").filter(address=address).first()
     if found is None:
         raise Missing(f"There is no address {address!r} in this space.", code="address.missing")
@@ -116,12 +139,19 @@ def get_address(space: AddressSpace, address: str) -> Address:
 
 
 def list_users(space: AddressSpace) -> QuerySet[MessagingUser, MessagingUser]:
-    """Return the space's messaging users that are not deleted, by name."""
+    """Return the space's messaging users that are not deleted, sorted by name.
+
+    Those that are being revoked are among them.
+    """
     return MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
 
 
 def get_user(space: AddressSpace, name: str) -> MessagingUser:
-    """Return the space's user ``name``; raise Missing if there is none or it is deleted."""
+    """Return the space's messaging user ``name``, with its space and tenant loaded.
+
+    Raises:
+        Missing: the space has no such user that is not deleted.
+    """
     found = list_users(space).select_related("space__tenant").filter(name=name).first()
     if found is None:
         raise Missing(f"There is no user {name!r} in this space.", code="messaging_user.missing")
@@ -129,7 +159,11 @@ def get_user(space: AddressSpace, name: str) -> MessagingUser:
 
 
 def list_message_requests(space: AddressSpace) -> QuerySet[MessageRequest, MessageRequest]:
-    """Return the space's requests for operations on messages, newest first."""
+    """Return the space's stored requests for operations on messages, newest first.
+
+    Those of deleted addresses are among them. Workers delete a browse some minutes and any other
+    request 30 days after its end.
+    """
     return (
         MessageRequest.objects.select_related("address__topic", "space__tenant")
         .filter(space=space)
@@ -138,7 +172,11 @@ def list_message_requests(space: AddressSpace) -> QuerySet[MessageRequest, Messa
 
 
 def get_message_request(space: AddressSpace, request_id: str) -> MessageRequest:
-    """Return one request of the space by its id; raise Missing if there is none any more."""
+    """Return one request for an operation on messages of the space by the request's id.
+
+    Raises:
+        Missing: the space never had such a request, or a worker has deleted it after its end.
+    """
     found = list_message_requests(space).filter(pk=request_id).first()
     if found is None:
         raise Missing(
@@ -150,7 +188,10 @@ def get_message_request(space: AddressSpace, request_id: str) -> MessageRequest:
 
 @dataclass(frozen=True)
 class ConnectionFilter:
-    """Which connections to list; an empty value does not filter."""
+    """Selects connections by messaging user and by an address that they have links on.
+
+    An empty value does not filter. Both values together must match.
+    """
 
     user: str = ""
     address: str = ""
@@ -159,7 +200,11 @@ class ConnectionFilter:
 def list_connections(
     space: AddressSpace, wanted: ConnectionFilter
 ) -> QuerySet[ClientConnection, ClientConnection]:
-    """Return the listed connections of the space's clients, by user."""
+    """Return the clients' connections that have a row and match ``wanted``, sorted by user.
+
+    They are as the sampler last saw them. An instance with very many connections has rows for only
+    some of them (``list_instance_connections``).
+    """
     rows = ClientConnection.objects.filter(space=space)
     if wanted.user:
         rows = rows.filter(messaging_user=wanted.user)
@@ -171,12 +216,15 @@ def list_connections(
 def list_instance_connections(
     space: AddressSpace,
 ) -> QuerySet[InstanceConnections, InstanceConnections]:
-    """Return when each instance's connections were read, and how many there are, by instance."""
+    """Return one row for each instance of the space whose connections were read, by instance.
+
+    A row says when they were read, how many there are, and how many ``list_connections`` can list.
+    """
     return InstanceConnections.objects.filter(space=space).order_by("instance")
 
 
 def list_operations(tenant: Tenant) -> QuerySet[Operation, Operation]:
-    """Return the tenant's operations, newest first."""
+    """Return the tenant's operations, running and ended ones, newest first."""
     return Operation.objects.filter(tenant_id=tenant.pk).order_by("-created_at", "-id")
 
 

@@ -1,7 +1,8 @@
-"""The history of addresses: 24 hours by minute, 30 days by quarter of an hour.
+"""Store and read the history of addresses: 24 hours by minute, 30 days by quarter of an hour.
 
-``workers.metering.live_rows`` stores finished steps; API and portal read. The tables have a
-partition for each day, so old rows are dropped with their partition.
+A step is one minute or one quarter of an hour. ``workers.metering.live_rows`` stores steps that
+have ended; API and portal call ``read``. The tables have a partition for each day, so old rows are
+dropped with their partition. Nothing here is billed.
 """
 
 from collections.abc import Sequence
@@ -23,9 +24,11 @@ _DAYS_AHEAD = 2  # partitions are made this long before their first row
 
 @dataclass(frozen=True)
 class History:
-    """One table of history: ``steps`` steps of length ``step`` in a row, kept for ``kept``.
+    """Describes one of the two tables of history; it holds no values.
 
-    ``prefix`` begins the columns of the running step in ``AddressReading``.
+    A row of the table holds ``steps`` steps of length ``step`` of one address, and is kept for
+    ``kept`` at least. The names of the columns of ``AddressReading`` for the step that has not
+    ended yet begin with ``prefix``.
     """
 
     model: type[Model]
@@ -36,13 +39,13 @@ class History:
 
     @property
     def table(self) -> str:
-        """The name of the table."""
+        """The name of the database table."""
         return str(self.model._meta.db_table)
 
 
 MINUTES = History(AddressMinutes, "minute", timedelta(minutes=1), 60, timedelta(hours=24))
 QUARTERS = History(AddressQuarters, "quarter", timedelta(minutes=15), 96, timedelta(days=30))
-# The spans that callers may ask for: the table, and the length.
+# The spans of ``read``: name -> the table that it reads, and the length of the answer.
 SPANS = {
     "1h": (MINUTES, timedelta(hours=1)),
     "24h": (MINUTES, timedelta(hours=24)),
@@ -53,7 +56,11 @@ SPANS = {
 
 @dataclass(frozen=True)
 class Step:
-    """A finished step of one address, and its values at the end of the step."""
+    """A step of one address that has ended, to be stored.
+
+    ``at`` is the start of the step. ``messages_in`` and ``messages_out`` came during the step;
+    ``gauges`` are the values at its end.
+    """
 
     address_id: str
     at: datetime
@@ -64,7 +71,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Point:
-    """One step of an answer. None: not known, or the engines cannot know it."""
+    """One step of the history that ``read`` returns; ``at`` is the start of the step.
+
+    ``messages_in`` and ``messages_out`` came during the step, 0 if none is known. The other values
+    are those at the end of the step. None: not known, or the engines cannot know the value.
+    """
 
     at: datetime
     messages_in: int
@@ -76,14 +87,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """The history of one address: ``points`` of length ``step``, oldest first, the last one now."""
+    """The history of one address: one point for each ``step``, oldest first, without gaps.
+
+    The last point is the step that contains now and has not ended.
+    """
 
     step: timedelta
     points: Sequence[Point]
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known of any step."""
+        """Whether no point has messages, a depth or a number of consumers."""
         return not any(
             point.messages_in
             or point.messages_out
@@ -100,15 +114,19 @@ def floor(instant: datetime, step: timedelta) -> datetime:
 
 
 def differ(was: Gauges, now: Gauges) -> bool:
-    """Return whether a value that the history holds has changed."""
+    """Return whether depth, stored bytes or consumers differ: the history has no other gauges."""
     return any(getattr(was, name) != getattr(now, name) for name in _GAUGES)
 
 
 def store(history: History, steps: Sequence[Step]) -> None:
-    """Write finished steps by one statement. The same step twice gives the same row."""
+    """Write steps that have ended into the table of ``history``, by one statement. Idempotent.
+
+    Pass at most one step of each address: PostgreSQL refuses two that belong into the same row.
+    """
     if not steps:
         return
-    # An array that is shorter than the position is filled with nulls by the database.
+    # Each array of a new row begins with a null for every step before this one. In an existing row
+    # the database fills the positions between the array's end and this step with nulls.
     arrays = ", ".join(
         f"array_fill(NULL::bigint, ARRAY[s.position - 1]) || s.{name}" for name in _VALUES
     )
@@ -138,7 +156,10 @@ def store(history: History, steps: Sequence[Step]) -> None:
 
 
 def read(address: Address, span: str, now: datetime) -> Series:
-    """Return the history of an address up to ``now``, by three queries at most.
+    """Return the history of ``address`` over ``span`` up to ``now``, by three queries at most.
+
+    A step in which nothing changed repeats the depth, stored bytes and consumers of the step before
+    it, with no messages.
 
     Raises:
         Invalid: ``history.span_unknown``: ``span`` is none of ``SPANS``.
@@ -170,9 +191,10 @@ def read(address: Address, span: str, now: datetime) -> Series:
 
 
 def make_partitions(now: datetime) -> int:
-    """Drop the partitions of days that are too old, and make those of the next days.
+    """Drop the partitions of days that are too old, and make those of the next two days.
 
-    Returns how many changed. Idempotent.
+    Old rows in the default partition are deleted, too. Returns the number of partitions made, of
+    partitions dropped and of rows deleted, added up. Idempotent.
     """
     changed = 0
     for history in (MINUTES, QUARTERS):
@@ -222,7 +244,12 @@ _Known = dict[datetime, tuple[int | None, ...]]  # step -> its values, in the or
 
 
 def _stored(history: History, address: Address, first: datetime) -> _Known:
-    """Return the stored steps from the last row that begins at or before ``first``."""
+    """Return {start of a step: values} of the stored steps around and after ``first``.
+
+    The result begins with the last row that begins at or before ``first``, so it also holds the
+    values that were in force at ``first``. Without such a row it begins with the oldest row that
+    the kept time allows. Steps in which nothing changed are missing.
+    """
     rows = history.model._default_manager.filter(address=address)
     begin = rows.filter(starts_at__lte=floor(first, history.step * history.steps))
     last = begin.order_by("-starts_at").values_list("starts_at", flat=True).first()

@@ -1,8 +1,9 @@
-"""Progress of a rollout, and the times at which a tenant's spaces may be restarted.
+"""Queries for the progress of a rollout, and for when a tenant's spaces may be restarted.
 
-Reads and pure rules, for staff and for ``workers.rollouts.fleet``, which moves the spaces. To move
-a space means to assign the rollout's release to it. A moved space must become ready within the
-rollout's ``patience``. The actions on rollouts are in ``tenants.actions.rollouts``.
+Nothing here changes a row. Staff use it, and ``workers.rollouts.fleet``, which moves the spaces. To
+move a space means to assign the rollout's release to it. A moved space must become ready within
+``patience``, a setting of the installation. The actions on rollouts are in
+``tenants.actions.rollouts``.
 """
 
 from collections.abc import Sequence
@@ -37,9 +38,9 @@ _BROKEN = Q(released_at__isnull=False, waiting_since__isnull=False) & reduce(
 
 @dataclass(frozen=True)
 class Window:
-    """A weekly maintenance window in UTC, of ``minutes``.
+    """A weekly maintenance window: it begins at ``starts_at`` (UTC) on ``weekday``, 0 for Monday.
 
-    Weekday 0 is Monday. The window may end on a later day.
+    It lasts ``minutes`` and may end on a later day.
     """
 
     weekday: int
@@ -60,12 +61,12 @@ class Window:
 class Progress:
     """The numbers of spaces in the fleet by their progress in a rollout.
 
-    * ``done``: they run the release.
+    * ``done``: they have become ready with the release.
     * ``waiting``: not moved yet, or moved while they were down and not ready since.
-    * ``changing``: moved, not ready yet, and within their patience.
+    * ``changing``: moved, not ready with the release yet, and within their patience.
     * ``failed``: moved, and not ready within their patience, or broken by the release.
-    * ``total``: all spaces. Those that were created on the release and have never been ready are in
-      no other number.
+    * ``total``: all spaces that are not being deleted. Those that were created on the release and
+      have never been ready are in no other number.
     """
 
     total: int
@@ -77,9 +78,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Failure:
-    """A space that did not become ready on a release in time: slug of its tenant, and its name.
+    """A space that counts as failed in a rollout: the slug of its tenant, and its name.
 
-    ``reason`` is the message of its Ready condition; empty if it is ready again.
+    ``reason`` is what its condition Ready says to staff; empty if the space is ready now.
     """
 
     tenant: str
@@ -93,7 +94,10 @@ def is_open(windows: Sequence[Window], now: datetime) -> bool:
 
 
 def list_failed(rollout: Rollout, now: datetime, patience: timedelta) -> Sequence[Failure]:
-    """Return the spaces of ``failed`` with their reasons, in the order in which they were moved."""
+    """Return the failed spaces of a rollout with their reasons, in the order of their moves.
+
+    Which spaces have failed at ``now`` is what ``failed`` says.
+    """
     rows = failed(rollout, now, patience).select_related("tenant").order_by("released_at", "id")
     found = []
     for space in rows:
@@ -105,9 +109,10 @@ def list_failed(rollout: Rollout, now: datetime, patience: timedelta) -> Sequenc
 
 
 def list_closed_tenants(now: datetime) -> Sequence[str]:
-    """Return the ids of tenants with maintenance windows of which none is open at ``now``.
+    """Return the ids of the tenants that have maintenance windows, none of them open at ``now``.
 
-    A rollout moves their spaces later, except those that never became ready with their release.
+    A rollout moves the spaces of these tenants later. Spaces that never became ready with their
+    release are the exception: a rollout moves them at any time.
     """
     windows: dict[str, list[Window]] = {}
     for row in MaintenanceWindow.objects.all():
@@ -122,9 +127,9 @@ def latest() -> Rollout | None:
 
 
 def is_outdated(revision: int) -> bool:
-    """Return whether a configuration of a higher revision has begun a rollout.
+    """Return whether a configuration with a higher revision has requested a rollout.
 
-    Then the worker with ``revision`` is older and must leave rollouts to the newer ones.
+    Then the worker with ``revision`` is older and must leave rollouts to the newer workers.
     """
     newest = Rollout.objects.filter(is_configured=True).aggregate(newest=Max("revision"))["newest"]
     return newest is not None and revision < newest
@@ -133,7 +138,8 @@ def is_outdated(revision: int) -> bool:
 def release_of_new_spaces() -> EngineRelease | None:
     """Return the release for a new space; None before the first rollout.
 
-    It is the latest rollout's release, or the former one if that rollout was stopped.
+    It is the release of the latest rollout. If that rollout is stopped, it is the rollout's former
+    release, if there is one.
     """
     rollout = latest()
     if rollout is None:
@@ -143,14 +149,15 @@ def release_of_new_spaces() -> EngineRelease | None:
 
 
 def fleet() -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces of all tenants that rollouts move: those that are not being deleted."""
+    """Return the spaces of all tenants whose deletion nobody has requested: rollouts move these."""
     return AddressSpace.objects.filter(deletion_requested_at__isnull=True)
 
 
 def changing(rollout: Rollout) -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces that were moved to the rollout's release and are not ready with it yet.
+    """Return the spaces that have the rollout's release and have not become ready with it yet.
 
-    A space that has never been ready with any release is new and does not count.
+    Failed ones are among them. A space that has never been ready with any release is new and does
+    not count.
     """
     moved = fleet().filter(release=rollout.release, observed_release__isnull=False)
     return moved.exclude(observed_release=rollout.release)
@@ -159,26 +166,26 @@ def changing(rollout: Rollout) -> QuerySet[AddressSpace, AddressSpace]:
 def failed(
     rollout: Rollout, now: datetime, patience: timedelta
 ) -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces of ``changing`` that were moved more than ``patience`` before ``now``.
+    """Return the spaces of ``changing`` that have failed at ``now``.
 
-    Those that the release broke (``broken``) are among them as soon as the platform reports it.
-    After staff resumed the rollout, there is none for another ``patience``. Spaces that were down
-    when they were moved never count.
+    A space has failed if it was moved more than ``patience`` ago, and staff have not resumed the
+    rollout since then. A space that the release broke (``broken``) has failed as soon as the
+    platform reports that. Spaces that were down when they were moved never count.
     """
     return changing(rollout).filter(_is_late(rollout, now - patience) | _BROKEN)
 
 
 def broken(rollout: Rollout) -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces of ``changing`` whose instances cannot start with the release.
+    """Return the spaces of ``changing`` in which an instance cannot start, probably by the release.
 
-    The platform reports that it cannot load the image, or that an instance ends after each start.
-    Spaces that were down when they were moved never count.
+    In these spaces the platform reports that it cannot load an image, or that an instance ends soon
+    after each start. Spaces that were down when they were moved never count.
     """
     return changing(rollout).filter(_BROKEN)
 
 
 def progress(rollout: Rollout, now: datetime, patience: timedelta) -> Progress:
-    """Return the progress of a rollout at ``now``, counted in one query."""
+    """Count the spaces of the fleet by their progress in ``rollout`` at ``now``, in one query."""
     target = rollout.release
     moved = Q(release=target, observed_release__isnull=False) & ~Q(observed_release=target)
     late = _is_late(rollout, now - patience) | _BROKEN
@@ -193,9 +200,10 @@ def progress(rollout: Rollout, now: datetime, patience: timedelta) -> Progress:
 
 
 def _is_late(rollout: Rollout, since: datetime) -> Q:
-    """Return the condition that the move and the rollout's last resume both were before ``since``.
+    """Return a filter for spaces that were moved before ``since``.
 
-    A null ``released_at`` does not meet it.
+    It matches nothing if staff resumed the rollout at ``since`` or later. A space with a null
+    ``released_at`` never matches.
     """
     if rollout.resumed_at is not None and rollout.resumed_at >= since:
         return Q(pk__in=[])  # matches nothing

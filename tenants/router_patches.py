@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Patch(StrEnum):
-    """A patch, by the name that routers report. A router works without any of them.
+    """One patch, by the name that routers report. A router works without any of them.
 
     The comments say what clients gain by a patch, and what happens without it.
     """
@@ -58,10 +58,10 @@ _UNSUBSCRIBE_DOES_NOTHING = (
 
 
 def notes_for_clients(patches: Collection[str], routers: int) -> Sequence[str]:
-    """Return what clients of a standard space should know, as texts of one or two sentences.
+    """Return what clients of a standard space should know about the limits of its routers.
 
-    ``patches``: the names of the patches that all its routers have. ``routers``: the number of
-    routers of its plan.
+    Each note is a text of one or two sentences, for people. ``patches``: the names of the patches
+    that all routers of the space have. ``routers``: the number of routers of the space's plan.
     """
     notes = [_BROWSING_IS_REFUSED if Patch.NO_BROWSE in patches else _BROWSING_TAKES]
     reports = Patch.REFUSED_LINK in patches

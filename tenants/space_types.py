@@ -1,4 +1,4 @@
-"""The types of space that this installation can run: brokered, and standard if it has routers."""
+"""Say which types of space this installation can run: brokered, and standard if it has routers."""
 
 from collections.abc import Sequence
 
@@ -15,19 +15,20 @@ class TypeNotOffered(Denied):
 
 
 def offered() -> Sequence[SpaceType]:
-    """Return the types that this installation can run.
+    """Return the types of space that this installation can run: brokered, and standard if possible.
 
-    Standard spaces need a router image (``WAYPOST_STANDARD_SPACES_OFFERED``).
+    The setting ``STANDARD_SPACES_OFFERED`` says whether the installation has a router for standard
+    spaces.
     """
     has_routers = bool(settings.STANDARD_SPACES_OFFERED)
     return [kind for kind in SpaceType if kind != SpaceType.STANDARD or has_routers]
 
 
 def check(type: str) -> None:
-    """Check that this installation can run spaces of the type.
+    """Check that this installation can run spaces of ``type``.
 
     Raises:
-        TypeNotOffered: it cannot; the message says what to do.
+        TypeNotOffered: the installation cannot; the message says what to do.
     """
     if type not in offered():
         raise TypeNotOffered(

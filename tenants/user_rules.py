@@ -21,10 +21,10 @@ _LEGAL_PATTERN = re.compile(r"[^\s$+:][^\s+]{0,254}")
 
 
 def check_name(name: str) -> None:
-    """Check the name of a user.
+    """Check the name of a new messaging user. Whether the name is taken is not checked.
 
     Raises:
-        Invalid: it has an illegal character or length, or begins with a reserved prefix.
+        Invalid: the name has an illegal character or length, or begins with a reserved prefix.
     """
     # The name is a SASL identity and a key in the broker's properties files.
     if not _LEGAL_NAME.fullmatch(name):
@@ -43,7 +43,7 @@ def check_password(password: str) -> None:
     bytes.
 
     Raises:
-        Invalid: it is too short or too long, or has another character.
+        Invalid: the password is too short or too long, or has another character.
     """
     is_long_enough = MIN_PASSWORD <= len(password) <= MAX_PASSWORD
     if not (is_long_enough and password.isascii() and password.isprintable()):
@@ -52,7 +52,10 @@ def check_password(password: str) -> None:
 
 
 def check_permissions(permissions: Sequence[Any]) -> list[dict[str, list[str]]]:
-    """Return the permissions in their stored form (``MessagingUser.permissions``).
+    """Check permissions as a caller sent them; return their stored form.
+
+    ``MessagingUser.permissions`` describes that form. Whether addresses match a pattern is not
+    checked.
 
     Raises:
         Invalid: an entry is malformed, or there are more than ``MAX_GRANTS`` entries.
@@ -87,9 +90,10 @@ def _permission(index: int, entry: Any) -> dict[str, list[str]]:
 
 
 def is_pattern(pattern: str) -> bool:
-    """Return whether ``pattern`` is legal.
+    """Return whether ``pattern`` is a legal pattern of addresses in a permission.
 
-    It has only legal characters, each wildcard is a whole level, and '#' is only the last level.
+    A legal pattern has only characters of addresses and the wildcards '*' and '#'. Each wildcard is
+    a whole level between '/', and '#' can only be the last level.
     """
     if not _LEGAL_PATTERN.fullmatch(pattern) or not pattern.isprintable():
         return False

@@ -1,4 +1,4 @@
-"""Password verifiers of messaging users: values that check a password and do not reveal it.
+"""Build the password verifiers of messaging users: values that check a password, not reveal it.
 
 There are two forms, one for each server that checks logins:
 
@@ -16,9 +16,10 @@ ARTEMIS_ITERATIONS = 1024  # the value that the broker's DefaultSensitiveStringC
 
 
 def build(password: str) -> dict[str, object]:
-    """Return verifiers of ``password`` with new salts, as ``MessagingUser.verifiers`` stores them.
+    """Return both verifiers of ``password``, with new salts, for ``MessagingUser.verifiers``.
 
-    Slow on purpose: the iterations make guessing a password from a verifier expensive.
+    Slow on purpose: the iterations make guessing a password from a verifier expensive. Call it
+    before anything is locked.
     """
     return {"scram-sha-256": _scram(password), "artemis": _artemis(password)}
 

@@ -1,1 +1,4 @@
-"""Shared kernel: errors, ids, phases, operations, audit. Imports none of our other packages."""
+"""The shared kernel, such as errors, ids, phases, operations, audit and leases.
+
+Its modules import none of our other packages.
+"""

@@ -1,4 +1,4 @@
-"""The registry of address types and of their settings.
+"""The registry of address types (``REGISTRY``) and of the settings of addresses (``SETTINGS``).
 
 A new type is one row of ``REGISTRY`` and a value of ``tenants.models.AddressType``, which the
 database checks. If rows and values differ, the import of ``tenants.address_rules`` fails. Catalog
@@ -39,7 +39,7 @@ _BROKERED = ("brokered",)
 
 
 class BrokerForm(StrEnum):
-    """The entity on a broker that an address becomes."""
+    """What an address becomes on a broker; ``ABSENT`` for one that only routers have."""
 
     QUEUE = "queue"
     TOPIC = "topic"
@@ -49,15 +49,18 @@ class BrokerForm(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of an address.
+    """The description of one setting that an address can have; it holds no address's value.
 
-    * ``types``, ``spaces``: the address types and space types that offer it.
-    * ``help_text``: a sentence for people who use the API, the command or the portal.
+    * ``name``: the name of the setting in the API, in ``AddressSettings`` and as a column.
+    * ``value``: which values are valid (``controlplane.core.setting_values``).
+    * ``types``, ``spaces``: the address types and space types that offer the setting.
+    * ``title``, ``help_text``: a label, and sentences, for people who use the API, the command or
+      the portal.
     * ``engine``: the broker's address settings that get the value: name in ``broker.xml`` -> name
       in the broker's management requests and answers. ``unset``: what the broker reports for them
       while they are not set, if that is none of the usual values.
-    * ``queue``: the broker's queue attributes that get the value, by the same rule, and
-      ``queue_unset``: the value of each attribute for a setting without a value.
+    * ``queue``: the broker's queue attributes that get the value: name in ``broker.xml`` -> name in
+      management. ``queue_unset``: what the attributes get if the setting has no value.
     """
 
     name: str
@@ -73,33 +76,40 @@ class Setting:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the setting can never change after the address was created."""
+        """Whether the setting of an address can never change after the address was created."""
         return not isinstance(self.value, Whole) and self.value.is_fixed
 
     @property
     def is_relation(self) -> bool:
-        """Whether a foreign key stores the setting, and no column of its own."""
+        """Whether a foreign key of ``Address`` stores the setting, and no column of its name."""
         return isinstance(self.value, Reference) and self.value.is_fixed
 
     @property
     def takes_messages(self) -> bool:
-        """Whether the value names an address to which brokers move messages."""
+        """Whether the value names an address to which brokers move dead or expired messages."""
         return isinstance(self.value, Reference) and not self.value.is_fixed
 
     def is_offered(self, space_type: str, address_type: str) -> bool:
-        """Return whether an address of this type has the setting in a space of this type."""
+        """Return whether an address of ``address_type`` in a ``space_type`` space may set this."""
         return address_type in self.types and space_type in self.spaces
 
 
 def _row(value: Value, title: str, help_text: str, **more: Any) -> Any:
-    """Return a field of a settings class; its metadata become a row of ``SETTINGS``."""
+    """Return a dataclass field without a value by default: None for a number, "" for a text.
+
+    The metadata of the field become a row of ``SETTINGS``. ``more`` are further fields of
+    ``Setting``.
+    """
     row = {"value": value, "title": title, "help_text": help_text, **more}
     return field(default=None if isinstance(value, Whole) else "", metadata=row)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanSettings:
-    """The settings for which an address plan has a value. None means no limit."""
+    """The values that an address plan sets for its addresses, which may set their own.
+
+    All are numbers. None means that the plan sets nothing: no limit, or the broker's own behavior.
+    """
 
     message_ttl_ms: int | None = _row(
         Whole(1, _TEN_YEARS_MS, MILLISECONDS, is_cap=True),
@@ -162,7 +172,11 @@ class PlanSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AddressSettings(PlanSettings):
-    """The settings of one address. None means the plan's value; zero is a value of its own."""
+    """The values of all settings of one address, by setting.
+
+    None means the plan's value, or nothing if plans do not have the setting. An empty text means
+    the default that the setting's ``help_text`` states. Zero is a value.
+    """
 
     dead_letter: str = _row(
         Reference({"standard": ("deadletter",), "brokered": ("deadletter", "queue")}),
@@ -238,11 +252,14 @@ class AddressSettings(PlanSettings):
     )
 
     def columns(self) -> dict[str, int | str | None]:
-        """Return the settings that are columns of ``Address``: all that are not foreign keys."""
+        """Return {name: value} of all settings that are columns of ``Address``, also without value.
+
+        Settings that a foreign key stores (``topic``) are left out.
+        """
         return {row.name: getattr(self, row.name) for row in SETTINGS if not row.is_relation}
 
     def given(self) -> dict[str, int | str]:
-        """Return the settings that have a value here, by name. Zero is a value."""
+        """Return {name: value} of the settings that are neither None nor empty. Zero is a value."""
         values = {row.name: getattr(self, row.name) for row in SETTINGS}
         return {name: value for name, value in values.items() if value not in (None, "")}
 
@@ -252,28 +269,32 @@ SETTING = {row.name: row for row in SETTINGS}
 
 
 def numbers() -> dict[str, Whole]:
-    """Return the settings that are numbers, by name."""
+    """Return {name: range and unit} of the settings whose value is a number."""
     return {row.name: row.value for row in SETTINGS if isinstance(row.value, Whole)}
 
 
 def of_plans() -> dict[str, Whole]:
-    """Return the settings for which a plan has a value, by name: those of ``PlanSettings``."""
+    """Return {name: range and unit} of the settings that an address plan can set.
+
+    These are the fields of ``PlanSettings``, which are all numbers.
+    """
     names = {found.name for found in fields(PlanSettings)}
     return {name: number for name, number in numbers().items() if name in names}
 
 
 def texts() -> dict[str, Text]:
-    """Return the settings that are texts, by name."""
+    """Return {name: valid texts} of the settings whose value is a text and names no address."""
     return {row.name: row.value for row in SETTINGS if isinstance(row.value, Text)}
 
 
 def effective(own: AddressSettings, plan: PlanSettings) -> AddressSettings:
     """Return the settings in force for an address with the settings ``own`` on the plan ``plan``.
 
-    A number is the address's own, else the plan's. Of a cap, the lower of both counts. None in the
-    result means no limit. Expired messages go where dead letters go, unless the address says
-    otherwise. The longest lifetime replaces the default one and limits the shortest, which has no
-    effect without it.
+    * A number is the address's own value, else the plan's, else None. Of a cap
+      (``Whole.is_cap``), the lower of both counts.
+    * ``expiry`` is ``dead_letter`` if the address has none of its own.
+    * If there is a longest lifetime, ``message_ttl_default_ms`` is None, and ``message_ttl_min_ms``
+      is at most the longest lifetime. Without one, ``message_ttl_min_ms`` is None.
     """
     found: dict[str, Any] = {row.name: getattr(own, row.name) for row in SETTINGS}
     for name, number in of_plans().items():
@@ -293,10 +314,14 @@ def effective(own: AddressSettings, plan: PlanSettings) -> AddressSettings:
 
 @dataclass(frozen=True)
 class AddressTypeRow:
-    """One address type; ``slug`` is its name in the API and the database.
+    """The description of one address type; ``slug`` is its name in the API and the database.
 
-    ``spaces``: the space types that offer it. ``is_jms_topic``: a JMS client uses a Topic for it,
-    else a Queue. ``is_read_only``: clients only receive, so messages in are not billed.
+    * ``spaces``: the types of space that offer the address type.
+    * ``broker_form``: what an address of the type becomes on a broker.
+    * ``help_text``: a sentence for people who choose a type.
+    * ``is_jms_topic``: a JMS client uses a Topic for such an address; otherwise a Queue.
+    * ``is_read_only``: clients only receive from such an address. Only brokers put messages into
+      it, and these are not billed as messages in.
     """
 
     slug: str
@@ -308,7 +333,10 @@ class AddressTypeRow:
 
     @property
     def is_stored(self) -> bool:
-        """Whether a broker stores its messages. Routers deliver and count all others themselves."""
+        """Whether a broker stores the messages of such an address.
+
+        Routers deliver and count the messages of all other types themselves.
+        """
         return self.broker_form is not BrokerForm.ABSENT
 
 
@@ -353,5 +381,8 @@ for _setting in SETTINGS:
 
 
 def offered_in(space_type: str) -> tuple[str, ...]:
-    """Return the address types that a space of this type offers, in the order of ``REGISTRY``."""
+    """Return the slugs of the address types that a ``space_type`` space offers.
+
+    They are in the order of ``REGISTRY``; there are none for an unknown type of space.
+    """
     return tuple(row.slug for row in REGISTRY if space_type in row.spaces)

@@ -13,9 +13,9 @@ _MASKED = ("password", "secret", "token", "key", "verifier")
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts: ``name`` such as ``user:<email>``, ``token:<prefix>``, ``worker`` or ``system``.
+    """Who makes a change: ``user:<email>``, ``token:<prefix>``, ``worker`` or ``system``.
 
-    ``source_ip`` is the network address of a request's caller; empty for others.
+    ``source_ip`` is the network address from which the request came; empty without a request.
     """
 
     name: str
@@ -24,9 +24,10 @@ class Actor:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is acted on: its ``kind``, such as ``address``, its id and its name for people.
+    """What is changed: its ``kind``, such as ``address``, its id and its name for people.
 
-    ``tenant_id`` is empty for what belongs to no tenant. A tenant's audit log shows its own events.
+    ``tenant_id`` names the tenant whose audit log shows the event. It is empty for what belongs to
+    no tenant.
     """
 
     kind: str
@@ -48,10 +49,11 @@ def record(
     after: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> AuditEvent:
-    """Append one event; call it inside the transaction of the change that it describes.
+    """Append one audit event; call it inside the transaction of the change that it describes.
 
     ``action`` is a slug such as ``address.delete``. ``before`` and ``after`` are the values that
-    changed; those whose names suggest a secret are stored as ``***`` (top level only).
+    changed, by name. A value whose name suggests a secret is stored as ``***``; only names at the
+    top level are compared.
     """
     return AuditEvent.objects.create(
         tenant_id=subject.tenant_id,
@@ -70,7 +72,11 @@ def record(
 def record_all(
     actor: Actor, action: str, subjects: Sequence[Subject], *, after: Mapping[str, Any]
 ) -> None:
-    """Append one event for each of ``subjects``, all with the same ``after``, in one statement."""
+    """Append one audit event for each of ``subjects``, all with the same ``after``.
+
+    Call it inside the transaction of the change. One statement writes all events. Their ``before``
+    is empty, and secrets in ``after`` are masked as ``record`` does it.
+    """
     AuditEvent.objects.bulk_create(
         AuditEvent(
             tenant_id=subject.tenant_id,

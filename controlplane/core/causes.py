@@ -1,17 +1,18 @@
-"""Why an instance of a space does not run, as far as the platform reports it.
+"""The causes for which an instance of a space does not run, as far as the platform reports them.
 
-``workers.infra`` finds the cause. Conditions store it (``controlplane.core.phases``). Tenants read
-its words in place of the platform's own message, which names registries, nodes and hosts. A rollout
-stops at once for the causes in ``OF_RELEASES``.
+``workers.infra`` finds the cause of an instance. The condition Ready stores it
+(``controlplane.core.phases``). Tenants read the words of the cause in place of the platform's own
+message, which names registries, nodes and hosts. A space that does not come up for a cause in
+``OF_RELEASES`` counts as failed in a rollout at once, and not only after the usual time.
 """
 
 from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """A cause. ``words`` complete a sentence about an instance, for tenants.
+    """One cause: its stored value, and ``words`` for tenants that go on after an instance's name.
 
-    Values are stored in conditions, so they never change.
+    ``words`` of ``NONE`` are empty. Values are stored in conditions, so they never change.
     """
 
     words: str
@@ -22,7 +23,7 @@ class Cause(StrEnum):
         member.words = words
         return member
 
-    # The message holds nothing of the platform, so tenants may read it as it is.
+    # No known cause. Tenants then read the message itself, so it quotes nothing of the platform.
     NONE = "", ""
     IMAGE = "Image", "its software cannot be loaded"
     CRASHES = "Crashes", "it ends soon after each start"

@@ -1,4 +1,4 @@
-"""Enqueue tasks for the workers after the transaction commits.
+"""Enqueue Celery tasks for the workers after the transaction has committed.
 
 An enqueued task only makes work start sooner. Periodic tasks find all work that is due, so a task
 that is lost, repeated or reordered does not change the result.
@@ -13,9 +13,11 @@ logger = structlog.get_logger(__name__)
 
 
 def after_commit(task: str, **ids: str) -> None:
-    """Send the task named ``task``, with ``ids`` as arguments, once the transaction has committed.
+    """Send the Celery task named ``task`` once the present transaction has committed.
 
-    Outside a transaction it is sent at once. Never raises while the queue is away.
+    ``ids`` are the keyword arguments of the task. After a rollback nothing is sent. Outside a
+    transaction the task is sent at once. While the queue is away, the task is dropped with a
+    warning in the log: a periodic task finds the work later.
     """
     transaction.on_commit(lambda: _send(task, ids))
 

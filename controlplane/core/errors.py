@@ -23,10 +23,11 @@ from typing import Any, ClassVar
 
 
 class WaypostError(Exception):
-    """The base of every expected error; never raised itself.
+    """The base of every expected error; only its subclasses are raised.
 
-    ``error_code`` is the ``code`` of this error, else that of its class. ``fields`` are details for
-    programs.
+    ``message`` is for people. ``error_code`` is the ``code`` that the constructor got, else that of
+    the class. ``fields`` are the other keyword arguments: details for programs. ``status`` is the
+    HTTP status, and ``title`` the title of the problem+json document.
     """
 
     status: ClassVar[int] = 500
@@ -41,7 +42,10 @@ class WaypostError(Exception):
 
 
 class Invalid(WaypostError):
-    """The request cannot be read or breaks a rule; the caller can correct it."""
+    """The request cannot be read or breaks a rule; the caller can correct the request.
+
+    Fields: {name of a request's field: [reason, ...]}.
+    """
 
     status = 400
     code = "invalid"
@@ -49,7 +53,7 @@ class Invalid(WaypostError):
 
 
 class Denied(WaypostError):
-    """The caller may not do this: the permission or the login is missing."""
+    """The caller may not do this: a permission, a right of the plan or the login is missing."""
 
     status = 403
     code = "denied"
@@ -65,7 +69,7 @@ class Missing(WaypostError):
 
 
 class Conflict(WaypostError):
-    """The request is valid but not possible in the present state of the objects."""
+    """The request is valid but not possible in the present state of the objects that it names."""
 
     status = 409
     code = "conflict"
@@ -99,7 +103,10 @@ class QuotaExceeded(WaypostError):
 
 
 class RateLimited(WaypostError):
-    """Too many requests; the same one may succeed after ``retry_after_seconds``."""
+    """The caller has sent too many requests.
+
+    The same request may succeed after the number of seconds in the field ``retry_after_seconds``.
+    """
 
     status = 429
     code = "rate_limited"
@@ -107,7 +114,10 @@ class RateLimited(WaypostError):
 
 
 class Unavailable(WaypostError):
-    """A service that Waypost depends on is away; the same request may succeed later."""
+    """Something that Waypost needs is away or missing: a service, a program, a file or a key.
+
+    The same request may succeed later, or after the operator has done what the message says.
+    """
 
     status = 503
     code = "unavailable"

@@ -1,11 +1,13 @@
-"""A response that stays open and reports the changes of one space (server-sent events).
+"""Event streams: responses that stay open and report the changes of one space (server-sent events).
 
 A view authenticates the caller and returns an ``EventStreamResponse``. The web server
 (``controlplane.web``) then sends the events, and no thread or database connection waits with it.
-It sends the same request to Django again every ``EVENT_RECHECK_SECONDS``, marked with ``RECHECK``,
-and ends the stream when the answer is not an ``EventStreamResponse`` of the same space.
+Every ``settings.EVENT_RECHECK_SECONDS`` the web server sends the same request to Django again,
+marked with ``RECHECK``. It ends the stream if the answer is not an ``EventStreamResponse`` of the
+same space. An answer of status 500 or more does not end the stream.
 
-Triggers in the database report changes on ``CHANNEL`` (migration 0007 of ``workers``).
+Triggers in the database report changes on the PostgreSQL channel ``CHANNEL`` (migration 0007 of
+``workers``). The counts of open streams are those of one process.
 """
 
 import threading
@@ -28,13 +30,17 @@ _lock = threading.Lock()
 
 
 class TooManyStreams(RateLimited):
-    """The tenant, or the process, has as many open event streams as it may have."""
+    """The tenant, or this web server process, has as many open event streams as it may have."""
 
     code = "events.too_many"
 
 
 class EventStreamResponse(HttpResponse):
-    """The beginning of an event stream. A server that cannot stream sends only this, and ends."""
+    """A Django response that holds only the first event of a stream, ``open``.
+
+    The web server takes it as the order to send the events of the space ``space_id`` after it.
+    Another server, such as a test client, sends this response alone and ends it.
+    """
 
     def __init__(self, tenant_id: str, space_id: str) -> None:
         # Clients that are disconnected open the stream again after 3 s.
@@ -46,10 +52,13 @@ class EventStreamResponse(HttpResponse):
 
 
 def require_free(request: HttpRequest, tenant_id: str) -> None:
-    """Check that the tenant may open another stream.
+    """Check that the tenant may open another stream in this process; ``counted`` counts it later.
+
+    Accepts a request that the web server repeats for a stream that is open (``RECHECK``).
 
     Raises:
-        TooManyStreams: it has too many, or the process has.
+        TooManyStreams: the tenant has ``MOST_OF_A_TENANT`` open streams in this process, or the
+            process has ``MOST_STREAMS``.
     """
     if request.META.get(RECHECK):
         return  # this stream is open already
@@ -64,7 +73,7 @@ def require_free(request: HttpRequest, tenant_id: str) -> None:
 
 @contextmanager
 def counted(tenant_id: str) -> Iterator[None]:
-    """Count a stream of the tenant as open while the context lasts."""
+    """Count one more stream of the tenant as open in this process until the block ends."""
     with _lock:
         _open[tenant_id] += 1
     try:

@@ -1,7 +1,7 @@
-"""Deletes expired rows: sessions and idempotency keys.
+"""Delete expired rows: sessions of people, and idempotency keys.
 
-The periodic task ``workers.delete_expired`` calls it. Readers ignore expired rows, so the period
-only decides how large the tables grow.
+The periodic task ``workers.delete_expired`` calls this module. The code that uses these rows
+ignores expired ones itself, so the period only decides how large the tables grow.
 """
 
 from datetime import datetime
@@ -13,7 +13,10 @@ from controlplane.core.models import IdempotencyKey
 
 
 def delete_expired(now: datetime) -> int:
-    """Delete the rows that are expired at ``now``; return their number. Idempotent."""
+    """Delete the sessions and idempotency keys that are expired at ``now``; return how many.
+
+    Idempotent.
+    """
     keys = IdempotencyKey.objects.filter(created_at__lt=now - idempotency.LIFETIME)
     sessions = Session.objects.filter(expire_date__lt=now)
     return keys.delete()[0] + sessions.delete()[0]

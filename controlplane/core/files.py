@@ -1,4 +1,4 @@
-"""Write files so that no reader sees a part of one.
+"""Write a file so that another process reads its old or its new content, never a part.
 
 Used for the stored login of the command, the files of an embedded installation, and the files of
 its brokers and routers.
@@ -10,9 +10,10 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, text: str, *, mode: int) -> None:
-    """Replace the file ``path`` by ``text``, with the permission bits ``mode``.
+    """Create or replace the file ``path`` with the content ``text`` and the permissions ``mode``.
 
-    A reader sees the old or the new file, never a part, also after a crash. The folder must exist.
+    Other processes see the old or the new file, never a part, also after a crash of the machine.
+    The folder must exist.
 
     Raises:
         OSError: the file cannot be written; the old one stays.

@@ -27,7 +27,7 @@ class KeyReused(Conflict):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a POST answered: status, JSON body, headers."""
+    """The stored answer to a POST: HTTP status, JSON body, and headers by name."""
 
     status: int
     body: Any
@@ -36,9 +36,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Key:
-    """The key of a request.
+    """The Idempotency-Key of one request, with what it is valid for.
 
-    ``scope`` identifies the caller, and ``request_hash`` the request. ``text`` is the header.
+    ``scope`` is a hash of the caller, because two callers may use the same key. ``text`` is the
+    value of the header. ``request_hash`` is a hash of the request's path and body: a key that comes
+    with another hash is refused.
     """
 
     scope: str
@@ -47,13 +49,14 @@ class Key:
 
 
 def find(key: Key, now: datetime) -> Answer | None:
-    """Return the stored answer, or None for an unused key.
+    """Return the answer stored under ``key``, or None if the key is unused.
 
-    Locks the key until the transaction ends: a concurrent request with the same key waits here.
-    Deletes the caller's expired keys.
+    Call it inside the transaction of the change. It locks the key until that transaction ends, so a
+    concurrent request with the same key waits here. It also deletes all keys of the same caller
+    that have expired.
 
     Raises:
-        KeyReused: the key was used with another request in the last 24 hours.
+        KeyReused: the caller used the key for another request in the last 24 hours.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -73,7 +76,7 @@ def find(key: Key, now: datetime) -> Answer | None:
 def keep(key: Key, answer: Answer) -> None:
     """Store ``answer`` under ``key``, which ``find`` has locked in this transaction.
 
-    The answer is encrypted, because it may hold a new token.
+    Body and headers are encrypted, because they may hold a new token.
     """
     encrypted = secrets.encrypt(json.dumps({"body": answer.body, "headers": answer.headers}))
     IdempotencyKey.objects.create(

@@ -1,6 +1,6 @@
-"""Random identifiers of rows, and the API tokens of tenants.
+"""Generate random identifiers of rows, and the API tokens of tenants with their hashes.
 
-``controlplane.api.person_tokens`` makes the tokens of people.
+Tokens of people who log in come from ``controlplane.api.person_tokens``.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base32: no i, l, o, 
 
 
 def new(prefix: str) -> str:
-    """Return a new identifier such as ``spc_7m2k…``: 100 random bits behind a readable prefix."""
+    """Return a new identifier such as ``spc_7m2k…``: 100 random bits after ``prefix`` and ``_``."""
     return f"{prefix}_" + "".join(secrets.choice(_ALPHABET) for _ in range(20))
 
 
@@ -56,8 +56,8 @@ def api_token() -> str:
 
 
 def token_hash(token: str) -> str:
-    """Return the SHA-256 of a bearer token as hexadecimal digits.
+    """Return the SHA-256 of a bearer token as hexadecimal digits, to store it or to look it up.
 
-    A fast hash is enough: nobody can guess 192 random bits.
+    A fast hash without a salt is enough: nobody can guess 192 random bits.
     """
     return hashlib.sha256(token.encode()).hexdigest()

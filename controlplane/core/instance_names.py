@@ -11,14 +11,14 @@ from typing import Self
 
 
 class Kind(StrEnum):
-    """The kind of an instance; ``workers.infra.kinds`` has a description of each."""
+    """Whether an instance is a broker or a router; ``workers.infra.kinds`` describes each kind."""
 
     BROKER = "broker"
     ROUTER = "router"
 
 
 class Listener(StrEnum):
-    """A TCP port of an instance, named after its purpose."""
+    """The purpose of a TCP port on which an instance listens; the number is chosen elsewhere."""
 
     AMQPS = "amqps"  # public: clients connect here
     # Internal, with mutual TLS: workers connect to all instances, and routers to brokers.
@@ -32,7 +32,10 @@ _NAME = re.compile(rf"({'|'.join(Kind)})-(0|[1-9][0-9]*)")
 
 @dataclass(frozen=True, order=True)
 class InstanceId:
-    """One instance within its space. ``ordinal`` counts from 0 within the kind."""
+    """The identity of one instance within its space: its kind, and its number among that kind.
+
+    ``ordinal`` counts from 0 in each kind. The space is not part of the value.
+    """
 
     kind: Kind
     ordinal: int
@@ -44,16 +47,19 @@ class InstanceId:
 
     @classmethod
     def find(cls, name: str) -> Self | None:
-        """Return the instance that ``name`` denotes; None if it is no name of an instance."""
+        """Return the identity in ``name``, such as ``router-0``; None if it has another form.
+
+        Whether such an instance exists is not checked.
+        """
         match = _NAME.fullmatch(name)
         return None if match is None else cls(Kind(match[1]), int(match[2]))
 
     @classmethod
     def parse(cls, name: str) -> Self:
-        """Return the instance that ``name`` denotes.
+        """Return the identity in ``name``, as ``find`` does.
 
         Raises:
-            ValueError: it is no name of an instance.
+            ValueError: ``name`` is no name of an instance.
         """
         found = cls.find(name)
         if found is None:

@@ -1,8 +1,10 @@
 """Leases: at most one process at a time does a named job. The lease of a crashed process expires.
 
+A lease is a row of ``core_lease``: a name, its holder, and when it expires.
+
 * ``held`` is for a job that is shorter than its lease.
-* ``kept`` is for a job that may be longer. It extends the lease while the job runs. So the lease
-  can be short, and another process can soon take over from one that was killed.
+* ``kept`` is for a job that may be longer: a thread extends the lease while the job runs. So the
+  lease can be short, and another process can soon take over from one that was killed.
 """
 
 import threading
@@ -27,10 +29,10 @@ _LONGEST_SECONDS = 900.0
 
 
 def acquire(name: str, holder: str, seconds: float) -> bool:
-    """Take or extend the lease ``name`` for ``holder``; False while another holder has it.
+    """Take or extend the lease ``name`` for ``holder``; return False if another holder has it.
 
-    It ends ``seconds`` from now. One conditional upsert, so two callers cannot both win. Idempotent
-    for the same holder.
+    The lease then expires ``seconds`` from now. An expired lease is free. This is one conditional
+    upsert, so of two callers only one can win. Idempotent for the same holder.
     """
     now = timezone.now()
     until = now + timedelta(seconds=seconds)
@@ -47,13 +49,16 @@ def acquire(name: str, holder: str, seconds: float) -> bool:
 
 
 def release(name: str, holder: str) -> None:
-    """End the lease ``name`` now; does nothing if ``holder`` no longer has it."""
+    """Delete the lease ``name``, so that it is free now; do nothing if ``holder`` lacks it."""
     Lease.objects.filter(name=name, holder=holder).delete()
 
 
 @contextmanager
 def held(name: str, holder: str, seconds: float) -> Iterator[bool]:
-    """Yield whether ``holder`` got the lease; if so, release it at the end of the block."""
+    """Try once to take the lease, yield whether ``holder`` got it, and release it after the block.
+
+    The block runs in both cases: it must check the yielded value. Nothing extends the lease.
+    """
     won = acquire(name, holder, seconds)
     try:
         yield won
@@ -64,10 +69,12 @@ def held(name: str, holder: str, seconds: float) -> Iterator[bool]:
 
 @contextmanager
 def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
-    """Yield whether ``holder`` got the lease; extend it while the block runs, then release it.
+    """Try once to take the lease, yield whether ``holder`` got it, and extend it during the block.
 
-    It is extended for 15 minutes at most. A block that loses its lease or takes longer is not
-    stopped: its work must be safe while the next holder runs.
+    The block runs in both cases: it must check the yielded value. A thread extends the lease by
+    ``seconds`` again and again, for 15 minutes at most, and the end of the block releases it. A
+    block that loses its lease or takes longer is not stopped: its work must be safe while the next
+    holder runs.
     """
     if not acquire(name, holder, seconds):
         yield False
@@ -75,16 +82,18 @@ def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
     stored = StoredLease(
         name, partial(_extend, name, holder, seconds), partial(release, name, holder)
     )
-    # A third, so that one failed try does not lose the lease.
+    # Extended each third of its length, so that one failed try does not lose the lease.
     with stored.extended(seconds / 3, _LONGEST_SECONDS):
         yield True
 
 
 @dataclass(frozen=True)
 class StoredLease:
-    """A lease that this process holds, in any table: ``kept`` uses ``Lease``, a space has columns.
+    """A lease that this process holds already, given by two functions that change its row.
 
-    ``extend`` returns False if another holder has it now. ``release`` does nothing then.
+    The row may be of any table: ``kept`` uses ``Lease``, and the lease of a space is columns of
+    ``AddressSpace``. ``extend`` returns False if another holder has the lease now, and ``release``
+    then does nothing. ``name`` appears in logs only.
     """
 
     name: str
@@ -95,8 +104,9 @@ class StoredLease:
     def extended(self, every_seconds: float, longest_seconds: float) -> Iterator[None]:
         """Extend the lease from a thread every ``every_seconds``; release it when the block ends.
 
-        The thread stops when another holder has the lease, or when the block takes longer than
-        ``longest_seconds``. While the database is away, it goes on trying.
+        The thread stops extending when another holder has the lease, or when the block takes longer
+        than ``longest_seconds``; the block itself goes on. While the database is away, the thread
+        tries again and again.
         """
         ended = threading.Event()
         work = partial(_renew, self.name, self.extend, ended, every_seconds, longest_seconds)
@@ -111,9 +121,10 @@ class StoredLease:
 
 
 def is_extended(name: str, extend: Callable[[], bool]) -> bool:
-    """Call ``extend`` and return its result; True while the database is away.
+    """Call ``extend`` and return its result; return True also while the database is away.
 
-    True makes the caller try again later instead of giving the lease up.
+    True then makes the caller try again later instead of giving the lease ``name`` up. In that
+    case this logs a warning and closes the database connection of the calling thread.
     """
     try:
         return extend()
@@ -142,6 +153,6 @@ def _renew(
 
 
 def _extend(name: str, holder: str, seconds: float) -> bool:
-    """Extend the lease by ``seconds`` from now; False when ``holder`` no longer has it."""
+    """Make the lease expire ``seconds`` from now; return False if ``holder`` has it no more."""
     mine = Lease.objects.filter(name=name, holder=holder)
     return bool(mine.update(expires_at=timezone.now() + timedelta(seconds=seconds)))

@@ -1,7 +1,7 @@
 """Structured logs: one line of JSON for each event, or readable lines for development.
 
-``controlplane.settings`` calls it once for each process. Tracebacks never show the values of
-variables, because these may be passwords and tokens.
+``controlplane.settings`` calls ``configure`` once in each process. Tracebacks never show the values
+of variables, because these may be passwords and tokens.
 """
 
 import structlog
@@ -10,7 +10,8 @@ import structlog
 def configure(*, level: str, readable: bool) -> None:
     """Configure structlog for this process. Idempotent.
 
-    Events below ``level`` are dropped. ``readable`` selects lines for people instead of JSON.
+    Events below ``level``, such as ``INFO``, are dropped. ``readable`` selects lines for people
+    instead of JSON. Python's own ``logging`` stays as it is.
     """
     ending: list[structlog.typing.Processor] = [
         structlog.processors.format_exc_info,

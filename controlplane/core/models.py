@@ -11,7 +11,7 @@ from controlplane.core import ids
 
 
 class Timestamped(models.Model):
-    """The base of rows that know when they were created and last saved (UTC).
+    """The abstract base of models whose rows store when they were created and last saved (UTC).
 
     ``QuerySet.update`` does not set ``updated_at``.
     """
@@ -24,14 +24,14 @@ class Timestamped(models.Model):
 
 
 class Operation(Timestamped):
-    """One long-running request and its outcome; a 202 response refers to it.
+    """One long-running request and its outcome, for the caller of the API to poll.
 
-    Running -> Succeeded | Failed. A change of a space, address or messaging user succeeds when its
-    subject has reached ``target_generation``. Invoices have no generations: the target of a close
-    or a verification is 1.
+    Running -> Succeeded | Failed. An operation on a space, address or messaging user succeeds when
+    the workers have applied ``target_generation`` of the subject. Other subjects, such as invoices,
+    have no generations: the target is 1, and the worker that does the work ends the operation.
 
-    ``steps`` is a list of {name, state, message}. Each reconcile pass replaces it, and so does each
-    step of a close.
+    ``steps`` is a list of {name, state, message}, which the worker replaces as its work goes on:
+    each reconcile pass, each step of a close.
     """
 
     class State(models.TextChoices):
@@ -42,7 +42,8 @@ class Operation(Timestamped):
     id = models.CharField(primary_key=True, max_length=40, default=ids.operation_id)
     tenant_id = models.CharField(max_length=40, db_index=True)
     kind = models.CharField(max_length=60)  # e.g. address_space.create
-    # address_space | address | messaging_user | message_request | invoice | invoice_verification
+    # address_space | address | messaging_user | message_request | connections | invoice |
+    # invoice_verification
     subject_type = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=40)
     subject_name = models.CharField(max_length=255)
@@ -65,10 +66,11 @@ class Operation(Timestamped):
 
 
 class AuditEvent(models.Model):
-    """Who did what to what, written in the transaction of the change itself. Append-only.
+    """One entry of the audit log: who did what to what. Append-only.
 
-    ``before`` and ``after`` hold the values that changed, with secrets masked. A database trigger
-    refuses UPDATE and DELETE.
+    ``core.audit`` writes it in the transaction of the change itself. ``before`` and ``after`` hold
+    the values that changed, with secrets masked. ``tenant_id`` is empty for what belongs to no
+    tenant. A database trigger refuses UPDATE and DELETE.
     """
 
     at = models.DateTimeField(auto_now_add=True, db_index=True)
@@ -94,7 +96,10 @@ class AuditEvent(models.Model):
 
 
 class Lease(models.Model):
-    """Which process may do the job ``name`` until ``expires_at``; see ``core.leases``."""
+    """The right of the process ``holder`` to do the job ``name`` alone until ``expires_at``.
+
+    ``core.leases`` writes the rows. The row of an expired lease may still exist.
+    """
 
     name = models.CharField(primary_key=True, max_length=120)
     holder = models.CharField(max_length=120)
@@ -102,7 +107,11 @@ class Lease(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """An Idempotency-Key that a caller sent with a POST, and the encrypted answer."""
+    """An Idempotency-Key that a caller sent with a POST, and the answer of that POST.
+
+    ``body`` is {"sealed": body and headers, encrypted}. ``core.idempotency`` reads and writes the
+    rows; a row older than 24 hours counts as absent.
+    """
 
     scope = models.CharField(max_length=80)  # hash of the caller: controlplane.api.idempotency
     key = models.CharField(max_length=255)

@@ -1,6 +1,8 @@
-"""Operations: an action begins one in its transaction; a worker ends it when the work is done.
+"""Begin and end operations, the rows that show API callers how far a long-running change is.
 
-A subject may have several running operations; ``fail`` and ``progress`` change all of them.
+An action begins an operation in its own transaction. A worker ends it when the work is done. A
+subject (a space, an address, ...) may have several running operations. ``fail`` and ``progress``
+change all of them, ``succeed`` those that have reached their target.
 """
 
 from django.utils import timezone
@@ -13,8 +15,9 @@ def begin(
 ) -> Operation:
     """Create and return a running operation on ``subject``, a triple of type, id and name.
 
-    ``kind`` is a slug such as ``address.create``. ``generation`` is the target: the operation
-    succeeds when the subject has reached it.
+    ``kind`` is a slug such as ``address.create``. ``generation`` is the target: ``succeed`` ends
+    the operation when the workers have applied this generation of the subject. For a subject
+    without generations it is 1.
     """
     subject_type, subject_id, subject_name = subject
     return Operation.objects.create(
@@ -30,7 +33,7 @@ def begin(
 def succeed(subject_type: str, subject_id: str, *, up_to_generation: int) -> int:
     """End the subject's running operations with a target up to ``up_to_generation`` as succeeded.
 
-    Returns their number.
+    Operations with a higher target go on running. Returns how many were ended.
     """
     return Operation.objects.filter(
         subject_type=subject_type,
@@ -41,9 +44,9 @@ def succeed(subject_type: str, subject_id: str, *, up_to_generation: int) -> int
 
 
 def fail(subject_type: str, subject_id: str, *, code: str, message: str) -> int:
-    """End all running operations of the subject as failed; return their number.
+    """End all running operations of the subject as failed; return how many were ended.
 
-    The tenant sees ``code`` and ``message``.
+    Their target does not matter. The tenant sees ``code`` and ``message``.
     """
     return Operation.objects.filter(
         subject_type=subject_type, subject_id=subject_id, state=Operation.State.RUNNING
@@ -56,7 +59,7 @@ def fail(subject_type: str, subject_id: str, *, code: str, message: str) -> int:
 
 
 def progress(subject_type: str, subject_id: str, steps: list[dict[str, str]]) -> None:
-    """Replace the steps of all running operations of the subject.
+    """Replace the list of steps that all running operations of the subject show.
 
     A step is {name, state, message}; its state is ``done``, ``running``, ``waiting`` or ``failed``.
     """

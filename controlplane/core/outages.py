@@ -1,4 +1,4 @@
-"""Database outages: tells them from errors of the program, and logs them in one line.
+"""Distinguish database outages from errors of the program, and log each in one line.
 
 While PostgreSQL is away, every periodic task fails for the same known reason. So
 ``settings.LOGGING`` puts ``OneLineForOutages`` on the logger to which Celery reports failed tasks.
@@ -21,7 +21,8 @@ _STOPPING = frozenset({"57P01", "57P02", "57P03"})
 def is_database_away(error: BaseException) -> bool:
     """Return whether ``error`` means that the database is away, stopping or starting.
 
-    False for an error with which a working database answers a statement.
+    Only Django's wrapped database errors can mean that. False for an error with which a working
+    database answers a statement, such as a violated constraint or a timeout.
     """
     cause = error.__cause__
     if not isinstance(error, OperationalError | InterfaceError) or cause is None:
@@ -34,10 +35,14 @@ def is_database_away(error: BaseException) -> bool:
 
 
 class OneLineForOutages(logging.Filter):
-    """Replaces the record of a task that failed in an outage, with its traceback, by one line."""
+    """A logging filter that shortens the errors of Celery tasks that failed in a database outage.
+
+    It replaces the record with its traceback by one line, ``database_away``, and lets every other
+    record pass.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """For an outage, log one line and return False, which drops the record; else True."""
+        """For an outage, log one line and return False, which drops ``record``; else True."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None or not is_database_away(error):
             return True

@@ -15,18 +15,21 @@ from django.db import models
 from controlplane.core.causes import Cause
 from controlplane.core.reasons import Reason
 
-# Condition type: clients outside the cluster cannot reach the space, although it serves. Its status
-# is always False. A space without a known obstacle does not have it.
+# Condition type: clients outside the cluster cannot reach the space, although it serves those
+# inside. A space has it only while an obstacle is known, so its status is always False.
 REACHABLE = "Reachable"
 # Condition type: whether all routers of a space are connected to each other. A space that needs
-# only one router does not have it.
+# only one router does not have this condition.
 ROUTERS = "Routers"
 
 Status = Literal["True", "False", "Unknown"]
 
 
 class Phase(models.TextChoices):
-    """How far a space, an address or a messaging user is on the way to its desired state."""
+    """How far a space, an address or a messaging user is on the way to its desired state.
+
+    Terminating also stays the phase of a deleted row.
+    """
 
     PENDING = "Pending"
     CONFIGURING = "Configuring"
@@ -36,12 +39,12 @@ class Phase(models.TextChoices):
 
 
 class Condition(TypedDict):
-    """One observed fact about an object.
+    """One observed fact about a space, an address or a user, as its row stores it in JSON.
 
     ``type`` names the fact, such as ``Ready``. ``since`` is when ``status`` last changed, in ISO
     8601. ``reason`` is a value of ``Reason``, and ``message`` is for people. ``detail`` is what
-    staff read in place of the message; it may name hosts and registries. ``cause`` is a value of
-    ``Cause``. A condition without a detail, or of an older version, lacks both.
+    staff read in place of ``message``; it may name hosts and registries. ``cause`` is a value of
+    ``Cause``. A condition without a detail, or one that an older version stored, lacks both keys.
     """
 
     type: str
@@ -57,9 +60,9 @@ READY = "Ready"  # the type of the condition that every space, address and user 
 
 
 def with_condition(conditions: Sequence[Any], new: Condition) -> list[Condition]:
-    """Return ``conditions`` with ``new`` in place of the condition of its type, sorted by type.
+    """Return a new list of ``conditions`` with ``new`` in place of the one of its type, if any.
 
-    If the status is the same as before, the result keeps the former ``since``.
+    If that one has the same status, ``new`` gets its ``since``. The list is sorted by type.
     """
     others = [condition for condition in conditions if condition["type"] != new["type"]]
     before = find_condition(conditions, new["type"])
@@ -69,24 +72,30 @@ def with_condition(conditions: Sequence[Any], new: Condition) -> list[Condition]
 
 
 def find_condition(conditions: Sequence[Any], kind: str) -> Condition | None:
-    """Return the condition of type ``kind``, or None."""
+    """Return the condition of type ``kind`` among ``conditions``, or None if there is none."""
     return next((condition for condition in conditions if condition["type"] == kind), None)
 
 
 def of_staff(condition: Condition) -> str:
-    """Return the message of a condition that staff read."""
+    """Return the text of a condition that staff read: its detail, or its message without one."""
     return condition.get("detail") or condition["message"]
 
 
 def with_detail(condition: Condition, detail: str, cause: Cause = Cause.NONE) -> Condition:
-    """Return the condition with its detail for staff; unchanged if there is none."""
+    """Return the condition with ``detail``, for staff, and ``cause``.
+
+    If ``detail`` is empty, return the condition unchanged: ``cause`` is then left out too.
+    """
     return {**condition, "detail": detail, "cause": str(cause)} if detail else condition
 
 
 def build_condition(
     kind: str, status: Status, reason: Reason, message: str, now: datetime
 ) -> Condition:
-    """Return a condition whose ``since`` is ``now`` (UTC)."""
+    """Return a condition of type ``kind`` whose ``since`` is ``now`` (UTC), without a detail.
+
+    ``with_condition`` replaces ``since`` if the status has not changed.
+    """
     return {
         "type": kind,
         "status": status,

@@ -1,14 +1,14 @@
-"""Whether PostgreSQL and Redis answer now. Each question takes seconds at most and raises nothing.
+"""Check whether PostgreSQL and Redis answer now. An absent server gives False, not an error.
 
-This module imports neither Django's settings nor its models before it needs them, because a probe
-runs it in a process of its own.
+A probe runs this module in a process of its own, in which Django is not set up. So the module
+imports Django only inside ``database_answers``.
 """
 
 import redis
 
 
 def database_answers() -> bool:
-    """Return whether the database of the settings answers a query."""
+    """Return whether PostgreSQL answers a query on Django's default connection."""
     from django.db import DatabaseError, connection
 
     try:
@@ -20,7 +20,7 @@ def database_answers() -> bool:
 
 
 def queue_answers(url: str) -> bool:
-    """Return whether the Redis at ``url`` answers."""
+    """Return whether the Redis at ``url`` answers a ping; waits about a second for each step."""
     # Short timeouts: Kubernetes fails a probe that waits for an absent Redis.
     client = redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1)
     try:

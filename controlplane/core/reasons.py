@@ -344,7 +344,7 @@ _HEAD = "| Reason | What it takes |\n| --- | --- |\n"
 
 
 def table() -> str:
-    """Return the Markdown table of all reasons with their help.
+    """Return the Markdown table of all reasons with their help, for docs/operate/conditions.md.
 
     Adjacent members of ``Reason`` with the same help share a row.
     """
@@ -356,7 +356,11 @@ def table() -> str:
 
 
 def with_table(document: str) -> str:
-    """Return the text ``document`` with its table of reasons replaced by ``table()``."""
+    """Return the Markdown text ``document`` with its table of reasons replaced by ``table()``.
+
+    Raises:
+        StopIteration: ``document`` has no such table, or no text after it.
+    """
     before, _, rest = document.partition(_HEAD)
     lines = rest.splitlines(keepends=True)
     after = next(number for number, line in enumerate(lines) if not line.startswith("|"))

@@ -1,4 +1,4 @@
-"""Secrets at rest: authenticated encryption with keys that are kept outside the database.
+"""Encrypt secrets for the database, with keys that are kept outside the database.
 
 Keys come from ``settings.SECRET_KEYS`` (Fernet keys, newest first). The first key encrypts, and
 every key decrypts. A new key goes in front. An old key may be dropped only when no stored secret
@@ -17,10 +17,10 @@ def encrypt(plain: str) -> str:
 
 
 def decrypt(encrypted: str) -> str:
-    """Return the plain text of ``encrypted``.
+    """Return the plain text of ``encrypted``, which ``encrypt`` returned.
 
     Raises:
-        Unavailable: ``secret.key_missing``: none of the configured keys decrypts it.
+        Unavailable: ``secret.key_missing``: none of the configured keys decrypts the text.
     """
     try:
         return _fernet().decrypt(encrypted.encode()).decode()

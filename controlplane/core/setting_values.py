@@ -1,7 +1,7 @@
-"""The kinds of values that a setting of an address can have.
+"""The kinds of values that a setting of an address can have: numbers, references and texts.
 
-``controlplane.core.address_types`` has the settings. API, command, portal and catalog ask here how
-a value is entered and what is valid.
+``controlplane.core.address_types`` has the settings, each with one of these kinds. API, command,
+portal and catalog read from it how a value is entered and what is valid.
 """
 
 from collections.abc import Mapping
@@ -10,10 +10,11 @@ from enum import IntEnum
 
 
 class Width(IntEnum):
-    """The largest number that a setting's column holds.
+    """The largest number that the API reads for a setting; it also decides the type of the column.
 
-    The API refuses a larger number with ``request.invalid``. A number that fits the column, but not
-    the setting's own range, is refused with ``address.invalid``.
+    ``INT_32`` means an integer column, ``INT_53`` a bigint column. The API refuses a larger number
+    with ``request.invalid``. A number below this limit, but outside the setting's own range, is
+    refused with ``address.invalid``.
     """
 
     INT_32 = 2**31 - 1
@@ -24,8 +25,8 @@ class Width(IntEnum):
 class Unit:
     """The unit in which a number is stored, and the larger unit that the portal's form uses.
 
-    ``size`` base units make one unit of the form. The setting's name ends with ``suffix``; the name
-    of its form field ends with ``form_suffix`` instead.
+    ``size`` stored units make one unit of the form. The setting's name ends with ``suffix``; the
+    name of its form field ends with ``form_suffix`` instead. Without arguments: a plain number.
     """
 
     title: str = ""
@@ -42,7 +43,7 @@ BYTES = Unit("bytes", "_bytes", "MiB", "_mebibytes", 2**20)
 
 @dataclass(frozen=True)
 class Whole:
-    """The value of a setting that is a whole number in a range (both ends included).
+    """Describes a setting whose value is a whole number in a range (both ends included).
 
     * ``plan_default``: the value of a plan that does not name the setting; None means no limit.
     * ``is_cap``: the plan's value is an upper limit, which an address can only lower.
@@ -66,11 +67,11 @@ class Whole:
 
 @dataclass(frozen=True)
 class Reference:
-    """The value of a setting that names another address of the space; empty means none.
+    """Describes a setting whose value is the name of another address of the space, or empty.
 
-    ``refers_to``: space type -> the types of that address, the usual one first. ``is_fixed``: the
-    setting can never change, and a foreign key stores it; else a column stores the name, and the
-    named address gets messages that its broker moves (dead letters).
+    ``refers_to``: space type -> the types that the named address may have, the usual one first.
+    ``is_fixed``: the setting can never change, and a foreign key stores it (a topic). Otherwise a
+    column stores the name, and brokers move dead or expired messages to the named address.
     """
 
     refers_to: Mapping[str, tuple[str, ...]]
@@ -79,10 +80,10 @@ class Reference:
 
 @dataclass(frozen=True)
 class Text:
-    """The value of a setting that is a text; empty means the default of ``help_text``.
+    """Describes a setting whose value is a text; empty means the default that ``help_text`` states.
 
-    ``choices``: all possible values; none for free text of up to ``longest`` characters.
-    ``is_fixed``: the setting can never change.
+    ``choices``: all valid values; without any, every text of up to ``longest`` printable ASCII
+    characters is valid. ``is_fixed``: the setting can never change.
     """
 
     choices: tuple[str, ...] = ()
@@ -90,7 +91,10 @@ class Text:
     is_fixed: bool = False
 
     def wrong_with(self, value: str) -> str:
-        """Return why ``value`` is refused; empty if it is fine."""
+        """Return what people should know about valid values; empty if ``value`` is valid.
+
+        Do not pass an empty value, which means that the setting is not set.
+        """
         if self.choices and value not in self.choices:
             return f"One of: {', '.join(self.choices)}."
         is_plain = value.isascii() and value.isprintable() and "${" not in value

@@ -1,9 +1,9 @@
 """Rate limits of signup and login, which need no authentication.
 
-API and portal share the counts: one for each network address and one for each email address. The
-counts are in the cache (Redis). While it is away, nothing is limited and a warning is logged: a
-lost cache must not lock people out, and the slow password hash still limits guessing. ADR 14 says
-why no library does this.
+API and portal share the counts. Signup and login each have one count for each network address and
+one for each email address. The counts are in the cache (Redis). While the cache is away, nothing is
+limited and a warning is logged: a lost cache must not lock people out, and the slow password hash
+still limits guessing. ADR 14 says why no library does this.
 """
 
 import hashlib
@@ -26,10 +26,11 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 def require_login(request: HttpRequest, email: str) -> None:
     """Count one login attempt for the caller's network address and one for ``email``.
 
-    The limits are ``LOGIN_RATE`` and ``ACCOUNT_RATE``.
+    Call it before the password is checked: successful logins count too. The limits are the settings
+    ``LOGIN_RATE`` (network address) and ``ACCOUNT_RATE`` (email).
 
     Raises:
-        RateLimited: too many attempts; the message says when to try again.
+        RateLimited: there were too many attempts; the message says when to try again.
     """
     _require("login-address", settings.LOGIN_RATE, network.address(request))
     _require("login-account", settings.ACCOUNT_RATE, email)
@@ -38,10 +39,10 @@ def require_login(request: HttpRequest, email: str) -> None:
 def require_signup(request: HttpRequest, email: str) -> None:
     """Count one signup attempt for the caller's network address and one for ``email``.
 
-    The limits are ``SIGNUP_RATE`` and ``ACCOUNT_RATE``.
+    The limits are the settings ``SIGNUP_RATE`` (network address) and ``ACCOUNT_RATE`` (email).
 
     Raises:
-        RateLimited: too many attempts; the message says when to try again.
+        RateLimited: there were too many attempts; the message says when to try again.
     """
     _require("signup-address", settings.SIGNUP_RATE, network.address(request))
     _require("signup-account", settings.ACCOUNT_RATE, email)
@@ -60,7 +61,10 @@ def _require(limit: str, rate: str, who: str) -> None:
 
 
 def _count(key: str, seconds: int, limit: str) -> int:
-    """Add one to the count ``key`` and return it; return 0 while the cache is away."""
+    """Add one to the count ``key`` and return the sum; return 0 while the cache is away.
+
+    ``seconds`` is the length of the window, and ``limit`` the name that the warning logs.
+    """
     try:
         # Twice the window's length, so that the key cannot expire between the two calls.
         cache.add(key, 0, timeout=2 * seconds)

@@ -1,4 +1,4 @@
 """The embedded installation: all servers on one machine, run by supervisord.
 
-``stack`` starts and stops it. It is for trials, tests and demonstrations only.
+``stack`` starts and stops the installation, which is for trials, tests and demonstrations only.
 """

@@ -1,4 +1,4 @@
-"""Fetch the servers and JARs that no Python package carries, once, into a cache.
+"""Fetch the servers and JARs that no Python package carries into a cache, each once.
 
 ``make setup`` runs it (``python -m controlplane.embedded.artifacts [keycloak] [s3]``). The Maven
 coordinates are in ``ivy/artifacts.xml``; Apache Ivy, which is part of pyspark, downloads them.
@@ -26,9 +26,10 @@ _COORDINATES = Path(__file__).parent / "ivy" / "artifacts.xml"
 
 @dataclass(frozen=True)
 class Artifact:
-    """One file to fetch. ``configuration`` is its group in ``ivy/artifacts.xml``.
+    """One file to fetch from Maven: an archive that is unpacked, or a JAR that is kept as it is.
 
-    ``cache_path`` is its path in the cache, or the path of the folder that an archive unpacks to.
+    ``configuration`` is its group in ``ivy/artifacts.xml``. ``cache_path`` is its path in the
+    cache, or the path of the folder that an archive unpacks to.
     """
 
     configuration: str
@@ -37,12 +38,12 @@ class Artifact:
     cache_path: str
 
     def put(self, fetched: Path, cache: Path) -> None:
-        """Move the file, or the folder in the archive, from ``fetched`` into ``cache``.
+        """Check the file in ``fetched`` and move it, or the folder in it, into ``cache``.
 
-        What is in the cache already is kept.
+        What is in ``cache`` already is kept.
 
         Raises:
-            Unavailable: ``artifact.checksum``: the bytes differ from the pinned ones.
+            Unavailable: ``artifact.checksum``: the file's checksum is not the pinned one.
         """
         source, target = fetched / self.file, cache / self.cache_path
         with source.open("rb") as file:
@@ -123,9 +124,9 @@ ALWAYS = ("delta", "artemis", "compiler")
 
 
 def cache_dir(kept: Path | None = None) -> Path:
-    """Return the cache folder.
+    """Return the path of the cache folder, which need not exist.
 
-    It is the first that applies: ``WAYPOST_CACHE``; ``kept``, if it holds Artemis;
+    It is the first that applies: the variable ``WAYPOST_CACHE``; ``kept``, if it holds Artemis;
     ``~/.cache/waypost``. ``kept`` is the folder that an installation has used so far.
     """
     named = os.environ.get("WAYPOST_CACHE")
@@ -135,7 +136,7 @@ def cache_dir(kept: Path | None = None) -> Path:
 
 
 def artemis_home(cache: Path | None = None) -> Path:
-    """Return the folder of the unpacked Artemis in ``cache``, by default in ``cache_dir()``.
+    """Return the path of the unpacked Artemis in ``cache``, by default in ``cache_dir()``.
 
     Raises:
         Unavailable: ``artifact.missing``: setup has not fetched it.
@@ -147,7 +148,7 @@ def artemis_home(cache: Path | None = None) -> Path:
 
 
 def compiler() -> Path:
-    """Return the JAR of the Java compiler (Eclipse) that builds the broker plugin.
+    """Return the path of the JAR of the Java compiler (Eclipse) that builds the broker plugin.
 
     Raises:
         Unavailable: ``artifact.missing``: setup has not fetched it.
@@ -159,11 +160,13 @@ def compiler() -> Path:
 
 
 def ensure(configurations: Iterable[str], cache: Path) -> list[str]:
-    """Fetch the missing files of ``configurations``; return their paths in ``cache``. Idempotent.
+    """Fetch the files of ``configurations`` that ``cache`` lacks. Idempotent.
+
+    Returns the paths, relative to ``cache``, of the files fetched now.
 
     Raises:
-        Unavailable: ``artifact.fetch`` (Ivy failed), ``artifact.checksum`` (the bytes differ from
-            the pinned ones), ``java.missing`` or ``java.version``.
+        Unavailable: ``artifact.fetch`` (Ivy failed), ``artifact.checksum`` (a checksum is not the
+            pinned one), ``java.missing`` or ``java.version``.
     """
     wanted = set(configurations)
     missing = [
@@ -217,7 +220,10 @@ def _retrieve(configurations: Sequence[str], folder: Path) -> None:
 
 
 def main() -> int:
-    """Fetch ``ALWAYS`` and the configurations named as arguments; return the exit code."""
+    """Fetch ``ALWAYS`` and the configurations named as arguments; return the exit code.
+
+    0: all are in the cache. 1: a fetch failed; stderr says why. 130: Ctrl-C.
+    """
     try:
         new = ensure([*ALWAYS, *sys.argv[1:]], cache_dir())
     except Unavailable as error:

@@ -42,14 +42,16 @@ Say = Callable[[str], None]
 def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
     """Write a backup of the installation in ``root`` into the new folder ``target``; return it.
 
-    A running installation is stopped, and started again at the end, also after an error. ``target``
-    appears complete or not at all. ``say`` gets lines about the progress.
+    A running installation is sampled, stopped, and started again at the end, also after an error.
+    One that was down stays down. ``target`` appears complete or not at all. ``say`` gets lines
+    about the progress.
 
     Raises:
         NothingHere: there is no installation.
         Conflict: ``backup.exists``: ``target`` exists.
         Occupied: ``stack.busy``: another command changes the installation.
-        Unavailable: ``postgres.client``: pg_dump failed; the message carries its last lines.
+        Unavailable: ``postgres.client``: pg_dump failed; the message ends with its last output.
+            Or as ``stack.up`` raises it, if the installation does not start again.
         OSError: ``target`` cannot be written.
     """
     installation = installations.require(root)
@@ -71,13 +73,16 @@ def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal digits."""
+    """Return the SHA-256 of the content of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write(installation: Installation, target: Path, say: Say) -> None:
-    """Write the backup beside ``target``, then rename it: a killed backup never looks complete."""
+    """Write the backup of a stopped installation beside ``target``, then rename it to ``target``.
+
+    So a killed backup never looks complete. PostgreSQL runs meanwhile, for the dump only.
+    """
     made = target.with_name(f".{target.name}.partial")
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True, mode=0o700)
@@ -127,7 +132,7 @@ def _pack(
 def _stored(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Return ``entry`` if the backup keeps it, else None (a filter of ``TarFile.add``).
 
-    It keeps the files of a namespace itself, and the journals and ports of its instances.
+    The backup keeps the files of a namespace itself, and the journals and ports of its instances.
     """
     parts = Path(entry.name).parts  # <namespace>/<instance>/<part>/…
     return entry if len(parts) <= 2 or parts[2] in _KEPT else None

@@ -1,8 +1,8 @@
-"""A Keycloak that runs as part of an installation, for ``make demo OIDC=1``.
+"""Run a Keycloak as part of an installation, for ``make demo OIDC=1``.
 
-Users log in to the portal through it. Its port, its client secret and the password of its one user
-are generated once and kept in ``keycloak/login.json`` (mode 0600), because Keycloak imports a realm
-at its first start only.
+People log in to the portal through this Keycloak. Its port, its client secret and the password of
+its one user are generated once and kept in ``keycloak/login.json`` (mode 0600) of the state folder,
+because Keycloak imports a realm at its first start only.
 """
 
 import json
@@ -21,7 +21,7 @@ EMAIL = "ada@customer.example"
 
 @dataclass(frozen=True)
 class Person:
-    """The one user of the provider, with the login."""
+    """The login of the one user of this Keycloak."""
 
     email: str
     password: str
@@ -35,10 +35,10 @@ class _Kept:
 
 
 def require() -> None:
-    """Check that Keycloak has been fetched.
+    """Check that ``make setup`` has fetched Keycloak into the cache.
 
     Raises:
-        Unavailable: ``keycloak.missing``: it has not.
+        Unavailable: ``keycloak.missing``: Keycloak is not there.
     """
     keycloak.home(artifacts.cache_dir())
 
@@ -46,11 +46,13 @@ def require() -> None:
 def start(installation: Installation, *, say: Callable[[str], None]) -> Person:
     """Run Keycloak under the installation's supervisord and make the portal use it for logins.
 
-    Returns the user who can log in. Idempotent. The installation must be up. It stores the
-    provider's settings, so its later starts use Keycloak too.
+    Returns the login of the user who can log in. Idempotent. The installation must be up. Its
+    servers restart with the settings of Keycloak, which are stored with the installation: later
+    starts of the portal use Keycloak too.
 
     Raises:
-        Unavailable: Keycloak is not fetched, cannot be built, or does not answer.
+        Unavailable: Keycloak is not fetched, cannot be built, or does not answer; or as
+            ``stack.up`` raises it.
     """
     folder = installation.root / "keycloak"
     kept = _remember(folder)

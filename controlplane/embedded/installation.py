@@ -1,4 +1,4 @@
-"""One installation: its folder, its secrets, its ports, and the environment of its servers.
+"""Create, load and change one installation: its folder, secrets, ports and servers' environment.
 
 ``installation.json`` (mode 0600) in the state folder holds all that differs between two
 installations on one machine; everything else is derived from it. ``stack.up`` and ``restore``
@@ -43,9 +43,10 @@ class Secrets:
 
 @dataclass(frozen=True)
 class Ports:
-    """The loopback ports of the servers: chosen among free ones at the first start, and stored.
+    """The loopback ports of the servers of one installation.
 
-    A start replaces a port that another program uses by then.
+    They are chosen among free ports at the first start, and stored. A later start replaces a port
+    that another program uses by then.
     """
 
     postgres: int
@@ -62,7 +63,10 @@ class NothingHere(Missing):
 
 @dataclass(frozen=True)
 class Tools:
-    """The programs outside its folder that an installation uses: Java, Artemis and the router."""
+    """The paths of the programs outside its folder that an installation uses, and of the cache.
+
+    ``java`` is the program, ``artemis`` its folder, ``router`` the router's command.
+    """
 
     java: Path
     cache: Path
@@ -72,10 +76,12 @@ class Tools:
 
 @dataclass(frozen=True)
 class Installation:
-    """The content of ``installation.json``, and what is derived from it. ``root`` is absolute.
+    """The content of ``installation.json``, and what is derived from it; a value.
 
-    ``id`` marks the processes of the installation. ``settings`` are additional ``WAYPOST_*``
-    variables, among them the Java and the cache that the installation uses.
+    A change needs a function of this module, such as ``with_settings``. ``root`` is the absolute
+    path of the state folder. ``id`` marks the processes of the installation. ``settings`` are
+    additional ``WAYPOST_*`` variables, among them the Java and the cache that the installation
+    uses. An object says nothing about whether servers run.
     """
 
     root: Path
@@ -86,7 +92,7 @@ class Installation:
 
     @property
     def run_dir(self) -> Path:
-        """The folder of sockets, generated configuration and locks."""
+        """The folder of sockets, generated configuration and program files."""
         return self.root / "run"
 
     @property
@@ -100,14 +106,15 @@ class Installation:
 
     @property
     def url(self) -> str:
-        """The address of the portal and the API."""
+        """The URL of the portal and the API, such as ``http://127.0.0.1:8000``."""
         return f"http://127.0.0.1:{self.ports.web}"
 
     @property
     def metrics_token(self) -> str:
-        """The token that /metrics requires; empty if the settings of the installation say so.
+        """The token that /metrics requires; empty if /metrics is open.
 
-        Derived from a secret, so that installations of earlier versions have one too.
+        It is ``WAYPOST_METRICS_TOKEN`` of the installation's settings, even if that is empty.
+        Otherwise it is derived from a secret of the installation.
         """
         derived = hmac.new(self.secrets.django_key.encode(), b"metrics-token", "sha256")
         return self.settings.get("WAYPOST_METRICS_TOKEN", derived.hexdigest()[:40])
@@ -119,24 +126,24 @@ class Installation:
         )
 
     def log_file(self, server: str) -> Path:
-        """Return the file that supervisord writes a server's output to."""
+        """Return the path of the file that supervisord writes the output of ``server`` to."""
         return self.log_dir / f"{server}.log"
 
     def valkey(self) -> redis.Redis:
-        """Return a client of this installation's queue, running or not."""
+        """Return a new Redis client of this installation's Valkey, which need not run yet."""
         return redis.Redis("127.0.0.1", self.ports.valkey, password=self.secrets.valkey_password)
 
     def supervisor(self) -> supervisor_client.SupervisorClient:
-        """Return the client of this installation's supervisord, running or not."""
+        """Return a new client of this installation's supervisord, which need not run yet."""
         return supervisor_client.SupervisorClient(
             self.run_dir / "supervisor.sock", self.run_dir / "conf.d"
         )
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of this installation's own servers and Python processes.
+        """Return the environment variables of this installation's own servers and Python processes.
 
-        Except for the tools (``find_tools``), nothing in it comes from the caller's shell. A
-        changed variable restarts servers, and another PATH, HOME or locale must not do that.
+        Except for the tools (``find_tools``), none comes from the caller's shell. A changed
+        variable restarts servers, and another PATH, HOME or locale must not do that.
 
         Raises:
             Unavailable: Java, Artemis or the router that ``WAYPOST_ROUTER`` names is missing.
@@ -169,7 +176,9 @@ class Installation:
 
 
 def root_from(folder: Path | None) -> Path:
-    """Return the state folder: the given one, else ``WAYPOST_STATE_DIR``, else ``./.waypost``.
+    """Return the absolute path of the state folder, which need not exist.
+
+    It is ``folder``, else the variable ``WAYPOST_STATE_DIR``, else ``./.waypost``.
 
     Raises:
         Invalid: ``stack.path_too_long``: paths of sockets in it would exceed the kernel's limit.
@@ -185,7 +194,7 @@ def root_from(folder: Path | None) -> Path:
 
 
 def load(root: Path) -> Installation | None:
-    """Return the installation of ``root``, or None if there is none.
+    """Return the installation that is stored in the folder ``root``, or None if there is none.
 
     Raises:
         Invalid: ``stack.not_a_folder``: ``root`` is a file, or below one.
@@ -217,7 +226,7 @@ def load(root: Path) -> Installation | None:
 
 
 def require(root: Path) -> Installation:
-    """Return the installation of ``root``.
+    """Return the installation that is stored in the folder ``root``.
 
     Raises:
         NothingHere: there is none.
@@ -233,14 +242,14 @@ def require(root: Path) -> Installation:
 
 
 def find_tools(kept: Mapping[str, str]) -> Tools:
-    """Return Java, the cache, Artemis and the router.
+    """Find Java, the cache, Artemis and the router on this machine; return their paths.
 
     ``WAYPOST_JAVA``, ``WAYPOST_CACHE`` and ``WAYPOST_ROUTER`` name them: in the environment, else
     in ``kept``, the settings of an installation. What is not named is searched for. A router named
-    ``development`` is the development router.
+    ``development``, or none at all, means the development router.
 
     Raises:
-        Unavailable: ``java.*``, ``artifact.missing`` or ``router.missing``.
+        Unavailable: ``java.*``, ``artifact.missing`` (Artemis) or ``router.missing``.
     """
     cache = artifacts.cache_dir(_kept_path(kept, "WAYPOST_CACHE"))
     artemis = artifacts.artemis_home(cache)
@@ -251,9 +260,10 @@ def find_tools(kept: Mapping[str, str]) -> Tools:
 
 
 def keep_tools(installation: Installation) -> Installation:
-    """Store the tools in use, so that later commands use the same; return the changed installation.
+    """Store the paths of the tools in use, so that later commands use the same.
 
-    Idempotent.
+    Also stores ``WAYPOST_ROUTER`` and ``WAYPOST_METRICS_TOKEN`` if the environment has them.
+    Returns the changed installation. Idempotent.
 
     Raises:
         Unavailable: as ``find_tools`` raises it.
@@ -277,10 +287,11 @@ def _kept_path(kept: Mapping[str, str], name: str) -> Path | None:
 def prepare_folder(root: Path, web_port: int | None = None) -> Installation:
     """Return the installation of ``root``, created if there is none; create the folders it needs.
 
-    ``web_port`` is the portal's port of a new installation.
+    ``web_port`` is the portal's port of a new installation, and is ignored for an existing one.
 
     Raises:
-        Unavailable: ``stack.folder``: a folder cannot be written.
+        Unavailable: ``stack.folder``: a folder cannot be written; or as ``load`` raises it.
+        Invalid: as ``load`` raises it.
     """
     try:
         installation = load(root) or create(root, web_port=web_port)
@@ -294,7 +305,11 @@ def prepare_folder(root: Path, web_port: int | None = None) -> Installation:
 
 
 def create(root: Path, *, web_port: int | None = None) -> Installation:
-    """Create the folder, the secrets and the ports of a new installation; store and return it."""
+    """Create and store a new installation with new secrets and free ports; return it.
+
+    ``web_port`` is the portal's port, which the caller has found free; None means port 8000, or any
+    free one if that is taken. The folder ``root`` may exist. Starts no server.
+    """
     root.mkdir(parents=True, exist_ok=True)
     made = Installation(root, secrets.token_hex(8), _new_secrets(), _new_ports(web_port))
     _store(made)
@@ -302,10 +317,11 @@ def create(root: Path, *, web_port: int | None = None) -> Installation:
 
 
 def renew(root: Path, stored: str) -> Installation:
-    """Create the installation of ``root`` from the text of another one's ``installation.json``.
+    """Store an installation in the folder ``root``, from the text of another ``installation.json``.
 
-    Secrets, ports and settings stay. The id is new: it marks the processes of an installation, so
-    two folders must not share one.
+    Returns the new installation. Secrets, ports and settings are those of ``stored``. The id is
+    new: it marks the processes of an installation, so two folders must not share one. The folder
+    must exist.
 
     Raises:
         Unavailable: ``stack.unreadable``: the text is no valid ``installation.json``.
@@ -319,21 +335,27 @@ def renew(root: Path, stored: str) -> Installation:
 
 
 def move_ports(installation: Installation, moves: Mapping[str, int]) -> Installation:
-    """Change ports (name of the server -> port); store and return the changed installation."""
+    """Store other ports of servers, {name of a field of ``Ports``: port}.
+
+    Returns the changed installation. Servers that run keep their ports until they are restarted.
+    """
     moved = replace(installation, ports=replace(installation.ports, **moves))
     _store(moved)
     return moved
 
 
 def with_settings(installation: Installation, settings: Mapping[str, str]) -> Installation:
-    """Merge ``settings`` into those of the installation; store and return the changed one."""
+    """Merge ``settings`` into those of the installation; store and return the new installation."""
     changed = replace(installation, settings={**installation.settings, **settings})
     _store(changed)
     return changed
 
 
 def without_settings(installation: Installation, names: Iterable[str]) -> Installation:
-    """Remove the named settings, so that defaults apply; store and return the changed one."""
+    """Remove the settings ``names``, so that defaults apply; store and return the new installation.
+
+    Names that are not set are ignored.
+    """
     gone = set(names)
     kept = {name: value for name, value in installation.settings.items() if name not in gone}
     changed = replace(installation, settings=kept)

@@ -22,11 +22,12 @@ _VERSION = re.compile(r'version "(\d+)')
 def find(kept: Path | None = None) -> Path:
     """Return the path of the first ``java`` program of a supported version.
 
-    If ``WAYPOST_JAVA`` is set, only that program is considered; otherwise ``kept``, ``JAVA_HOME``,
-    PATH and the system's JVM folder, in this order.
+    If ``WAYPOST_JAVA`` is set, only that program is considered; otherwise ``kept`` (a program),
+    ``JAVA_HOME``, PATH and /usr/lib/jvm, in this order.
 
     Raises:
-        Unavailable: ``java.missing``: there is no Java; ``java.version``: there are only others.
+        Unavailable: ``java.missing``: there is no Java; ``java.version``: there are only Javas of
+            other versions.
     """
     seen = []
     for program in _candidates(kept):
@@ -69,10 +70,10 @@ def _version(program: Path) -> int | None:
 
 @cache
 def _ask_version(program: Path, _changed_at: int) -> int | None:
-    """Return the version that ``program`` reports.
+    """Run ``program`` and return the major version that it reports; None if it reports none.
 
-    Cached, because one command needs it several times. ``_changed_at`` makes a replaced program a
-    new question.
+    The result is kept for the life of this process, because one command needs it several times.
+    ``_changed_at`` makes a replaced program run again.
     """
     try:
         answer = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
@@ -86,7 +87,7 @@ def _ask_version(program: Path, _changed_at: int) -> int | None:
 def main() -> int:
     """Print the JAVA_HOME of ``find()``, or the error; return the exit code for ``.ci/setup``.
 
-    0: found. 3: there is no Java. 1: there are only unsupported versions.
+    0: found. 1: there are only unsupported versions. 3: there is no Java.
     """
     try:
         print(home(find()))  # noqa: T201  (read by a shell script)

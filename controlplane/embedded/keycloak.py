@@ -53,7 +53,7 @@ _JAVA = (
 
 @dataclass(frozen=True)
 class Person:
-    """A user of the realm."""
+    """A user to create in the realm, with the login."""
 
     username: str
     email: str
@@ -63,9 +63,9 @@ class Person:
 
 @dataclass(frozen=True)
 class Server:
-    """A Keycloak that runs from ``folder`` on a loopback port.
+    """Where a Keycloak server has its folder and its loopback port; a value, running or not.
 
-    Its realm has one client, Waypost, with ``client_secret``.
+    The server's realm has one client, Waypost, with ``client_secret``.
     """
 
     folder: Path
@@ -82,7 +82,7 @@ class Server:
 
 
 def environment(server: Server) -> dict[str, str]:
-    """Return the WAYPOST_OIDC_* variables that make Waypost log in through ``server``."""
+    """Return the WAYPOST_OIDC_* variables that make a Waypost log people in through ``server``."""
     endpoints = f"{server.issuer}/protocol/openid-connect"
     return {
         "WAYPOST_OIDC_ISSUER": server.issuer,
@@ -142,10 +142,10 @@ def _user(person: Person) -> dict[str, Any]:
 
 
 def home(cache: Path) -> Path:
-    """Return the unpacked distribution in ``cache``.
+    """Return the path of Keycloak's unpacked distribution in ``cache``.
 
     Raises:
-        Unavailable: it was not fetched.
+        Unavailable: ``keycloak.missing``: the distribution was not fetched.
     """
     folder = cache / "keycloak" / f"keycloak-{VERSION}"
     if not (folder / "lib" / "quarkus-run.jar").exists():
@@ -156,10 +156,12 @@ def home(cache: Path) -> Path:
 
 
 def ensure_built(distribution: Path) -> None:
-    """Build the distribution with our options unless that was done; it takes 22 s. Idempotent.
+    """Build the unpacked distribution with our options unless that was done; it takes 22 s.
+
+    Idempotent. Waits while another process builds the same distribution.
 
     Raises:
-        Unavailable: the build failed; the message carries its last lines.
+        Unavailable: the build failed; the message ends with its last output.
     """
     marker = distribution / "lib" / "quarkus" / "waypost-built"
     with (distribution / ".waypost-build.lock").open("w") as lock:
@@ -184,8 +186,8 @@ def ensure_built(distribution: Path) -> None:
 def prepare(server: Server, distribution: Path, realm: Mapping[str, Any]) -> None:
     """Create the folder of ``server``, with links to ``distribution`` and the realm to import.
 
-    Idempotent; keeps the server's data.
-    Keycloak imports the realm at its first start only and does not change an existing one.
+    ``realm`` is the result of ``build_realm``. Idempotent; keeps the server's data. Keycloak
+    imports the realm at its first start only and does not change an existing one.
     """
     for name in ("lib", "conf", "providers", "themes"):
         link = server.folder / name
@@ -233,10 +235,10 @@ def wait_ready(
 ) -> None:
     """Wait until the server answers with the discovery document of the realm.
 
-    ``process`` is the server's process, or None if it runs under supervisord.
+    ``process`` is the server's process, or None if supervisord runs the server.
 
     Raises:
-        Unavailable: the process ended, or the time is over.
+        Unavailable: ``process`` ended, or the server did not answer within ``timeout_seconds``.
     """
     deadline = time.monotonic() + timeout_seconds
     while not _answers(f"{server.issuer}/.well-known/openid-configuration"):
@@ -252,6 +254,8 @@ def throwaway(
     folder: Path, cache: Path, public_urls: Sequence[str], people: Sequence[Person]
 ) -> Iterator[Server]:
     """Run a new Keycloak in ``folder`` until the block ends; for tests.
+
+    Yields the server, whose realm has ``people`` as users. Builds the distribution first if needed.
 
     Raises:
         Unavailable: Keycloak is not fetched, cannot be built, or does not answer.

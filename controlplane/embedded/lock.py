@@ -1,7 +1,7 @@
-"""The lock on an installation's folder: one command changes it at a time.
+"""The lock on an installation's folder: one command at a time changes the installation.
 
-``stack.up``, ``stack.down``, backup and restore hold it; ``stack.status`` shows which command holds
-it. This module reads nothing in the folder itself.
+``stack.up``, ``stack.down``, backup and restore hold the lock; ``stack.status`` shows which command
+holds it. This module reads nothing in the folder itself.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ _PAUSE_SECONDS = 0.1
 
 
 class Occupied(Conflict):
-    """Another command runs or changes this installation, so the caller must not stop it.
+    """Another command runs or changes this installation, so the caller must leave it alone.
 
     Codes: ``stack.busy``, ``stack.running`` and ``stack.restarted``.
     """
@@ -27,7 +27,10 @@ class Occupied(Conflict):
 
 @dataclass(frozen=True)
 class _Lock:
-    """The open lock file. Its text names the command that holds the lock, for others to display."""
+    """An open lock file, with its lock held or not.
+
+    The text of the file names the command that holds the lock, for other commands to display.
+    """
 
     file: TextIO
 
@@ -39,7 +42,7 @@ class _Lock:
         return True
 
     def wait(self, root: Path, say: Callable[[str], None], timeout_seconds: float) -> None:
-        """Take the lock; until it is free, report once for which command it waits.
+        """Wait until the lock is free and take it; ``say`` once which command holds it meanwhile.
 
         Raises:
             Occupied: ``stack.busy``: the lock was not free after ``timeout_seconds``.
@@ -75,10 +78,11 @@ def path_of(root: Path) -> Path:
 def alone(
     root: Path, command: str, *, say: Callable[[str], None], timeout_seconds: float = 5
 ) -> Iterator[None]:
-    """Hold the folder's lock until the block ends; the kernel frees it when the process dies.
+    """Hold the lock of the folder ``root`` until the block ends.
 
-    ``command``, such as "waypost up", is shown to other commands meanwhile. The lock file is beside
-    the folder and stays after a purge. A lock file in the folder would cause three problems:
+    ``command``, such as "waypost up", is shown to other commands meanwhile. The kernel frees the
+    lock when the process dies. The lock file is beside the folder and stays after a purge. A lock
+    file in the folder would cause three problems:
 
     * A purge would remove it while another command waits for it; that command would then hold a
       lock that no other command sees.
@@ -108,7 +112,10 @@ def alone(
 
 
 def find_command(root: Path) -> str:
-    """Return which command holds the folder's lock now, with its process id; empty if none does."""
+    """Return which command holds the lock of ``root`` now, as a text with its process id.
+
+    Empty if none does, or if the lock file cannot be read.
+    """
     try:
         with path_of(root).open() as file:
             lock = _Lock(file)

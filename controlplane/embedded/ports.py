@@ -1,4 +1,4 @@
-"""Finds free loopback ports for embedded servers, and claims them until the servers listen."""
+"""Find free loopback ports for embedded servers, and claim them until the servers listen."""
 
 import errno
 import random
@@ -16,7 +16,7 @@ _STABLE = range(20000, 21000)
 def free_port() -> int:
     """Return a TCP port that is free on 127.0.0.1 now, for a server that starts at once.
 
-    It is in the range of outgoing connections, so do not store it.
+    The port is in the range of outgoing connections, so do not store it. Nothing reserves it.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -46,7 +46,10 @@ def is_free(port: int) -> bool:
 
 
 def reserve_port() -> int:
-    """Return a port that is free now and may be stored: outgoing connections do not take it."""
+    """Return a random port that is free now and may be stored: no outgoing connection takes it.
+
+    Despite the name, nothing keeps other programs from this port; ``Claims`` does.
+    """
     while True:
         port = random.choice(_STABLE)
         if is_free(port):
@@ -65,7 +68,10 @@ class Claims:
         self._claimed: dict[int, socket.socket] = {}
 
     def take(self, port: int) -> bool:
-        """Claim a port; False if other claims have it or something listens there. Idempotent."""
+        """Claim ``port`` and return True; False if another ``Claims`` has it or a server listens.
+
+        Idempotent, as long as no server listens.
+        """
         if port not in self._claimed:
             claim = socket.socket(socket.AF_UNIX)
             try:
@@ -83,13 +89,13 @@ class Claims:
         return False
 
     def take_any(self) -> int:
-        """Claim and return a free port that may be stored and is not among these claims yet."""
+        """Claim and return a random free port that may be stored and is not claimed here yet."""
         while (port := random.choice(_STABLE)) in self._claimed or not self.take(port):
             pass
         return port
 
     def release(self) -> None:
-        """Give up all claims. Others can then claim the ports on which no server listens."""
+        """Give up all claims. Another ``Claims`` can then take ports on which no server listens."""
         for claim in self._claimed.values():
             claim.close()
         self._claimed.clear()
@@ -97,7 +103,7 @@ class Claims:
 
 @contextmanager
 def claiming() -> Iterator[Claims]:
-    """Yield claims that last until the block ends."""
+    """Yield a new, empty ``Claims``, whose claims last until the block ends."""
     claims = Claims()
     try:
         yield claims

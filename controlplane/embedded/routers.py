@@ -1,4 +1,4 @@
-"""The real router (Qpid Dispatch) of embedded installations: finds it, and copies a built one.
+"""Find the real router (Qpid Dispatch) of embedded installations, and install a built one.
 
 No package registry carries Qpid Dispatch, so an operator builds it once. Then
 ``python -m controlplane.embedded.routers <folder>`` (``make router FROM=<folder>``) copies what is
@@ -38,7 +38,10 @@ exec "$here/{program}" -I "$here/python" "$@"
 
 @dataclass(frozen=True)
 class RouterBuild:
-    """The files that are needed to run a router, in the folder that its build installed it into."""
+    """The paths of the files that a router needs at run time, where its build installed them.
+
+    ``packages`` are eggs, folders or modules of Python.
+    """
 
     program: Path
     modules: Path
@@ -102,13 +105,14 @@ class RouterBuild:
 
 
 def find(cache: Path, named: str | None = None, *, path: str | None = None) -> Path | None:
-    """Return the router's command; None means the development router.
+    """Return the path of the real router's command; None means the development router.
 
-    It is the first that exists: the ``named`` one, the one in ``cache``, one in the folders of
-    ``path`` (default: PATH). ``named`` may be ``development``.
+    If ``named`` is given, it decides: the path of a command, or ``development``. Otherwise the
+    result is the router that ``install`` put into ``cache``, else ``qdrouterd`` in the folders of
+    ``path`` (default: PATH), else None.
 
     Raises:
-        Unavailable: ``router.missing``: the named one is not an executable file.
+        Unavailable: ``router.missing``: ``named`` is not an executable file.
     """
     if named == DEVELOPMENT:
         return None
@@ -130,12 +134,12 @@ def find(cache: Path, named: str | None = None, *, path: str | None = None) -> P
 def install(prefix: Path, cache: Path) -> Path:
     """Copy a built router from ``prefix`` into ``cache``; return the path of its command there.
 
-    Idempotent: the same build is copied once. Another build becomes the command by one rename, and
-    the former files stay for routers that run from them.
+    Idempotent: the same build is copied once. Another build takes the place of the former command
+    by one rename, and the former files stay for routers that run from them.
 
     Raises:
-        Invalid: ``router.not_here``: the folder holds no complete router.
-        Unavailable: ``router.broken``: it does not start on this machine.
+        Invalid: ``router.not_here``: ``prefix`` holds no complete router.
+        Unavailable: ``router.broken``: the router does not start on this machine.
     """
     build = RouterBuild.found_in(prefix)
     folder = cache / "router" / build.digest()
@@ -169,9 +173,10 @@ def install(prefix: Path, cache: Path) -> Path:
 
 
 def list_patches(command: Path) -> Sequence[str]:
-    """Return the sorted names of our patches in the router that ``command`` starts.
+    """Return the sorted names of Waypost's patches in the program that ``command`` starts.
 
-    Empty for a router that ``install`` has not copied, whatever its patches.
+    The names are read from the program's file. Empty for a router that ``install`` has not copied,
+    whatever its patches.
     """
     program = command.resolve().parent / _PROGRAM
     text = program.read_bytes() if program.is_file() else b""
@@ -179,10 +184,10 @@ def list_patches(command: Path) -> Sequence[str]:
 
 
 def describe(command: Path) -> str:
-    """Return a line with the router's version and the Waypost patches that it has.
+    """Return a text with the version of the router and the Waypost patches that it has.
 
-    Only a router that ``install`` copied shows its patches. For any other the line says that it has
-    none. If the router does not start, the line says so instead of the version.
+    Runs ``command`` to ask for the version; if it does not start, the text says so instead. Only a
+    router that ``install`` copied shows its patches. For any other the text says that it has none.
     """
     patches = ", ".join(list_patches(command)) or "none of Waypost's patches"
     try:
@@ -204,7 +209,10 @@ def _version(command: Path) -> str:
 
 
 def main() -> int:
-    """Install the router from the folder in the first argument; return the exit code."""
+    """Install the router from the folder in the first argument; return the exit code.
+
+    0: installed. 1: it cannot be installed; stderr says why. 2: the argument is missing.
+    """
     if len(sys.argv) != 2:
         sys.stderr.write("usage: make router FROM=<the folder a built router was installed into>\n")
         return 2

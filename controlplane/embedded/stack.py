@@ -1,7 +1,7 @@
 """Start, stop and describe one installation.
 
-For the ``waypost`` command, the demonstration and the benches. ``up`` may be killed at any point
-and run again: it checks and completes every step, so the next run ends in the same state.
+The ``waypost`` command, the demonstration and the benches call it. ``up`` may be killed at any
+point and run again: it checks and completes every step, so the next run ends in the same state.
 """
 
 import shutil
@@ -31,9 +31,10 @@ _SAMPLE_SECONDS = 60  # the longest wait for last samples
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """One supervised program, as supervisord reports it. ``pid`` is 0 if it does not run.
+    """One supervised program at one moment, as supervisord reported it: a server, broker or router.
 
-    ``memory_bytes`` is the proportional set size (PSS) of its process and of all descendants.
+    ``pid`` is 0 if the program does not run. ``state`` and ``message`` are supervisord's.
+    ``memory_bytes`` is the proportional set size (PSS) of the process and of all its descendants.
     """
 
     name: str
@@ -45,10 +46,11 @@ class ServerStatus:
 
 @dataclass(frozen=True)
 class StackStatus:
-    """The state of an installation.
+    """The state of an installation at one moment.
 
-    ``is_up``: the portal answers and reaches its database. ``changed_by`` describes the command
-    that changes the installation now; empty if none does.
+    ``root`` is its folder, ``url`` that of its portal. ``is_up``: the portal answers and reaches
+    its database. ``changed_by`` describes the command that changes the installation now; empty if
+    none does. ``servers`` is empty if supervisord does not run.
     """
 
     root: str
@@ -68,20 +70,20 @@ def up(
     command: str = "waypost up",
     say: Say = lambda _: None,
 ) -> Installation:
-    """Start all servers and return the installation once they are ready. Idempotent.
+    """Create the installation if needed, start all servers, wait until they are ready. Idempotent.
 
     * ``settings``: ``WAYPOST_*`` variables to store with this installation.
-    * ``own``: if given, an installation that runs already is refused. It is called just before the
-      first change: from then on the caller must stop what runs in the folder.
+    * ``own``: if given, an installation that runs already is refused. ``own`` is called just before
+      the first change: from then on the caller must stop what runs in the folder.
     * ``command``: the name that other commands display while they wait for this one.
 
     Raises:
         Unavailable: with a code ``stack.*``, ``java.*`` or ``artifact.*`` that says what to fix.
-        Occupied: ``stack.busy``: another command changes this folder; or ``stack.running``: it runs
-            already, and ``own`` is given.
-        Conflict: ``stack.port_taken``: the requested port is in use; ``stack.port_fixed``: it runs
-            on another port; ``stack.folder_taken``: the folder holds other files.
-        Invalid: ``stack.not_a_folder``: it is a file.
+        Occupied: ``stack.busy``: another command changes this folder; or ``stack.running``: the
+            installation runs already, and ``own`` is given.
+        Conflict: ``stack.port_taken``: ``web_port`` is in use; ``stack.port_fixed``: the portal
+            runs on another port; ``stack.folder_taken``: the folder holds other files.
+        Invalid: ``stack.not_a_folder``: ``root`` is a file.
     """
     # Both raise for a folder that is not ours, before the lock leaves its file beside it.
     installations.load(root)
@@ -106,7 +108,7 @@ def up(
             # Before the ports are checked, which orphans may still occupy.
             supervision.stop_orphans(installation)
             installation = starting.settle_ports(installation, web_port, claims, say)
-        # Also when it is up: this restarts servers that ended or whose settings changed.
+        # Also when it is up: this adds missing servers and restarts those whose settings changed.
         starting.start(installation, say, is_first=not is_up)
         return installation
 
@@ -121,16 +123,17 @@ def down(
 ) -> None:
     """Stop everything that ``up`` and the workers started; with ``purge`` remove the folder too.
 
-    Before the stop, last samples are taken, unless the folder is removed or no broker or router is
-    supervised. With a ``supervisor_pid``, an installation that runs under another supervisord is
-    refused. Idempotent without ``purge``.
+    Before the stop, last samples are taken, unless the folder is removed, supervisord is down, or
+    it has no broker or router. With a ``supervisor_pid`` other than 0, an installation that runs
+    under another supervisord is refused. Idempotent without ``purge``.
 
     Raises:
         NothingHere: the folder holds no installation.
-        Invalid: ``stack.not_a_folder``: it is a file.
+        Invalid: ``stack.not_a_folder``: ``root`` is a file.
         Occupied: ``stack.busy``: another command changes the folder, or ``stack.restarted``:
             another supervisord runs there.
-        Unavailable: ``stack.folder``: the lock file beside the folder cannot be written.
+        Unavailable: ``stack.folder``: the lock file beside the folder cannot be written; or,
+            without ``purge``, ``stack.unreadable``: ``installation.json`` cannot be read.
     """
     # Refused before the lock leaves its file beside a folder that does not exist. An unreadable
     # installation is handled below, under the lock: it can still be purged.
@@ -156,7 +159,7 @@ def down(
 
 
 def status(root: Path) -> StackStatus:
-    """Return the state of the installation; changes nothing.
+    """Return the present state of the installation in ``root``, running or not. Changes nothing.
 
     Raises:
         NothingHere: the folder holds no installation.
@@ -185,7 +188,7 @@ def status(root: Path) -> StackStatus:
 
 
 def router_description(installation: Installation) -> str:
-    """Return the version and patches of the router of standard spaces, or what is wrong with it."""
+    """Return a text about the router of standard spaces: version and patches, or what is wrong."""
     try:
         found = installations.find_tools(installation.settings).router
         return routers.describe(found) if found else "the development router (development only)"
@@ -196,7 +199,8 @@ def router_description(installation: Installation) -> str:
 def take_last_samples(installation: Installation, say: Say) -> None:
     """Sample all spaces now, because brokers and routers lose their counters when they stop.
 
-    A failure is reported with ``say`` and raises nothing: it must not prevent the stop.
+    Call it while the installation runs; it takes up to 60 s. A failure is reported with ``say`` and
+    raises nothing: it must not prevent the stop.
     """
     say("taking last samples")
     try:

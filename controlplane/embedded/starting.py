@@ -1,6 +1,6 @@
-"""The steps of ``stack.up`` that choose ports and start the servers of one installation.
+"""Choose the ports and start the servers of one installation, for ``stack.up``.
 
-Each step is idempotent: the next start completes a killed one.
+Each step is idempotent, so the next start completes one that was killed.
 """
 
 import subprocess
@@ -20,10 +20,11 @@ _SERVER_PORTS = ("postgres", "valkey", "web", "auth")
 def settle_ports(
     installation: Installation, web_port: int | None, claims: Claims, say: Say
 ) -> Installation:
-    """Claim the installation's ports; return the installation, changed and stored if one moves.
+    """Claim the installation's ports in ``claims``, and replace those that are taken by free ones.
 
-    ``web_port`` replaces the portal's port. A port that another program has, or another ``up`` has
-    claimed, is replaced by a free one.
+    A port is taken if another program listens there or another ``up`` has claimed it. ``web_port``,
+    if given, first replaces the portal's port. Returns the installation; a changed one is stored,
+    too. Call it while the servers are down.
     """
     if web_port:
         installation = installations.move_ports(installation, {"web": web_port})
@@ -37,14 +38,14 @@ def settle_ports(
 
 
 def start(installation: Installation, say: Say, *, is_first: bool) -> None:
-    """Start the stores, prepare the database and start our own servers.
+    """Start PostgreSQL and Valkey, prepare the database, start our own servers, and wait for all.
 
-    ``is_first``: no supervisord of this installation runs yet. Otherwise servers that ended or
-    whose definition changed are restarted.
+    ``is_first``: no supervisord of this installation runs yet. Otherwise only servers whose
+    definition changed are restarted.
 
     Raises:
-        Unavailable: ``stack.supervisor``, ``stack.prepare`` or ``stack.not_ready``, with the end of
-            a log.
+        Unavailable: ``stack.supervisor``, ``stack.prepare`` or ``stack.not_ready``; the message
+            holds the end of a log.
     """
     if is_first:
         # supervisord starts all programs whose files it finds. That is right for brokers and
@@ -69,8 +70,10 @@ def start(installation: Installation, say: Say, *, is_first: bool) -> None:
 def prepare_database(installation: Installation) -> None:
     """Run ``controlplane.cli.prepare``: migrations, static files, catalog, operator account.
 
+    PostgreSQL must answer. The output goes to ``prepare.log``.
+
     Raises:
-        Unavailable: ``stack.prepare``, with the last line of its log.
+        Unavailable: ``stack.prepare``: the program failed; the message holds its last line.
     """
     log = installation.log_dir / "prepare.log"
     # In a process of its own: this layer must not import models, and a process can set Django up

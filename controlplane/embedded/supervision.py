@@ -1,4 +1,4 @@
-"""The installation's supervisord: start it, stop it, and end the orphans of a killed one.
+"""Start and stop the installation's supervisord, and end the orphans of a killed one.
 
 Every process that supervisord starts inherits the variable ``WAYPOST_INSTALLATION``, the
 installation's id. Orphans are identified by this mark, never by a program's name. A process that
@@ -26,14 +26,15 @@ _PASSED_ON = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "LOGNAME")
 
 
 def start(installation: Installation) -> bool:
-    """Start supervisord; False if it runs already. Idempotent.
+    """Start supervisord as a daemon and wait until it answers; return False if it runs already.
 
-    It starts the programs that it finds in ``run/conf.d``: the brokers and routers of spaces.
-    Before that, orphans of a killed supervisord are ended, and its control socket and scratch files
-    are removed.
+    supervisord starts all programs that have a file in ``run/conf.d``: brokers and routers of
+    spaces, and our own servers unless ``starting`` has removed their files. Before that, orphans of
+    a killed supervisord are ended, and its control socket and scratch files are removed.
+    Idempotent.
 
     Raises:
-        Unavailable: ``stack.supervisor``: it does not start.
+        Unavailable: ``stack.supervisor``: supervisord does not start.
     """
     client = installation.supervisor()
     if client.is_up():
@@ -64,11 +65,12 @@ def start(installation: Installation) -> bool:
 
 
 def stop(installation: Installation, *, last: Collection[str], timeout_seconds: float = 60) -> None:
-    """Stop supervisord and all its programs, and end what survives it. Idempotent.
+    """Stop supervisord and all its programs, and end orphans. Idempotent.
 
-    The programs named in ``last`` stop after all others, which stop at the same time. If this
-    process is killed, supervisord continues to stop. Scratch files are removed, because an
-    interrupted job leaves some. What has not ended after ``timeout_seconds`` is ended as an orphan.
+    Returns when no process of the installation is left. The programs named in ``last`` stop after
+    all others, which stop at the same time. A process that has not ended after ``timeout_seconds``
+    is ended as an orphan. Scratch files are removed, because an interrupted job leaves some. If
+    this process is killed, supervisord continues to stop.
     """
     client = installation.supervisor()
     if client.is_up():
@@ -89,9 +91,9 @@ def stop(installation: Installation, *, last: Collection[str], timeout_seconds: 
 
 
 def stop_orphans(installation: Installation) -> Sequence[int]:
-    """End every remaining process of the installation; return their pids. Idempotent.
+    """End every process of the installation that is left; return the pids. Idempotent.
 
-    Processes get TERM, and KILL after 10 s.
+    A supervisord that runs is not spared. Processes get TERM, and KILL after 10 s.
     """
     orphans = list_processes(installation)
     for process in orphans:
@@ -104,9 +106,10 @@ def stop_orphans(installation: Installation) -> Sequence[int]:
 
 
 def list_processes(installation: Installation) -> Sequence[psutil.Process]:
-    """Return the live processes that this installation's supervisord started, at any depth.
+    """Return the live processes of this installation: its supervisord and all descendants.
 
-    They are sorted by pid, which mostly puts a parent before its children.
+    Orphans of a killed supervisord are among them, and the present process is not. They are sorted
+    by pid, which mostly puts a parent before its children.
     """
     alive = [process for process in psutil.process_iter(["ppid"]) if _is_alive(process)]
     ours = {process.pid for process in alive if _has_mark(process, installation.id)}
@@ -118,7 +121,10 @@ def list_processes(installation: Installation) -> Sequence[psutil.Process]:
 
 
 def resident_bytes(installation: Installation) -> int:
-    """Return the memory of all processes of the installation; shared pages count once (PSS)."""
+    """Return the bytes of memory that all processes of the installation take together.
+
+    Shared pages count once (PSS). Processes that end meanwhile are left out.
+    """
     total = 0
     for process in list_processes(installation):
         try:
@@ -129,7 +135,10 @@ def resident_bytes(installation: Installation) -> int:
 
 
 def family_bytes(pid: int) -> int:
-    """Return the memory of a process and its descendants (PSS); 0 if it has ended or pid is 0."""
+    """Return the bytes of memory of the process ``pid`` and all its descendants together (PSS).
+
+    0 if ``pid`` is 0, or if one of these processes has ended or cannot be read.
+    """
     if not pid:
         return 0
     try:
@@ -142,7 +151,9 @@ def family_bytes(pid: int) -> int:
 
 
 def check_disk(root: Path, needed_bytes: int = 500_000_000) -> None:
-    """Check that the disk of the state folder ``root``, which may not exist yet, has enough space.
+    """Check that the disk of the state folder ``root`` has enough free space for a start.
+
+    The folder may not exist yet.
 
     Raises:
         Unavailable: ``stack.disk_full``: less than ``needed_bytes`` are free.

@@ -1,9 +1,9 @@
-"""Programs under supervisord: add, replace, remove, restart and list them.
+"""Add, replace, remove, restart and list programs under supervisord.
 
-``controlplane.embedded`` uses it for an installation's own servers, and ``workers.infra.local`` for
-the brokers and routers of spaces. Each program is a file ``<programs folder>/<name>.ini``. Commands
-go to supervisord over XML-RPC on its unix socket. Source: supervisor 4.3 manual, "Configuration
-File" and "XML-RPC".
+``controlplane.embedded`` does so with an installation's own servers, and ``workers.infra.local``
+with the brokers and routers of spaces. Each program is a file ``<programs folder>/<name>.ini``.
+Commands go to supervisord over XML-RPC on its unix socket. Source: supervisor 4.3 manual,
+"Configuration File" and "XML-RPC".
 """
 
 import fcntl
@@ -34,9 +34,10 @@ _ALREADY_GONE = {supervisor_rpc.Faults.BAD_NAME, supervisor_rpc.Faults.NOT_RUNNI
 
 @dataclass(frozen=True)
 class Program:
-    """One supervised program, which runs in the foreground and is restarted whenever it ends.
+    """The definition of one supervised program; ``SupervisorClient.ensure`` makes it run.
 
-    If any field changes, ``ensure`` stops and starts the program.
+    The program runs in the foreground, and supervisord starts it again whenever it ends. If any
+    field changes, ``ensure`` stops and starts the program.
 
     * ``revision``: any text. Changing it forces a restart; it may be a digest of the files that the
       program reads at its start.
@@ -60,7 +61,11 @@ class Program:
     log_bytes: int = 5_000_000
 
     def guarded_command(self) -> list[str]:
-        """Return the command to run: if guarded, inside setpriv with a parent-death signal."""
+        """Return the command that supervisord runs: ``command``, inside setpriv if ``guarded``.
+
+        setpriv makes the kernel send TERM when supervisord dies. Without setpriv on this machine
+        the command stays as it is.
+        """
         setpriv = shutil.which("setpriv", path=SYSTEM_PATH)
         if self.guarded and setpriv:
             # The kernel sends TERM when supervisord dies: no orphan may keep ports or journals.
@@ -70,10 +75,11 @@ class Program:
 
 @dataclass(frozen=True)
 class ProgramStatus:
-    """What supervisord reports about a program.
+    """What supervisord reported about one program. A value.
 
     ``state`` is STARTING, RUNNING, BACKOFF, STOPPING, STOPPED, EXITED, FATAL or UNKNOWN. ``pid`` is
-    0 if no process runs.
+    0 if no process runs. ``message`` is supervisord's text, such as the uptime or why the program
+    does not start.
     """
 
     name: str
@@ -84,7 +90,7 @@ class ProgramStatus:
 
     @classmethod
     def reported(cls, answer: Mapping[str, Any]) -> Self:
-        """Return the status from supervisord's answer about one process."""
+        """Build the status from an element of supervisord's answer to ``getAllProcessInfo``."""
         return cls(
             # Our programs have one process each, so its group has the name of the program.
             name=answer["group"],
@@ -100,11 +106,11 @@ class ProgramStatus:
 
 
 class SupervisorClient:
-    """Controls one supervisord through its unix socket; its programs are files in ``programs_dir``.
+    """A client that controls one supervisord through its unix socket, a connection for each call.
 
-    Several processes may use it at once: ``ensure`` and ``remove`` hold a file lock. Every method
-    that calls supervisord raises ``Unavailable`` if it does not answer, except ``is_up`` and
-    ``find_pid``.
+    The programs of supervisord are files in ``programs_dir``. Several processes may have clients of
+    one supervisord: ``ensure`` and ``remove`` hold a file lock. Every method that calls supervisord
+    raises ``Unavailable`` if supervisord does not answer, except ``is_up`` and ``find_pid``.
     """
 
     def __init__(self, socket: Path, programs_dir: Path) -> None:
@@ -114,7 +120,8 @@ class SupervisorClient:
     def ensure(self, program: Program) -> bool:
         """Make supervisord run ``program`` as defined; return whether it was added or replaced.
 
-        Idempotent. Does not wait until an added program runs.
+        A program of this name that is defined otherwise is stopped and replaced. Idempotent. Waits
+        for the stop, but not until the new program runs.
 
         Raises:
             Invalid: ``program.invalid``: a value cannot be written in supervisord's format.
@@ -135,14 +142,17 @@ class SupervisorClient:
             return False
 
     def has_other(self, program: Program) -> bool:
-        """Return whether a program of this name is defined differently now."""
+        """Return whether a program of the same name is stored with another definition.
+
+        Then ``ensure`` would replace it. False if none is stored.
+        """
         path = self._path(program.name)
         return path.exists() and path.read_text() != render(program)
 
     def remove(self, name: str) -> bool:
-        """Stop the program, wait until it has ended, and remove it; False if there was none.
+        """Stop the program, wait until it has ended, and delete its definition. Idempotent.
 
-        Idempotent.
+        Returns False if there was no such program.
         """
         with self._changing():
             path = self._path(name)
@@ -155,7 +165,7 @@ class SupervisorClient:
             return existed
 
     def restart(self, name: str) -> None:
-        """Stop the program if it runs, and start it, also from state FATAL."""
+        """Stop the program if it runs, and start it, also from state FATAL or after ``stop``."""
         self._call("stopProcessGroup", name, tolerate=_ALREADY_GONE)
         self._call("startProcessGroup", name)
 
@@ -164,7 +174,7 @@ class SupervisorClient:
         self._call("stopProcessGroup", name, tolerate=_ALREADY_GONE)
 
     def list_programs(self) -> Sequence[ProgramStatus]:
-        """Return the status of every program, in one call."""
+        """Return the status of every program that supervisord knows, running or not."""
         return [ProgramStatus.reported(answer) for answer in self._call("getAllProcessInfo")]
 
     def find(self, name: str) -> ProgramStatus | None:
@@ -191,7 +201,7 @@ class SupervisorClient:
             return 0
 
     def shut_down(self) -> None:
-        """Tell supervisord to stop all its programs and then itself; return at once."""
+        """Ask supervisord to stop all its programs and then itself; return without waiting."""
         self._call("shutdown")
 
     def _path(self, name: str) -> Path:
@@ -243,7 +253,7 @@ class SupervisorClient:
 
 
 def render(program: Program) -> str:
-    """Return the text of the program's file: a section of supervisord's configuration.
+    """Return the text of the file that defines ``program``, in supervisord's configuration format.
 
     Raises:
         Invalid: ``program.invalid``: a value cannot be written in supervisord's format.
@@ -280,7 +290,8 @@ def render(program: Program) -> str:
 def throwaway(folder: Path) -> Iterator[SupervisorClient]:
     """Run a supervisord with its files in ``folder`` until the block ends; for tests.
 
-    The path of ``folder`` must be short: that of a unix socket has at most 107 characters.
+    Yields its client. The path of ``folder`` must be short: that of a unix socket has at most 107
+    characters.
     """
     client = SupervisorClient(folder / "supervisor.sock", folder / "conf.d")
     configuration = write_configuration(folder)
@@ -300,7 +311,8 @@ def throwaway(folder: Path) -> Iterator[SupervisorClient]:
 def write_configuration(folder: Path) -> Path:
     """Write ``supervisord.conf`` into ``folder`` and return its path. Idempotent.
 
-    Socket, log, pid file and the programs folder ``conf.d`` are in ``folder`` too.
+    The file tells supervisord to keep its socket, log and pid file in ``folder``, and to read
+    programs from the folder ``conf.d`` in it, which is created.
     """
     (folder / "conf.d").mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / "supervisord.conf"
@@ -309,10 +321,10 @@ def write_configuration(folder: Path) -> Path:
 
 
 def wait_up(client: SupervisorClient, timeout_seconds: float = 20) -> None:
-    """Wait until supervisord answers.
+    """Wait until the supervisord of ``client`` answers.
 
     Raises:
-        Unavailable: it did not answer in ``timeout_seconds``.
+        Unavailable: supervisord did not answer within ``timeout_seconds``.
     """
     deadline = time.monotonic() + timeout_seconds
     while not client.is_up():

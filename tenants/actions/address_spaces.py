@@ -36,13 +36,13 @@ class SpaceExists(Conflict):
 
 
 class SpaceTerminating(Conflict):
-    """The space is being deleted, so nothing in it can change."""
+    """The space is being deleted or is deleted, so nothing in it can be created or changed."""
 
     code = "address_space.terminating"
 
 
 class GenerationChanged(Conflict):
-    """The row changed after the caller read it (the API's ``If-Match``)."""
+    """A space, address or user has changed since the caller read it (the API's ``If-Match``)."""
 
     status = 412
     code = "generation.changed"
@@ -51,9 +51,10 @@ class GenerationChanged(Conflict):
 def create(
     *, tenant: Tenant, name: str, type: str, space_plan: str, by: Actor
 ) -> tuple[AddressSpace, Operation]:
-    """Create the row of a new space, which the workers then build.
+    """Store a new space, for which the workers then create routers and brokers.
 
-    Returns the space and the operation to poll.
+    Returns the space and the operation to poll. ``space_plan`` is the key of the plan. A brokered
+    space also gets the row of its only broker.
 
     Raises:
         Invalid: name or type is wrong, or the plan is for another type. TypeNotOffered: the
@@ -90,9 +91,9 @@ def create(
 def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Operation:
     """Request the deletion of the space with all its addresses and users.
 
-    The stored messages are deleted too. With ``keep_volumes`` they stay until an operator releases
-    the volumes. Idempotent: a repeated request returns the operation of the first one and ignores
-    ``keep_volumes``.
+    Returns the operation to poll. The stored messages are deleted too. With ``keep_volumes`` they
+    stay until an operator releases the volumes. Idempotent: a repeated request returns the
+    operation of the first one and ignores ``keep_volumes``.
     """
     with transaction.atomic():
         locked = lock(space)
@@ -108,25 +109,28 @@ def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Ope
 
 
 def withdraw_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """Withdraw the permission ``send`` from all users of the space.
+    """Withdraw the right to send from all messaging users of the space, until ``restore_send``.
 
-    Returns whether that is a change. Does nothing in a space that is being deleted.
+    Their stored permissions stay. Returns False if the right was withdrawn already, or if the space
+    is being deleted; then nothing changes. ``reason`` goes to the audit.
     """
     return _set_send(space, withdrawn=True, by=by, reason=reason)
 
 
 def restore_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """End ``withdraw_send``: each user may send again as its permissions say.
+    """End ``withdraw_send``: each messaging user may send again as its permissions say.
 
-    Returns whether that is a change. Does nothing in a space that is being deleted.
+    Returns False if the right was not withdrawn, or if the space is being deleted; then nothing
+    changes. ``reason`` goes to the audit.
     """
     return _set_send(space, withdrawn=False, by=by, reason=reason)
 
 
 def lock(space: AddressSpace) -> AddressSpace:
-    """Return the space's row, locked until the transaction ends.
+    """Read the space's row again and lock it until the transaction ends; return it.
 
-    ``FOR NO KEY UPDATE``: other transactions can still insert rows that refer to the space.
+    The lock is ``FOR NO KEY UPDATE``: other transactions can still insert rows that refer to the
+    space.
     """
     return (
         AddressSpace.objects.select_for_update(of=("self",), no_key=True)
@@ -136,10 +140,10 @@ def lock(space: AddressSpace) -> AddressSpace:
 
 
 def lock_for_change(space: AddressSpace) -> AddressSpace:
-    """Return the locked row of a space that is not being deleted.
+    """Lock the row of a space as ``lock`` does, and refuse one that is being deleted or is deleted.
 
     Raises:
-        SpaceTerminating: the space is being deleted.
+        SpaceTerminating: somebody has requested the deletion of the space.
     """
     locked = lock(space)
     if locked.deletion_requested_at is not None:
@@ -150,10 +154,12 @@ def lock_for_change(space: AddressSpace) -> AddressSpace:
 
 
 def check_generation(row: AddressSpace | Address | MessagingUser, expected: int | None) -> None:
-    """Check that the locked ``row`` has the generation ``expected``; None skips the check.
+    """Check that ``row`` has the generation ``expected``; None skips the check.
+
+    The caller has read ``row`` under the lock of the space's row.
 
     Raises:
-        GenerationChanged: the row has another generation.
+        GenerationChanged: ``row`` has another generation.
     """
     if expected is not None and row.generation != expected:
         raise GenerationChanged(
@@ -163,9 +169,13 @@ def check_generation(row: AddressSpace | Address | MessagingUser, expected: int 
 
 
 def deletion_of(*subject_ids: str) -> Operation:
-    """Return the newest operation that deletes one of ``subject_ids``; there must be one.
+    """Return the newest operation, running or ended, that deletes one of ``subject_ids``.
 
-    For an address or a user, pass its own id and its space's: deleting the space deletes it, too.
+    For an address or a user, pass its own id and the id of its space, because the deletion of a
+    space deletes its addresses and users.
+
+    Raises:
+        Operation.DoesNotExist: there is none.
     """
     kinds = (f"{SUBJECT}.delete", "address.delete", "messaging_user.revoke")
     return Operation.objects.filter(subject_id__in=subject_ids, kind__in=kinds).latest(
@@ -174,9 +184,9 @@ def deletion_of(*subject_ids: str) -> Operation:
 
 
 def enqueue_reconcile(space: AddressSpace) -> None:
-    """Make the space due for reconciling now, and enqueue a pass after the commit.
+    """Make the space due for a reconcile pass now, and enqueue the pass after the commit.
 
-    If the message is lost, a periodic task finds the due space by its row.
+    If the Celery task is lost, a periodic task finds the due space by its row.
     """
     wanted = {"next_attempt_at": timezone.now(), "waiting_since": None}
     AddressSpace.objects.filter(pk=space.pk).update(**wanted)
@@ -184,7 +194,7 @@ def enqueue_reconcile(space: AddressSpace) -> None:
 
 
 def subject(space: AddressSpace) -> audit.Subject:
-    """Return the space as an audit subject."""
+    """Return the subject of audit events about the space itself."""
     return audit.Subject(SUBJECT, space.pk, space.name, space.tenant_id)
 
 
@@ -203,10 +213,10 @@ def _check_name_and_type(name: str, type: str) -> None:
 
 
 def check_type(type: str, plan: SpacePlan) -> None:
-    """Check that the plan is for spaces of this type.
+    """Check that ``plan`` is a plan for spaces of ``type``.
 
     Raises:
-        Invalid: the plan is for another type.
+        Invalid: ``plan`` is for another type of space.
     """
     if plan.space_type != type:
         raise Invalid(
@@ -217,10 +227,10 @@ def check_type(type: str, plan: SpacePlan) -> None:
 
 
 def check_allowed(tenant: Tenant, plan: SpacePlan) -> None:
-    """Check that the tenant's own plan includes the space plan.
+    """Check that the tenant's commercial plan includes the space plan ``plan``, of any version.
 
     Raises:
-        Denied: the tenant's plan does not include it.
+        Denied: the tenant's plan does not include it. NoPlan: the tenant has no plan.
     """
     allowed = admission.plan_of(tenant).space_plans
     if plan.key not in allowed:
@@ -233,9 +243,9 @@ def check_allowed(tenant: Tenant, plan: SpacePlan) -> None:
 
 
 def _check_free(tenant: Tenant, name: str) -> None:
-    """Raise SpaceExists if the name is taken.
+    """Raise SpaceExists if a space of the tenant has the name, even one that is being deleted.
 
-    The caller holds the tenant's lock, so that a free name stays free until the commit.
+    The caller holds the lock of the tenant's row, so that a free name stays free until the commit.
     """
     taken = tenant.spaces.filter(name=name, deleted_at__isnull=True).first()
     if taken is not None:
@@ -245,9 +255,10 @@ def _check_free(tenant: Tenant, name: str) -> None:
 
 
 def begin(space: AddressSpace, kind: str) -> Operation:
-    """Start an operation for the space's present generation, and enqueue a reconcile pass.
+    """Begin an operation ``kind`` on the space, and make the space due for a reconcile pass.
 
-    The operation succeeds when the workers have applied that generation.
+    Returns the operation. It succeeds when the workers have applied the present generation of
+    ``space``. Call it in the transaction of the change.
     """
     operation = operations.begin(
         tenant_id=space.tenant_id,

@@ -1,8 +1,9 @@
-"""Create, change and delete addresses.
+"""Create, change and delete addresses of a space.
 
-``create`` also places the address on brokers or routers. It refuses an address that does not fit
-the credits of the space plan. Every action locks the space's row, so that what it checks stays true
-until the commit. ``create`` locks the tenant's row first.
+The actions change rows only; the workers apply the change to brokers and routers. ``create`` also
+chooses the brokers or routers of the address. It refuses an address that does not fit the credits
+of the space plan. Every action locks the space's row, so that what it checks stays true until the
+commit. ``create`` locks the tenant's row first.
 """
 
 from collections.abc import Collection
@@ -40,10 +41,10 @@ def create(
     settings: AddressSettings | None = None,
     by: Actor,
 ) -> tuple[Address, Operation]:
-    """Admit and place a new address in one transaction.
+    """Check a new address against rules and quotas, choose its brokers, and store it.
 
-    Returns the address and the operation to poll. The number of queries does not grow with the
-    number of addresses.
+    Returns the address and the operation to poll. ``address`` is the name, ``address_plan`` the key
+    of the plan. The number of queries does not grow with the number of addresses.
 
     Raises:
         Invalid: name, type, plan, topic or settings are wrong. Missing: no such plan. Denied: the
@@ -86,14 +87,16 @@ def create(
 def update(
     *, address: Address, settings: AddressSettings, by: Actor, if_generation: int | None = None
 ) -> tuple[Address, Operation]:
-    """Replace all settings of the address; return it with the operation to poll.
+    """Replace all settings of the address; return the address and the operation to poll.
 
-    Settings that are fixed at creation, such as the topic of a subscription, stay as they are.
+    A setting without a value in ``settings`` returns to the plan's value. Settings that are fixed
+    at creation, such as the topic of a subscription, stay as they are.
 
     Raises:
-        GenerationChanged: ``if_generation`` is given and not the row's. Invalid: a setting is
-        wrong. AddressTerminating: the address is being deleted. SpaceTerminating: its space is.
-        QuotaExceeded: the address that takes dead letters does not fit a broker of this one.
+        GenerationChanged: ``if_generation`` is given and is not the row's generation. Invalid: a
+        setting is wrong. AddressTerminating: the address is being deleted. SpaceTerminating: its
+        space is. QuotaExceeded: an address that takes dead or expired messages does not fit a
+        broker of this address.
     """
     with transaction.atomic():
         locked = address_spaces.lock_for_change(address.space)
@@ -124,13 +127,14 @@ def update(
 
 
 def delete(*, address: Address, by: Actor) -> Operation:
-    """Request the deletion of the address; return the operation to poll.
+    """Request the deletion of the address with its messages; return the operation to poll.
 
-    Idempotent: a repeated request returns the running operation. Usage so far is still billed.
+    Idempotent: if the address or its space is being deleted already, returns the operation of that
+    deletion. Usage so far is still billed.
 
     Raises:
-        AddressInUse: the topic has subscriptions, or the queue takes dead letters of other
-        addresses.
+        AddressInUse: the topic has subscriptions, or the address takes dead or expired messages of
+        other addresses.
     """
     with transaction.atomic():
         address_spaces.lock(address.space)
@@ -148,7 +152,7 @@ def delete(*, address: Address, by: Actor) -> Operation:
 
 
 def subject(address: Address) -> audit.Subject:
-    """Return the address as an audit subject."""
+    """Return the subject of audit events about the address."""
     return audit.Subject(SUBJECT, address.pk, address.address, address.space.tenant_id)
 
 
@@ -157,7 +161,14 @@ def _reread(address: Address) -> Address:
 
 
 def _place(address: Address, targets: Collection[Address]) -> None:
-    """Store the new address with its placements, and the broker slots that these need."""
+    """Store the new address with its placements, and the rows of new brokers that these need.
+
+    Then place ``targets``, which take its dead and expired messages, on its brokers too. The caller
+    has locked the rows of the tenant and the space.
+
+    Raises:
+        QuotaExceeded: the address, a new broker or a target does not fit.
+    """
     plan = publishing.address_plan_definition(address.address_plan)
     use = admission.credit_use(address.space)
     parts = placement.place(
@@ -195,13 +206,14 @@ def _place(address: Address, targets: Collection[Address]) -> None:
 
 
 def _place_targets(address: Address, targets: Collection[Address]) -> None:
-    """Place each of ``targets`` also on those brokers of ``address`` that lack it.
+    """Place each of ``targets`` also on those brokers of ``address`` on which it is not placed.
 
-    A broker can move messages only to an address of its own. A placement stays until its address is
-    deleted, because messages may be stored there.
+    A broker can move dead and expired messages only to an address of its own. A target that gets a
+    placement gets a new generation. A placement stays until its address is deleted, because
+    messages may be stored there.
 
     Raises:
-        QuotaExceeded: one does not fit.
+        QuotaExceeded: a target does not fit a broker.
     """
     limits = admission.space_limits(publishing.space_plan_definition(address.space.space_plan))
     needed = {
@@ -227,12 +239,12 @@ def _place_targets(address: Address, targets: Collection[Address]) -> None:
 
 
 def _broker_credit(target: Address) -> int:
-    """Return the credit that a target of dead letters takes on each of its brokers."""
+    """Return the credit that ``target``, which takes dead letters, takes on each of its brokers."""
     return publishing.address_plan_definition(target.address_plan).broker_credit
 
 
 def _ordinals_of_all(targets: Collection[Address]) -> Collection[int]:
-    """Return the ordinals of the brokers that hold every one of ``targets``."""
+    """Return the ordinals of the brokers that hold all of ``targets``; empty without targets."""
     sets = [
         set(row.placements.filter(broker__isnull=False).values_list("broker__ordinal", flat=True))
         for row in targets

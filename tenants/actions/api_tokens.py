@@ -1,4 +1,4 @@
-"""API tokens: issue, revoke and look up. Only a hash of a token is stored."""
+"""Issue, revoke and look up API tokens. Only a hash of a token is stored."""
 
 from datetime import datetime, timedelta
 
@@ -20,11 +20,13 @@ _SEEN_EVERY = timedelta(minutes=1)
 def issue(
     *, tenant: Tenant, name: str, role: str, expires_at: datetime | None, by: Actor
 ) -> tuple[ApiToken, str]:
-    """Create a token; return its row and its clear text, which is not stored.
+    """Create an API token of the tenant; return its row and its clear text, which is not stored.
+
+    ``expires_at`` None means that the token never expires.
 
     Raises:
         Invalid: name, role or expiry is wrong. Conflict: another token that is not revoked has this
-        name. QuotaExceeded: the tenant may have no more tokens.
+        name. QuotaExceeded: the tenant may have no more tokens. NoPlan: the tenant has no plan.
     """
     _check(name, role, expires_at)
     clear = ids.api_token()
@@ -49,7 +51,7 @@ def issue(
 
 
 def revoke(*, token: ApiToken, by: Actor) -> None:
-    """Revoke the token: from now on ``find`` does not find it. Idempotent."""
+    """Revoke the token: from now on ``find`` returns None for its clear text. Idempotent."""
     with transaction.atomic():
         # The filter makes a second revocation change nothing and write no second audit event.
         ended = ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True)
@@ -58,9 +60,10 @@ def revoke(*, token: ApiToken, by: Actor) -> None:
 
 
 def find(clear: str) -> ApiToken | None:
-    """Return the token with this clear text; None if there is none, or it is revoked or expired.
+    """Return the token with the clear text ``clear``, with its tenant loaded.
 
-    Stores the time of the use, at most once a minute.
+    None if there is no such token, or if it is revoked or expired. Stores the time of this use in
+    ``last_used_at``, at most once a minute. Writes no audit event.
     """
     now = timezone.now()
     token = (

@@ -1,6 +1,7 @@
 """Request that connections of clients are closed. A worker closes them.
 
-A closed client may connect again at once. ``messaging_users.revoke`` keeps it out.
+A client whose connection was closed may connect again at once. ``messaging_users.revoke`` keeps the
+clients of a messaging user out.
 """
 
 from collections.abc import Collection
@@ -21,13 +22,13 @@ _SHOWN_IN_AUDIT = 100
 
 
 class ConnectionsInvalid(Invalid):
-    """The request does not say which connections to close."""
+    """The request names no connections, names them in two ways, or names too many."""
 
     code = "connections.invalid"
 
 
 class ConnectionsMissing(Missing):
-    """None of the connections is open any more, or the space has none of them."""
+    """The space lists none of the named connections: they have ended, or never were the space's."""
 
     code = "connections.missing"
 
@@ -37,12 +38,13 @@ def close(
 ) -> Operation:
     """Request that the connections ``ids``, or all of the messaging user ``user``, are closed.
 
-    Returns the operation to poll. An id is the name of a listed connection of the space. Ids that
-    are not listed any more are left out, because their connections have ended.
+    Returns the operation to poll. An id is the ``name`` of a ``ClientConnection`` of the space. Ids
+    without such a row are left out, because their connections have ended. With ``user``,
+    connections that have no row are closed too.
 
     Raises:
         ConnectionsInvalid: neither or both are given, or more than 1,000 ids.
-        ConnectionsMissing: none of the ids is listed. Missing: the space has no such user.
+        ConnectionsMissing: no id has a row. Missing: the space has no such user.
         SpaceTerminating: the space is being deleted.
     """
     if bool(ids) == bool(user):

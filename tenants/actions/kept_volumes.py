@@ -1,4 +1,4 @@
-"""Release the kept volumes of a deleted space: the workers then delete them with the messages."""
+"""Release the kept volumes of a deleted space for deletion."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,7 +12,10 @@ from tenants.models import KeptVolumes
 
 @transaction.atomic
 def release(*, space_id: str, by: Actor) -> KeptVolumes:
-    """Release the volumes of a deleted space; the workers then delete them. Idempotent.
+    """Release the kept volumes of a deleted space; return their row. Idempotent.
+
+    The workers then delete the volumes with all messages in them. Only a space whose deletion is
+    complete counts as deleted.
 
     Raises:
         Missing: no volumes are kept for a deleted space of this id.

@@ -17,11 +17,14 @@ class LastOwner(Conflict):
 
 
 def add(*, tenant: Tenant, email: str, role: str, by: Actor) -> Membership:
-    """Make the user with this email (of any case) a member of the tenant.
+    """Make the user with this email, in upper or lower case, a member of the tenant.
+
+    The user must have an account already; nobody is invited by mail.
 
     Raises:
         Missing: no account has this email. Conflict: the user is a member already.
-        Invalid: no such role. QuotaExceeded: the tenant may have no more members.
+        Invalid: no such role. QuotaExceeded: the tenant may have no more members. NoPlan: the
+        tenant has no plan.
     """
     _check_role(role)
     user = User.objects.filter(email=email.strip().lower()).first()
@@ -41,11 +44,11 @@ def add(*, tenant: Tenant, email: str, role: str, by: Actor) -> Membership:
 
 
 def change_role(*, membership: Membership, role: str, by: Actor) -> Membership:
-    """Give the member another role.
+    """Give the member the role ``role``; return the changed membership.
 
     Raises:
-        Invalid: no such role. LastOwner: the tenant has no other owner. Missing: the person is not
-        a member any more.
+        Invalid: no such role. LastOwner: the member is the only owner and would not stay one.
+        Missing: the person is not a member any more.
     """
     _check_role(role)
     with transaction.atomic():
@@ -70,10 +73,10 @@ def change_role(*, membership: Membership, role: str, by: Actor) -> Membership:
 
 
 def remove(*, membership: Membership, by: Actor) -> None:
-    """Remove the member. Idempotent.
+    """Delete the membership; the person's account stays. Idempotent.
 
     Raises:
-        LastOwner: the tenant has no other owner.
+        LastOwner: the member is the tenant's only owner.
     """
     with transaction.atomic():
         admission.locked_tenant(membership.tenant)

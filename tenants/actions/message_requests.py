@@ -1,7 +1,9 @@
 """Request operations on the messages of an address: browse, send, purge, delete, move, resend.
 
-Each request is carried out by a worker (``workers.message_requests``). Changes are audited here,
-when they are requested, and once more by the worker with their counts. Bodies are never audited.
+A worker carries out each request later (``workers.message_requests``). All functions that request
+something return the operation to poll, and raise SpaceTerminating if the space is being deleted.
+Changes are audited here, when they are requested, and once more by the worker with their counts. A
+browse is audited here only. Bodies are never audited.
 """
 
 import json
@@ -26,28 +28,34 @@ _Kind = MessageRequestKind
 
 
 class NotStored(Invalid):
-    """The address holds no messages of its own."""
+    """Addresses of this type do not allow the operation.
+
+    Only queues, dead-letter addresses and subscriptions store messages of their own. Test messages
+    can be sent only to queues and topics.
+    """
 
     code = "message_request.not_stored"
 
 
 class SendWithdrawn(Conflict):
-    """The space may not send until its quota is raised or the next period begins."""
+    """Nobody may send in the space until its quota is raised or the next billing period begins."""
 
     code = "message_request.send_withdrawn"
 
 
 class ChangeRunning(Conflict):
-    """Another change of this address's messages is still running."""
+    """Another request that changes messages of this address has not ended."""
 
     code = "message_request.running"
 
 
 def browse(*, address: Address, after: str = "", by: Actor) -> Operation:
-    """Request a page of stored messages after the position ``after`` (``""``: the first page).
+    """Request a page of the messages that the address stores; ``page_of`` returns it later.
+
+    ``after`` is the ``next`` of the page before; empty for the first page.
 
     Raises:
-        NotStored: the address is a topic or a direct address.
+        NotStored: the address is a topic, an anycast or a multicast address.
     """
     _check_stored(address)
     return _request(address, _Kind.BROWSE, {"after": after}, by)
@@ -61,11 +69,14 @@ def send(
     durable: bool = True,
     by: Actor,
 ) -> Operation:
-    """Request that a test message is sent to a queue or a topic. It is not billed.
+    """Request that one test message is sent to a queue or a topic. It is not billed.
+
+    ``body`` is sent as a text, ``properties`` as application properties.
 
     Raises:
         Invalid: the body is larger than ``BODY_BYTES``. NotStored: the address is of another type.
-        ChangeRunning: another change is running. SendWithdrawn: a quota is used up.
+        ChangeRunning: another change of the address's messages is running. SendWithdrawn: a quota
+        is used up.
     """
     if not can_send(address):
         raise NotStored(
@@ -84,28 +95,37 @@ def send(
 
 
 def purge(*, address: Address, by: Actor) -> Operation:
-    """Request that all messages that the address holds now are deleted. Raises as ``delete``."""
+    """Request that all messages that the address stores are deleted.
+
+    Raises:
+        NotStored, ChangeRunning: as ``delete``.
+    """
     _check_stored(address)
     return _request(address, _Kind.PURGE, {}, by)
 
 
 def delete(*, address: Address, messages: Sequence[str], by: Actor) -> Operation:
-    """Request that these messages are deleted; those that are gone are left out.
+    """Request that the messages with these ids are deleted; those that are gone are left out.
+
+    The ids are those of a page that ``browse`` requested.
 
     Raises:
-        Invalid: no messages, too many, or no ids. NotStored: the address holds no messages of its
-        own. ChangeRunning: another change of its messages is running.
+        Invalid: there are no ids or more than ``MOST_SELECTED``, or one is malformed. NotStored:
+        the address stores no messages of its own. ChangeRunning: another change of the address's
+        messages is running.
     """
     _check_stored(address)
     return _request(address, _Kind.DELETE, {"messages": _checked(messages)}, by)
 
 
 def move(*, address: Address, to: Address, messages: Sequence[str] | None, by: Actor) -> Operation:
-    """Request that messages move to another queue of the space; None moves all.
+    """Request that messages of ``address`` move to the queue ``to`` of the same space.
+
+    ``messages`` are ids as in ``delete``; None moves all messages.
 
     Raises:
-        Invalid: the target is the address itself or of another space, or as ``delete``.
-        NotStored, ChangeRunning: as ``delete``.
+        Invalid: ``to`` is ``address`` itself, no queue, of another space or being deleted; or as
+        ``delete``. NotStored, ChangeRunning: as ``delete``.
     """
     _check_stored(address)
     if to.space_id != address.space_id or to.pk == address.pk or not _is_target(to):
@@ -122,10 +142,15 @@ def resend(
     rate: int | None = None,
     by: Actor,
 ) -> Operation:
-    """Request that messages return to the queues that they came from; None resends all.
+    """Request that dead and expired messages return to the queues that they came from.
 
-    ``rate`` is the most messages in a second. Messages that came from nowhere, or from a queue that
-    is gone, stay. Raises as ``delete``.
+    ``address`` is the one that took them. ``messages`` are ids as in ``delete``; None resends all
+    messages. ``rate`` is the most messages in a second; None sets no limit. Messages that a sender
+    sent to ``address`` itself, or that came from a queue that is gone, stay.
+
+    Raises:
+        Invalid: ``rate`` is out of range, or as ``delete``. NotStored, ChangeRunning: as
+        ``delete``.
     """
     _check_stored(address)
     if rate is not None and not 1 <= rate <= 10_000:
@@ -134,29 +159,38 @@ def resend(
 
 
 def can_browse(address: Address) -> bool:
-    """Return whether the address stores messages that can be read and changed."""
+    """Return whether the type of the address stores messages, so that they can be read and changed.
+
+    True for queues, dead-letter addresses and subscriptions.
+    """
     form = address_types.BY_SLUG[address.type].broker_form
     return form in (BrokerForm.QUEUE, BrokerForm.QUEUE_OF_TOPIC)
 
 
 def can_send(address: Address) -> bool:
-    """Return whether a test message can be sent to the address."""
+    """Return whether a test message can be sent to the address: to a queue or a topic."""
     row = address_types.BY_SLUG[address.type]
     return row.broker_form in (BrokerForm.QUEUE, BrokerForm.TOPIC) and not row.is_read_only
 
 
 def targets(address: Address) -> list[str]:
-    """Return the names of the queues that messages of the address may move to."""
+    """Return the names of the queues that messages of ``address`` may move to, sorted.
+
+    These are the other queues of the same space that are not being deleted.
+    """
     rows = Address.objects.filter(space_id=address.space_id, deletion_requested_at__isnull=True)
     others = rows.exclude(pk=address.pk).order_by("address")
     return [row.address for row in others if _is_target(row)]
 
 
 def page_of(request: MessageRequest) -> dict[str, Any]:
-    """Return the page that a browse has read, {messages, next}; empty before, and for changes.
+    """Return {"messages": [...], "next": position}: the page that a worker has read for a browse.
+
+    ``next`` is empty after the last page. Before the worker has read the page, and for a request of
+    another kind, both are empty.
 
     Raises:
-        Unavailable: a key that encrypted it is missing.
+        Unavailable: the key that encrypted the page is missing.
     """
     if not request.sealed or request.kind != _Kind.BROWSE:
         return {"messages": [], "next": ""}
@@ -208,7 +242,13 @@ def _selection(messages: Sequence[str] | None) -> dict[str, Any]:
 
 
 def _checked(messages: Sequence[str]) -> list[str]:
-    """Return ids as ``broker-0:17``; they are those that a page of messages showed."""
+    """Check that ``messages`` are ids such as ``broker-0:17``, and how many; return them as a list.
+
+    Whether the messages exist is not checked.
+
+    Raises:
+        Invalid: an id is malformed, or there are none or too many.
+    """
     if not 1 <= len(messages) <= MOST_SELECTED:
         raise Invalid(f"Select from 1 to {MOST_SELECTED} messages.")
     for id_ in messages:

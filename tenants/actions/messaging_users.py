@@ -37,9 +37,10 @@ class UserTerminating(Conflict):
 def create(
     *, space: AddressSpace, name: str, password: str, permissions: Sequence[Any], by: Actor
 ) -> tuple[MessagingUser, Operation]:
-    """Create a messaging user; return it with the operation to poll.
+    """Create a messaging user; return the user and the operation to poll.
 
-    ``permissions``: a list of {"addresses": [pattern], "operations": ["send"|"recv"]}.
+    ``permissions``: a list of {"addresses": [pattern], "operations": ["send"|"recv"]}. The user can
+    log in when the workers have applied the change.
 
     Raises:
         Invalid: name, password or permissions are wrong. UserExists: the name is taken.
@@ -76,12 +77,13 @@ def update(
 ) -> tuple[MessagingUser, Operation]:
     """Change the password, the permissions or both; None leaves a value as it is.
 
-    Returns the user and the operation to poll.
+    ``permissions`` replace all former ones. Returns the user and the operation to poll.
 
     Raises:
-        GenerationChanged: ``if_generation`` is given and not the row's. Invalid: password or
+        GenerationChanged: ``if_generation`` is given and is not the row's. Invalid: password or
         permissions are wrong. UserTerminating: the user is being revoked. SpaceTerminating: the
-        space is being deleted.
+        space is being deleted. ConfigurationFull: the permissions do not fit into the broker's
+        file.
     """
     changed: dict[str, Any] = {}
     if permissions is not None:
@@ -111,10 +113,11 @@ def update(
 
 
 def revoke(*, user: MessagingUser, by: Actor) -> Operation:
-    """Request the user's revocation; return the operation to poll.
+    """Request that the user is revoked for ever; return the operation to poll.
 
-    The workers then refuse its logins and close its connections. Idempotent: a repeated request
-    returns the running operation.
+    The workers then refuse the user's logins, close the user's connections and mark the row as
+    deleted. Idempotent: if the user is being revoked or the space is being deleted already, returns
+    the operation of that.
     """
     with transaction.atomic():
         address_spaces.lock(user.space)
@@ -131,7 +134,7 @@ def revoke(*, user: MessagingUser, by: Actor) -> Operation:
 
 
 def subject(user: MessagingUser) -> audit.Subject:
-    """Return the user as an audit subject."""
+    """Return the subject of audit events about the messaging user."""
     return audit.Subject(SUBJECT, user.pk, user.name, user.space.tenant_id)
 
 
@@ -140,9 +143,9 @@ def _reread(user: MessagingUser) -> MessagingUser:
 
 
 def _check_free(space: AddressSpace, name: str) -> None:
-    """Raise UserExists if the name is taken.
+    """Raise UserExists if a messaging user of the space has the name, even one being revoked.
 
-    The caller holds the space's lock, so that a free name stays free until the commit.
+    The caller holds the lock of the space's row, so that a free name stays free until the commit.
     """
     taken = space.users.filter(name=name, deleted_at__isnull=True).first()
     if taken is not None:

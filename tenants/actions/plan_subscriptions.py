@@ -22,21 +22,22 @@ _SHORTEST = timedelta(microseconds=1)
 
 
 class PlanLacks(Conflict):
-    """Spaces or addresses of the tenant use plans that the new plan does not include."""
+    """Spaces or addresses of the tenant use plans that the new commercial plan does not include."""
 
     code = "plan_subscription.lacks_plans"
 
 
 def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
-    """End the open subscription now and open one to the newest version of ``plan_key``.
+    """End the tenant's open subscription now and open one to the newest version of ``plan_key``.
 
-    Idempotent: a tenant that has this version of the plan already keeps its subscription. Returns
-    the open subscription.
+    Returns the open subscription. Idempotent: a tenant that has this version of the plan already
+    keeps its subscription. A tenant without a subscription gets its first one. Quotas are enforced
+    again at once.
 
     Raises:
         Missing: no such plan. QuotaExceeded: the tenant has more spaces, addresses, members, users,
-        brokers or tokens than the new plan allows. PlanLacks: spaces or addresses use plans that
-        the new plan does not include.
+        brokers or tokens than the new plan, or an override, allows. PlanLacks: spaces or addresses
+        use plans that the new plan does not include.
     """
     plan = publishing.plan(plan_key)
     with transaction.atomic():

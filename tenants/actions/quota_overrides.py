@@ -25,7 +25,10 @@ def set_override(
     expires_at: datetime | None,
     by: Actor,
 ) -> QuotaOverride:
-    """Set the tenant's limit of ``resource``, replacing an earlier override of it.
+    """Set the tenant's limit of ``resource`` to ``amount``, in place of its plan's limit.
+
+    The override replaces an earlier one of the same resource. It ends at ``expires_at``; with None
+    it stays until ``clear_override``. Quotas are enforced again at once.
 
     Raises:
         Invalid: unknown resource, amount out of range, no reason, or an expiry in the past.
@@ -55,7 +58,10 @@ def set_override(
 
 
 def clear_override(*, tenant: Tenant, resource: str, by: Actor) -> None:
-    """Delete the override, so that the plan's limit counts again. Idempotent."""
+    """Delete the tenant's override of ``resource``, so that the plan's limit counts again.
+
+    Quotas are enforced again at once. Idempotent.
+    """
     with transaction.atomic():
         gone, _ = QuotaOverride.objects.filter(tenant=tenant, resource=resource).delete()
         if gone:

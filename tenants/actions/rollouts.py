@@ -23,7 +23,7 @@ _MOST_WINDOWS = 28
 
 
 class NothingToSteer(Conflict):
-    """There is no rollout, or the last one is in a state that does not allow the change."""
+    """No rollout has begun, or the last one's state or former release does not allow the change."""
 
     code = "rollout.not_possible"
 
@@ -37,11 +37,12 @@ def begin(
     by: Actor,
     revision: int = 0,
 ) -> Rollout:
-    """Begin a rollout to ``release``; an open rollout ends as Superseded.
+    """Store a new running rollout to ``release``; an open rollout ends as Superseded.
 
-    ``former`` is the release that a roll-back would go to. ``is_configured`` and ``revision`` are
-    columns of ``Rollout``. Spaces that the superseded rollout has moved stay on its release until
-    this rollout moves them.
+    No space is moved here: ``workers.rollouts.fleet`` moves them in waves. ``former`` is the
+    release that a roll-back would go to; None if there is none. ``is_configured`` and ``revision``
+    are columns of ``Rollout``. Spaces that the superseded rollout has moved stay on its release
+    until this rollout moves them.
     """
     # First, because the constraint rollout_one_open allows only one open rollout.
     Rollout.objects.filter(**_OPEN).update(state=Rollout.State.SUPERSEDED, ended_at=timezone.now())
@@ -58,7 +59,9 @@ def begin(
 
 
 def pause(*, by: Actor, reason: str = "") -> Rollout:
-    """Pause the running rollout: no further space is moved; spaces that were moved already finish.
+    """Pause the running rollout; return it. No further space is moved, and moved ones finish.
+
+    ``reason`` goes to the row and to the audit.
 
     Raises:
         NothingToSteer: no rollout is running.
@@ -67,9 +70,10 @@ def pause(*, by: Actor, reason: str = "") -> Rollout:
 
 
 def resume(*, by: Actor, reason: str = "") -> Rollout:
-    """Resume the paused or stopped rollout.
+    """Resume the paused or stopped rollout; return it.
 
-    The time in which moved spaces must become ready starts again, so that none counts as failed.
+    The time in which moved spaces must become ready starts again, so none counts as late. A space
+    that still cannot start because of the release counts as failed at once.
 
     Raises:
         NothingToSteer: no rollout is paused or stopped.
@@ -80,10 +84,10 @@ def resume(*, by: Actor, reason: str = "") -> Rollout:
 
 @transaction.atomic
 def roll_back(*, by: Actor, reason: str = "") -> Rollout:
-    """Begin a rollout back to the former release of the last rollout.
+    """Begin a rollout back to the former release of the last rollout; return the new rollout.
 
-    Spaces that were moved and did not come up on the newer release go back at once. Spaces that run
-    it go back in waves, within their tenants' maintenance windows.
+    Spaces that the last rollout moved and that are not ready with its release yet go back at once.
+    Spaces that run this release go back in waves, within their tenants' maintenance windows.
 
     Raises:
         NothingToSteer: there is no rollout, or the last one has no former release.
@@ -113,9 +117,10 @@ def roll_back(*, by: Actor, reason: str = "") -> Rollout:
 
 @transaction.atomic
 def take_back(rollout: Rollout, spaces: Sequence[AddressSpace], *, by: Actor) -> None:
-    """Give spaces that a stopped rollout broke their former release again. Idempotent.
+    """Assign to ``spaces``, which a rollout that stops has broken, the release they last ran.
 
-    Other spaces stay as they are. When staff resume the rollout, it moves these spaces again.
+    Only spaces that have the rollout's release are changed. Once they are ready, and staff have
+    resumed the rollout, it moves them again. Idempotent.
     """
     moved = AddressSpace.objects.filter(
         id__in=[space.pk for space in spaces], release=rollout.release
@@ -140,10 +145,12 @@ def take_back(rollout: Rollout, spaces: Sequence[AddressSpace], *, by: Actor) ->
 
 @transaction.atomic
 def set_windows(*, tenant: Tenant, windows: Sequence[Window], by: Actor) -> None:
-    """Replace all maintenance windows of the tenant. Without any, restarts are always allowed.
+    """Replace all maintenance windows of the tenant by ``windows``.
+
+    Without windows, rollouts may restart the tenant's spaces at any time.
 
     Raises:
-        Invalid: see ``check_windows``.
+        Invalid: as ``check_windows`` raises it.
     """
     check_windows(windows)
     # The lock serializes requests. Without it, two at once could store the windows of both.
@@ -163,7 +170,7 @@ def set_windows(*, tenant: Tenant, windows: Sequence[Window], by: Actor) -> None
 
 
 def subject(rollout: Rollout) -> audit.Subject:
-    """Return the rollout as an audit subject."""
+    """Return the subject of audit events about the rollout; it belongs to no tenant."""
     return audit.Subject("rollout", str(rollout.pk), f"release {rollout.release.number}")
 
 
@@ -184,10 +191,11 @@ def _set(state: str, allowed: Sequence[str], *, by: Actor, reason: str) -> Rollo
 
 
 def check_windows(windows: Sequence[Window]) -> None:
-    """Check the windows.
+    """Check the complete list of a tenant's maintenance windows; they may overlap.
 
     Raises:
-        Invalid: a window is out of range, two begin at the same time, or there are too many.
+        Invalid: a weekday or a length is out of range, two windows begin at the same time, or there
+        are more than 28.
     """
     begins = {(window.weekday, window.starts_at) for window in windows}
     legal = all(0 <= window.weekday <= 6 and 30 <= window.minutes <= 10080 for window in windows)

@@ -20,13 +20,13 @@ _KIND = f"{address_spaces.SUBJECT}.change_plan"
 
 
 class PlanTooSmall(Conflict):
-    """The space uses more than the plan allows."""
+    """The space uses more of something than the new plan allows."""
 
     code = "space_plan.too_small"
 
 
 class StorageDiffers(Conflict):
-    """The plan has other volumes than the space, whose brokers keep theirs."""
+    """The new plan needs other volumes than those of the space's brokers, which keep theirs."""
 
     code = "space_plan.storage_differs"
 
@@ -36,16 +36,17 @@ def change(
 ) -> Operation:
     """Move the space to the newest version of ``space_plan``, and bill that plan from now on.
 
-    Placed addresses stay on their brokers. The workers restart brokers and routers one at a time
-    in their new size (``workers.reconcile.rolling``). A space that has this version already is not
-    changed. In both cases, returns an operation, which ends after a reconcile pass.
+    ``space_plan`` is the key of the plan. Placed addresses stay on their brokers. The workers
+    restart brokers and routers one at a time in their new size (``workers.reconcile.rolling``). A
+    space that has this version already is not changed. In both cases, returns an operation, which
+    ends after a reconcile pass.
 
     Raises:
         Missing: no such plan. SpaceTerminating: the space is being deleted. GenerationChanged:
-        ``if_generation`` is given and not the row's. Invalid: the plan is for another space type.
-        TypeNotOffered: the installation cannot run the type. Denied: the tenant's plan does not
-        include the space plan. PlanTooSmall: the space uses more than the plan allows; the error's
-        fields say of what. StorageDiffers: its brokers need other volumes.
+        ``if_generation`` is given and is not the row's. Invalid: the plan is for another space
+        type. TypeNotOffered: the installation cannot run the type. Denied: the tenant's plan does
+        not include the space plan. PlanTooSmall: the space uses more than the plan allows; the
+        error's fields say of what. StorageDiffers: the space's brokers would need other volumes.
     """
     plan = publishing.space_plan(space_plan)
     with transaction.atomic():
@@ -76,14 +77,16 @@ def _move(space: AddressSpace, plan: SpacePlan, by: Actor) -> None:
 
 
 def named(plan: SpacePlan) -> dict[str, str | int]:
-    """Return key and version of a plan for the audit event."""
+    """Return {"plan": key, "version": number} of a space plan, for audit events."""
     return {"plan": plan.key, "version": plan.version}
 
 
 def check_storage(space: AddressSpace, plan: SpacePlan) -> None:
-    """Raise StorageDiffers if the brokers of the locked space would need other volumes.
+    """Raise StorageDiffers if the brokers of the space would need other volumes with ``plan``.
 
-    A volume is never replaced, because it stores messages. A space without brokers may change.
+    That is, with a disk instead of none, none instead of one, or a disk of another size. A volume
+    is never replaced, because it stores messages. A space without brokers may change. The caller
+    has locked the row of the space.
     """
     old = publishing.space_plan_definition(space.space_plan)
     new = publishing.space_plan_definition(plan)
@@ -101,9 +104,10 @@ def check_storage(space: AddressSpace, plan: SpacePlan) -> None:
 
 
 def check_capacity(space: AddressSpace, plan: SpacePlan) -> None:
-    """Raise PlanTooSmall if the locked space uses more of anything than the plan allows.
+    """Raise PlanTooSmall if the space uses more of anything than ``plan`` allows.
 
-    The error's fields name everything that is too much, with both numbers.
+    The error's fields name everything that is too much, with the number in use and the number
+    allowed. What is being deleted still counts. The caller has locked the row of the space.
     """
     size, credit = publishing.space_plan_definition(plan), admission.credit_use(space)
     placed = sum(broker.used_credit for broker in credit.brokers)

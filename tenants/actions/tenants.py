@@ -17,14 +17,14 @@ from tenants.models import Membership, Role, Tenant, User
 
 
 class EmailTaken(Conflict):
-    """An account with this email exists already."""
+    """A person's account with this email exists already."""
 
     code = "signup.email_taken"
 
 
 @dataclass(frozen=True)
 class SignedUp:
-    """A user, the tenant they created, and their membership as its owner."""
+    """The result of a sign-up: the user, the new tenant, and the user's membership as its owner."""
 
     user: User
     tenant: Tenant
@@ -39,14 +39,15 @@ def sign_up(
     plan_key: str = "",
     by: Actor | None = None,
 ) -> SignedUp:
-    """Create a user, their tenant, its plan subscription and their ownership in one transaction.
+    """Create a user, a tenant that the user owns, and its plan subscription, in one transaction.
 
     ``password`` None means that the user logs in through OIDC. An empty ``plan_key`` means the plan
-    with the lowest monthly fee. ``by`` None means that the new user is the actor.
+    with the lowest monthly fee. ``by`` None means that the new user is the actor. The actor
+    ``audit.SYSTEM`` may do this even where sign-up is switched off.
 
     Raises:
-        SignupDisabled: sign-up is switched off. EmailTaken: the account exists. Invalid: a field is
-        wrong. Missing: no such plan, or no catalog.
+        SignupDisabled: sign-up is switched off. EmailTaken: the account exists. Invalid: email,
+        password or name is wrong. Missing: no such plan, or no catalog.
     """
     # The system actor may create accounts even where sign-up is switched off.
     if by != SYSTEM:
@@ -59,10 +60,10 @@ def sign_up(
 
 
 def found_tenant(*, user: User, organization: str, plan_key: str = "", by: Actor) -> SignedUp:
-    """Create a tenant that is owned by an existing user, such as one who logged in through OIDC.
+    """Create a tenant with a plan subscription, owned by an existing user.
 
-    Staff may do so even where sign-up is switched off. An empty ``plan_key`` means the plan with
-    the lowest monthly fee.
+    The user may, for example, have logged in through OIDC. A user of the staff may do so even where
+    sign-up is switched off. An empty ``plan_key`` means the plan with the lowest monthly fee.
 
     Raises:
         SignupDisabled: sign-up is switched off. Invalid: the name is wrong. Missing: no such plan,
@@ -76,7 +77,7 @@ def found_tenant(*, user: User, organization: str, plan_key: str = "", by: Actor
 
 
 def update_billing(*, tenant: Tenant, details: account_rules.BillingDetails, by: Actor) -> Tenant:
-    """Replace all billing details of the tenant.
+    """Replace all billing details of the tenant by ``details``; return the changed tenant.
 
     Raises:
         Invalid: a detail is wrong; see ``account_rules.check_details``.
@@ -94,7 +95,7 @@ def update_billing(*, tenant: Tenant, details: account_rules.BillingDetails, by:
 
 
 def subject(tenant: Tenant) -> audit.Subject:
-    """Return the tenant as an audit subject."""
+    """Return the subject of audit events about the tenant itself."""
     return audit.Subject("tenant", tenant.pk, tenant.name, tenant.pk)
 
 
@@ -126,7 +127,10 @@ def _found_tenant(user: User, name: str, plan_key: str, by: Actor) -> SignedUp:
 
 
 def _create_tenant(name: str, billing_email: str) -> Tenant:
-    """Create a tenant. A random suffix makes its slug unique when the plain one is taken."""
+    """Create the tenant's row, with a slug made from ``name``.
+
+    If another tenant has this slug, a random suffix makes it unique.
+    """
     plain = slugify(name)[:50].strip("-_") or "tenant"
     try:
         with transaction.atomic():

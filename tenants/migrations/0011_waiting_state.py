@@ -13,9 +13,9 @@ _INSTANCE = re.compile(r"(broker|router)-\d+")
 
 
 def parse_words(words):
-    """Return the JSON for a text ``<generation> <step> <reason> <instances>``.
+    """Return the value of ``waiting`` for the text of the former column ``waiting_for``.
 
-    The name of a step may contain blanks.
+    The text is ``<generation> <step> <reason> <instances>``. The name of a step may contain blanks.
     """
     generation, *rest = words.split()
     # The old column held 200 characters, so the name of the last instance may be cut.

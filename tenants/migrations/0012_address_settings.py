@@ -1,4 +1,4 @@
-"""Add the settings of the complete address model.
+"""Add columns for the settings of addresses that ``controlplane.core.address_types`` describes.
 
 Existing rows keep their behavior: without ``expiry``, expired messages go where dead letters go.
 """

@@ -1,4 +1,4 @@
-"""The newest readings of addresses, and their history in tables with a partition for each day.
+"""Add the newest readings of addresses, and their history in tables partitioned by day.
 
 ``tenants.reading_history`` makes and drops the partitions. The default partition holds the rows of
 days that have no partition, such as those of the first day.

@@ -1,4 +1,7 @@
-"""Models of tenants and of their desired and observed state. Import the names from this package."""
+"""Models of tenants and of their desired and observed state.
+
+Other code imports the names from this package, not from its modules.
+"""
 
 from tenants.models.address import Address, AddressType, Placement
 from tenants.models.address_space import (

@@ -1,4 +1,4 @@
-"""The address of a space, and its placements on brokers or routers."""
+"""Models of the addresses of a space, and of their placements on brokers or routers."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -12,7 +12,7 @@ from tenants.models.reconciled import Reconciled, reconciled_constraints
 
 
 class AddressType(models.TextChoices):
-    """The type of an address. It decides who gets a message (docs/messaging.md)."""
+    """The type of an address, which decides who gets a message (docs/messaging.md)."""
 
     QUEUE = "queue"
     TOPIC = "topic"
@@ -23,13 +23,14 @@ class AddressType(models.TextChoices):
 
 
 class Address(Reconciled):
-    """One address. ``address`` is its name, which is unique in its space until it is deleted.
+    """One address of a space, such as a queue. Its name is the column ``address``.
 
-    ``tenants.address_rules`` says which names are legal. ``settings`` are the address's own
-    settings. Each setting that is a number or a text is a column; the columns are generated from
-    ``controlplane.core.address_types``, so a new one needs no more than a migration.
-    ``probed_at`` is the last time that a probe message passed through an address of the same kind
-    on the same instances. Probes never use the address itself.
+    The name is unique in the space until the address is deleted; ``tenants.address_rules`` says
+    which names are legal. Each setting of the address is a column (``topic`` is a foreign key).
+    Those that are numbers or texts are generated below from ``controlplane.core.address_types``, so
+    a new one needs no more than a migration. ``dead_letter`` and ``expiry`` are names of other
+    addresses. ``probed_at`` is the last time that a probe passed through an address of the same
+    kind on the same instances. Probes never use the address itself.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.address_id)
@@ -86,7 +87,10 @@ class Address(Reconciled):
 
     @property
     def settings(self) -> AddressSettings:
-        """The address's own settings; None means the plan's value. May query its topic's row."""
+        """The settings of this address, without those of its plan; None means the plan's value.
+
+        Queries the row of the topic unless that is loaded.
+        """
         columns = {name: getattr(self, name) for name in AddressSettings().columns()}
         return AddressSettings(**columns, topic=self.topic.address if self.topic else "")
 
@@ -103,10 +107,10 @@ for _name, _text in address_types.texts().items():
 
 
 class Placement(Timestamped):
-    """One partition of an address on one broker, or on the routers if ``broker`` is null.
+    """Places one partition of an address on one broker, or on the routers if ``broker`` is null.
 
-    Credits are in thousandths. Admission counts them in every state. An address has at most one
-    placement per broker, and at most one Active placement per partition.
+    The credits that the partition takes are in thousandths; admission counts them in every state.
+    An address has at most one placement per broker, and at most one Active placement per partition.
     """
 
     class State(models.TextChoices):

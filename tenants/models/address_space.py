@@ -1,4 +1,4 @@
-"""The address space, its former plans, broker slots, endpoints and secrets."""
+"""Models of an address space and of its former plans, broker slots, endpoints and secrets."""
 
 from django.db import models
 from django.db.models import Q
@@ -21,7 +21,7 @@ class SpaceType(models.TextChoices):
 
 
 class AddressSpace(Reconciled):
-    """An isolated messaging space: routers and brokers with a namespace and a CA of their own.
+    """An isolated messaging space of one tenant: routers and brokers with a namespace and CA.
 
     ``name`` is unique in its tenant until the space is deleted.
 
@@ -32,14 +32,15 @@ class AddressSpace(Reconciled):
     - ``release``: the engine release to run; null before the first rollout.
     - ``released_at``: when a rollout moved the space to ``release``. Null if no rollout did, or if
       the space was down then, so that it never counts as a failure.
-    - ``send_withdrawn``: a monthly quota has withdrawn ``send`` from every user of the space.
+    - ``send_withdrawn``: a used-up monthly quota has withdrawn ``send`` from every user of the
+      space.
 
     Observed state:
 
     - ``observed_release``: the release with which the space was last ready; null before. The first
       rollout sets it for older spaces, and a roll-back for spaces that are between two releases.
     - ``rolled_at``: the last time that an instance was restarted to apply a change.
-    - ``router_patches``: the patches that all its running routers have, sorted.
+    - ``router_patches``: the names of the patches that all its running routers have, sorted.
     - ``probed_at``: when probe messages last passed through every type of address in use, on every
       instance. The probes use internal addresses of the same types.
     - ``silent_since``: since when an instance has not answered the sampler; null if all answer.
@@ -107,10 +108,10 @@ class AddressSpace(Reconciled):
 
 
 class FormerSpacePlan(Timestamped):
-    """A plan version that a space had until ``ended_at``. The present one is a column of the space.
+    """A plan version that a space had until ``ended_at``; billing reads it. Immutable.
 
-    Key: (space, ended_at). Immutable. The plan began at the ``ended_at`` of the space's former plan
-    before it, or with the space itself.
+    Key: (space, ended_at). The present plan version is a column of the space. A former one began
+    at the ``ended_at`` of the row before it, the first one with the space itself.
     """
 
     space = models.ForeignKey(AddressSpace, on_delete=models.PROTECT, related_name="former_plans")
@@ -125,10 +126,11 @@ class FormerSpacePlan(Timestamped):
 
 
 class Broker(Timestamped):
-    """A broker slot of a space: while the row exists, the workers run the broker.
+    """A broker slot of a space: while the row exists and the space is not deleted, a broker runs.
 
-    Key: (space, ordinal). The workers delete the row when no address is placed on the broker and
-    it stores no messages.
+    Key: (space, ordinal). Actions create the row, and the workers then create the broker. In a
+    standard space the workers delete the row when no address is placed on the broker and the broker
+    stores no messages. The one row of a brokered space stays.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.broker_id)
@@ -140,7 +142,7 @@ class Broker(Timestamped):
 
     @property
     def name(self) -> str:
-        """Return the instance's name inside the space's namespace, such as ``broker-0``."""
+        """The name of the broker among the instances of its space, such as ``broker-0``."""
         return InstanceId(Kind.BROKER, self.ordinal).name
 
 

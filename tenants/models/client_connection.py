@@ -1,4 +1,4 @@
-"""Live connections of clients: the newest list of each instance, and requests to close some."""
+"""Models of clients' connections: those that were open lately, and requests to close some."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,10 +9,11 @@ from tenants.models.address_space import AddressSpace
 
 
 class InstanceConnections(models.Model):
-    """What the sampler last read of one instance's client connections. Key: (space, instance).
+    """When the sampler last read one instance's client connections. Key: (space, instance).
 
-    ``total`` is the number of open connections. ``listed`` is how many of them have a row in
-    ``ClientConnection``, which is bounded. ``boot_id`` is the incarnation that was read.
+    ``as_of`` is that time, ``total`` the number of open connections, and ``listed`` how many of
+    them have a row in ``ClientConnection``, which takes only so many. ``boot_id`` is the
+    incarnation that was read.
     """
 
     space = models.ForeignKey(AddressSpace, on_delete=models.CASCADE, related_name="+")
@@ -33,8 +34,8 @@ class ClientConnection(models.Model):
 
     ``name`` is ``<instance>.<connection_id>``. The engine chooses ``connection_id``, which is
     unique in one incarnation of the instance. A field that the engine does not report is empty or
-    null. ``sent`` and ``received`` count messages of the links that are open now, from the client's
-    point of view. ``addresses`` are those that it has links on.
+    null. ``sent`` and ``received`` count messages of the links that were open at that time, from
+    the client's point of view. ``addresses`` lists the addresses of these links.
 
     Waypost's own connections (probes, management, between routers) never have a row.
     """
@@ -66,9 +67,9 @@ class Disconnection(Timestamped):
     """A request to close connections of a space's clients; a worker carries it out.
 
     Either ``messaging_user`` names a user, all of whose connections are closed, or ``targets``
-    lists connections as {"instance", "boot_id", "id"}. ``done_on`` are the instances that need no
-    more work. ``closed`` counts the accepted requests. ``finished_at`` is null until the operation,
-    whose subject this row is, has ended.
+    lists connections as {"instance", "boot_id", "id"}. ``done_on`` names the instances that need no
+    more work. ``closed`` is how many connections the instances have closed. ``finished_at`` is null
+    until the worker has ended the operation whose subject is this row.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.disconnection_id)

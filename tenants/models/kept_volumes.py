@@ -1,4 +1,4 @@
-"""The volumes of a deleted space whose owner chose to keep its stored messages."""
+"""The model of a deleted space's volumes that the tenant chose to keep with their messages."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,10 +7,11 @@ from controlplane.core.models import Timestamped
 
 
 class KeptVolumes(Timestamped):
-    """The fact that the volumes of a space's brokers survive its deletion. Key: the space.
+    """A row that makes the volumes of a space's brokers survive the space's deletion.
 
-    The request to delete the space creates the row. ``released_at`` is when an operator released
-    the volumes, ``gone_at`` when the workers had deleted them; null before.
+    Key: the space. The request to delete the space creates the row. ``released_at`` is when an
+    operator released the volumes for deletion, ``gone_at`` when the workers had deleted them; both
+    are null before.
     """
 
     space = models.OneToOneField(

@@ -1,4 +1,4 @@
-"""A request for an operation on the messages of one address; a worker carries it out."""
+"""The model of requests for operations on the messages of one address."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,7 +10,7 @@ from tenants.models.address_space import AddressSpace
 
 
 class MessageRequestKind(models.TextChoices):
-    """What a request does with messages."""
+    """What a request does with the messages of an address. All but BROWSE change messages."""
 
     BROWSE = "browse"
     SEND = "send"
@@ -21,14 +21,17 @@ class MessageRequestKind(models.TextChoices):
 
 
 class MessageRequest(Timestamped):
-    """One request. Its ``Operation`` (subject type ``message_request``) has state and progress.
+    """One request. Its ``Operation`` (subject type ``message_request``) says whether it succeeded.
 
-    * ``arguments``: ids of messages, target, rate; no bodies.
-    * ``sealed``: the message to send, or the page that was read, encrypted. It is emptied when the
-      message is sent. A browse is deleted some minutes after ``finished_at``.
+    * ``arguments``: position of a page, ids of messages, target, rate; no bodies.
+    * ``sealed``: the message to send, or the page that was read, encrypted. The worker empties it
+      when a request other than a browse ends.
     * ``progress``: how far the worker is on each broker, by the broker's name.
+    * ``done``: how many messages were read, sent or changed so far.
     * ``total``: how many messages there were to change; null until that is known.
-    * ``requested_by``: the actor, for the audit event at the end.
+    * ``requested_by``: the name of the actor, for the audit event at the end.
+
+    Workers delete the row of a browse some minutes after ``finished_at``, any other after 30 days.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.message_request_id)

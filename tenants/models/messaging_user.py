@@ -1,4 +1,4 @@
-"""Messaging users: the identities that clients of a space log in with."""
+"""The model of messaging users: the identities that clients of a space log in with."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,11 +9,12 @@ from tenants.models.reconciled import Reconciled, reconciled_constraints
 
 
 class MessagingUser(Reconciled):
-    """A messaging user with its permissions. ``name`` is unique in its space until it is deleted.
+    """A login of AMQP clients to one space, with its permissions and verifiers of its password.
 
-    ``permissions``: list of {"addresses": [pattern, ...], "operations": ["send"|"recv", ...]}.
-    Levels of an address are separated by ``/``. In a pattern ``*`` matches one level and ``#`` all
-    further ones (``a/#`` matches ``a/b``, never ``ab``).
+    ``name`` is unique in its space until the user is deleted. ``permissions``: list of
+    {"addresses": [pattern, ...], "operations": ["send"|"recv", ...]}. Levels of an address are
+    separated by ``/``. In a pattern ``*`` matches one level and ``#`` all further ones (``a/#``
+    matches ``a/b``, never ``ab``).
     ``verifiers`` can check a password but do not reveal it: {"scram-sha-256": {"salt",
     "iterations", "stored_key", "server_key"} (base64), "artemis": "ENC(…)"}. See
     ``tenants.verifiers``. The password is never stored.

@@ -1,7 +1,8 @@
-"""The newest readings of addresses, and their history. Metering writes them, pages and API read.
+"""Models of the newest readings of addresses, and of their history.
 
-``tenants.live_readings`` and ``tenants.reading_history`` read them; ``workers.metering.live_rows``
-writes. Nothing here is billed, and a lost row costs no more than a gap in a chart.
+``workers.metering.live_rows`` writes the rows. API and portal read them through
+``tenants.live_readings`` and ``tenants.reading_history``. Nothing here is billed, and a lost row
+costs no more than a gap in a chart.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -12,21 +13,25 @@ from tenants.models.address_space import AddressSpace
 
 
 class SpaceReading(models.Model):
-    """When the instances of a space answered the sampler last: {instance: ISO 8601 instant}."""
+    """When each instance of a space last answered the sampler: {instance: ISO 8601 instant}.
+
+    Instances that no longer exist are removed.
+    """
 
     space = models.OneToOneField(AddressSpace, on_delete=models.CASCADE, primary_key=True)
     answered = models.JSONField(default=dict)
 
 
 class AddressReading(models.Model):
-    """The newest values of one address. It is written only when a value changes.
+    """The newest values of one address. The row is written only when one of them changes.
 
-    * ``parts``: {instance: {name of a gauge: value}}. An instance that does not answer keeps its
-      last part. ``tenants.live_readings`` adds the parts up.
+    * ``parts``: {instance: {name: value}}: gauges such as ``depth``, the counters ``arrived`` and
+      ``left``, and ``boot_id``. An instance that does not answer keeps its last part.
+      ``tenants.live_readings`` adds the gauges up.
     * ``messages_in``, ``messages_out``: all messages since the first reading.
     * ``in_per_second``, ``out_per_second``: between the last two samples; null before the second.
-    * ``minute_…``, ``quarter_…``: messages in the running minute and quarter of an hour, which are
-      not in the history yet; the time is null while nothing has changed in it.
+    * ``minute_…``, ``quarter_…``: start and messages of the running minute and quarter of an hour,
+      which are not in the history yet. The start is null while nothing has changed in this time.
     """
 
     address = models.OneToOneField(
@@ -46,11 +51,13 @@ class AddressReading(models.Model):
 
 
 class _History(models.Model):
-    """One address and period: arrays with a value for each step in which a value changed.
+    """The abstract base of the tables of history. A row is one address and period, by step.
 
-    ``depth``, ``stored_bytes`` and ``consumers`` are those at the end of the step. A step that is
-    null or beyond the end of the array had no messages and the values of the step before it.
-    ``last_step`` is the position, from 1, that was written last.
+    Key: (address, starts_at). Each array has one position for each step of the period.
+    ``messages_in`` and ``messages_out`` came during the step; ``depth``, ``stored_bytes`` and
+    ``consumers`` are those at its end. A step that is null or beyond the end of the array had no
+    messages and the values of the step before it. ``last_step`` is the position, from 1, that was
+    written last.
     """
 
     pk = models.CompositePrimaryKey("address_id", "starts_at")
@@ -68,8 +75,8 @@ class _History(models.Model):
 
 
 class AddressMinutes(_History):
-    """One hour of an address, by minute. The table is partitioned by day."""
+    """A row is one hour of an address, by minute. Partitioned by day."""
 
 
 class AddressQuarters(_History):
-    """One UTC day of an address, by quarter of an hour. The table is partitioned by day."""
+    """A row is one UTC day of an address, by quarter of an hour. Partitioned by day."""

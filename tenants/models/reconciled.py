@@ -10,12 +10,12 @@ from controlplane.core.phases import Phase
 
 
 class Reconciled(Timestamped):
-    """Desired state with its observed state.
+    """The abstract base of rows that hold desired state, with what the workers observed of it.
 
-    ``generation`` rises with each change of desired state. ``observed_generation`` is the last one
-    that the workers have applied, or have found that they cannot apply. Setting
-    ``deletion_requested_at`` requests the deletion; ``deleted_at`` is when it was finished. A
-    deleted row stays, because its usage is still billed.
+    ``generation`` rises with each change of desired state. ``observed_generation`` is the last
+    generation that the workers have applied, or have found that they cannot apply. An action
+    requests the deletion by setting ``deletion_requested_at``; ``deleted_at`` is when the workers
+    had finished it. A deleted row stays, because its usage is still billed.
     """
 
     phase = models.CharField(max_length=12, choices=Phase.choices, default=Phase.PENDING)
@@ -33,7 +33,10 @@ class Reconciled(Timestamped):
 
 
 def reconciled_constraints(model: str) -> list[models.CheckConstraint]:
-    """Return the constraints of ``Reconciled``, each with ``model`` at the start of its name."""
+    """Return the check constraints for the columns of ``Reconciled``, for the Meta of a subclass.
+
+    The name of each begins with ``model``, because names are unique in the database.
+    """
     conditions: dict[str, Any] = {
         "phase_known": Q(phase__in=Phase.values),
         # A worker can only have applied what was requested before.

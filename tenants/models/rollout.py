@@ -1,4 +1,4 @@
-"""Engine releases, their rollouts to the fleet (all spaces), and maintenance windows."""
+"""Models of engine releases, their rollouts to all spaces, and maintenance windows."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -29,11 +29,11 @@ class EngineRelease(Timestamped):
 
 
 class Rollout(Timestamped):
-    """A rollout brings every space to ``release``. At most one rollout is open.
+    """One attempt to bring every space to ``release``, in waves. At most one rollout is open.
 
-    Open states are Running, Paused and Stopped. Running <-> Paused (staff); Running -> Done (all
-    spaces run it); Running -> Stopped (too many spaces failed) -> Running (staff); any open state
-    -> Superseded (another rollout began).
+    Open states are Running, Paused and Stopped. Running <-> Paused (staff); Running -> Done (every
+    space runs ``release``); Running -> Stopped (too many spaces failed) -> Running (staff); any
+    open state -> Superseded (another rollout began).
 
     ``is_configured``: a new configured release began it; otherwise staff rolled back. ``revision``
     is the highest revision of the configuration that requested it, 0 after a roll-back. At

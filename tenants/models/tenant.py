@@ -1,4 +1,4 @@
-"""Users, tenants, memberships and API tokens."""
+"""Models of people, tenants, memberships and API tokens."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -9,7 +9,7 @@ from controlplane.core.models import Timestamped
 
 
 class Role(models.TextChoices):
-    """The role of a member or token in a tenant; ``tenants/permissions.py`` says what it may do."""
+    """The role of a member or API token in a tenant; ``tenants.permissions`` maps it to rights."""
 
     OWNER = "owner"
     ADMIN = "admin"
@@ -19,9 +19,10 @@ class Role(models.TextChoices):
 
 
 class User(AbstractUser):
-    """A person. ``username`` equals the lower-case email; ``is_staff`` marks the operator's staff.
+    """A person's account. ``username`` equals the email in lower case.
 
-    A user who logs in through OIDC has ``oidc_subject`` (issuer#sub) and no usable password.
+    ``is_staff`` marks the operator's staff. A user who logs in through OIDC has ``oidc_subject``
+    (issuer#sub) and no usable password.
     """
 
     # Unique, which Django's own field is not: the email is the login.
@@ -32,7 +33,8 @@ class User(AbstractUser):
 class Tenant(Timestamped):
     """One paying customer. ``slug`` is unique and is the tenant's name in URLs.
 
-    Billing details may be completed later; until then the tenant's invoices are held.
+    The billing details (``billing_…``, ``tax_id``) may be completed later; until then the tenant's
+    invoices are held.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.tenant_id)
@@ -48,7 +50,7 @@ class Tenant(Timestamped):
 
 
 class Membership(Timestamped):
-    """A person's role in a tenant. Key: (tenant, user)."""
+    """The row that makes a person a member of a tenant, with a role. Key: (tenant, user)."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
@@ -62,7 +64,11 @@ class Membership(Timestamped):
 
 
 class ApiToken(Timestamped):
-    """A bearer token for programs, bound to one tenant and one role. Only its hash is stored."""
+    """A bearer token for programs, bound to one tenant and one role. Only its hash is stored.
+
+    The token is valid until ``expires_at`` (null: without end), unless ``revoked_at`` is set.
+    ``last_used_at`` is at most a minute behind.
+    """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="api_tokens")
     name = models.CharField(max_length=100)

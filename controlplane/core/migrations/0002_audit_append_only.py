@@ -1,4 +1,4 @@
-"""A trigger on the audit events refuses UPDATE and DELETE."""
+"""Add a trigger to the table of audit events that refuses UPDATE and DELETE."""
 
 from django.db import migrations
 

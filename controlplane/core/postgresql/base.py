@@ -27,9 +27,12 @@ class _WithoutRows(DatabaseErrorWrapper):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's connection class, with every driver error shortened to its primary message."""
+    """Django's PostgreSQL connection, whose errors carry only the server's primary message."""
 
     @cached_property
     def wrap_database_errors(self) -> DatabaseErrorWrapper:
-        """Return the context in which every call to the driver runs."""
+        """Return the context manager in which Django runs every call to the database driver.
+
+        It shortens the message of an error before Django wraps the error in its own exception.
+        """
         return _WithoutRows(self)
