@@ -9,12 +9,12 @@ import redis
 
 def database_answers() -> bool:
     """Return whether PostgreSQL answers a query on Django's default connection."""
-    from django.db import DatabaseError, connection
+    from django.db import Error, connection
 
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
+    except Error:  # also InterfaceError: the connection is broken
         return False
     return True
 

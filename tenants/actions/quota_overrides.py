@@ -35,6 +35,7 @@ def set_override(
     """
     _check(resource, amount, reason, expires_at)
     with transaction.atomic():
+        former = QuotaOverride.objects.filter(tenant=tenant, resource=resource).first()
         override, _ = QuotaOverride.objects.update_or_create(
             tenant=tenant,
             resource=resource,
@@ -50,7 +51,8 @@ def set_override(
             "quota_override.set",
             tenants.subject(tenant),
             reason=reason,
-            after={"resource": resource, "amount": amount},
+            before=_audited(former) if former else None,
+            after=_audited(override),
         )
         # Do not wait for the periodic task: a higher limit should restore ``send`` at once.
         enqueue.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
@@ -63,12 +65,23 @@ def clear_override(*, tenant: Tenant, resource: str, by: Actor) -> None:
     Quotas are enforced again at once. Idempotent.
     """
     with transaction.atomic():
-        gone, _ = QuotaOverride.objects.filter(tenant=tenant, resource=resource).delete()
-        if gone:
+        former = QuotaOverride.objects.filter(tenant=tenant, resource=resource).first()
+        if former:
+            former.delete()
             audit.record(
-                by, "quota_override.clear", tenants.subject(tenant), before={"resource": resource}
+                by, "quota_override.clear", tenants.subject(tenant), before=_audited(former)
             )
             enqueue.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
+
+
+def _audited(override: QuotaOverride) -> dict[str, object]:
+    """Return what an audit event holds of an override."""
+    ends = override.expires_at
+    return {
+        "resource": override.resource,
+        "amount": override.amount,
+        "expires_at": ends.isoformat() if ends else None,
+    }
 
 
 def _check(resource: str, amount: int, reason: str, expires_at: datetime | None) -> None:

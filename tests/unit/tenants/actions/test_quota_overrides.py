@@ -43,6 +43,11 @@ def test_an_override_holds_at_once_and_replaces_the_one_before(cast: Cast) -> No
         (STAFF.name, "trial"),
         (STAFF.name, "unpaid"),
     }
+    replaced = events.get(reason="unpaid")
+    first, second = (
+        {"resource": "spaces", "amount": amount, "expires_at": None} for amount in (7, 0)
+    )
+    assert (replaced.before, replaced.after) == (first, second)
 
 
 def test_an_override_ends_when_it_says(cast: Cast) -> None:
