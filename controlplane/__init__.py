@@ -1,4 +1,4 @@
 """Waypost's Django project: settings, REST API, portal, command line and the shared ``core``.
 
-``embedded`` and ``demo`` run and demonstrate Waypost on one machine.
+The package ``embedded`` runs all of Waypost on one machine. The package ``demo`` demonstrates it.
 """

@@ -1,4 +1,4 @@
-"""Django app configuration of the project: registers system checks and creates the Celery app."""
+"""The Django app ``wiring``: it registers the system checks and creates the Celery app."""
 
 from django.apps import AppConfig
 
@@ -8,6 +8,6 @@ class WiringConfig(AppConfig):
     label = "wiring"
 
     def ready(self) -> None:
-        """Register the checks, and create the Celery app that ``core.enqueue`` sends through."""
+        """Register the system checks; create the Celery app with which ``core.enqueue`` sends."""
         # Importing ``checks`` registers them, and importing ``celery`` creates the app.
         from controlplane import celery, checks  # noqa: F401

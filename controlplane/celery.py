@@ -1,8 +1,8 @@
-"""The Celery app: queues, defaults and the schedule of periodic tasks.
+"""The Celery app ``app``: its settings, signal handlers, and the schedule of ``workers.schedule``.
 
-A task's arguments are ids at most. A task is acknowledged after it has ended (``acks_late``), so
-the task of a killed worker runs again. Outcomes are rows in PostgreSQL, so Celery's result backend
-is off.
+The arguments of a task are ids at most. A task is acknowledged after it has ended (``acks_late``),
+so the task of a killed worker runs again. Tasks write their outcomes to PostgreSQL, so Celery's
+result backend is off.
 """
 
 import os
@@ -25,7 +25,7 @@ app.conf.update(
     task_ignore_result=True,
     task_acks_late=True,
     task_reject_on_worker_lost=True,
-    worker_prefetch_multiplier=1,  # with late acks, a busy process reserves no further task
+    worker_prefetch_multiplier=1,  # with ``acks_late``, a busy process reserves no further task
     # Seconds. The soft limit raises inside the task, which then has a minute to clean up.
     task_time_limit=600,
     task_soft_time_limit=540,
@@ -52,8 +52,8 @@ app.set_default()
 
 @worker_init.connect  # type: ignore[untyped-decorator]
 def _import_tasks(**_signal: object) -> None:
-    # Not ``autodiscover_tasks``, which beat obeys too: it sends tasks by name, and what they import
-    # doubles its processor time at the start and its memory.
+    # Not ``autodiscover_tasks``, because Celery beat would import the tasks too. Beat sends tasks
+    # by name, and the imports would double its processor time at the start and its memory.
     from workers import tasks  # noqa: F401
 
 
@@ -63,7 +63,7 @@ def _refuse_source_keys(**_signal: object) -> None:
     try:
         checks.refuse_source_keys()
     except ImproperlyConfigured as error:
-        # Celery only logs any other exception of a signal handler, and the server would start.
+        # Celery only logs other exceptions of a signal handler, and the server would start.
         raise SystemExit(str(error)) from error
 
 

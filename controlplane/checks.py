@@ -1,7 +1,8 @@
 """Django system checks: they report settings that are unsafe or contradict each other.
 
-``controlplane.apps`` registers them, and Django runs them before a command of ``python -m django``.
-Servers start without them. Each server calls ``refuse_source_keys`` instead.
+``controlplane.apps`` registers the checks. Django runs them before its commands
+(``python -m django``), but not when a server starts. Each server calls ``refuse_source_keys`` at
+its start instead.
 """
 
 from collections.abc import Sequence
@@ -30,10 +31,11 @@ _OIDC_NEEDS = {
 
 @register(Tags.security)
 def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Report settings that make login impossible or unsafe.
+    """Report settings that make the login of people impossible or unsafe; none if all is well.
 
-    E006: neither passwords nor an identity provider. E001: the provider's settings are incomplete.
-    E002: the provider is reached without TLS. E003: the signature algorithm is symmetric.
+    E006: local accounts are off and there is no identity provider. E001: settings of the provider
+    are missing. E002: the issuer is neither https nor on this machine. E003: the signature
+    algorithm is symmetric. E001 to E003 are checked only if ``OIDC_ISSUER`` is set.
     """
     found: list[CheckMessage] = []
     if not settings.OIDC_ISSUER:
@@ -77,13 +79,14 @@ def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
 
 
 def refuse_source_keys() -> None:
-    """Stop a server that uses keys from the source code, even one on loopback.
+    """Raise if ``SECRET_KEY`` or ``SECRET_KEYS`` has the default from the source code.
 
-    The web server, the Celery servers and the auth service call it at their start.
+    The web server, the Celery servers and the auth service call this at their start. A server that
+    only this machine reaches is refused too.
 
     Raises:
-        ImproperlyConfigured: a key is from the source, and DEBUG is off. The message names the
-            key's setting.
+        ImproperlyConfigured: a key is the default, and DEBUG is off. The message names the
+            environment variable of the key.
     """
     wrong = [error.msg for error in _source_keys()]
     if wrong and not settings.DEBUG:
@@ -95,9 +98,9 @@ def refuse_source_keys() -> None:
 
 @register(Tags.security)
 def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Report keys from the source code (E004, E005) and metrics without a token (W001).
+    """Report default keys from the source code (E004, E005) and an open /metrics (W001).
 
-    Reports nothing with DEBUG, or if ``PUBLIC_URL`` is on loopback.
+    Reports nothing if DEBUG is on, or if the host of ``PUBLIC_URL`` is this machine.
     """
     if settings.DEBUG or urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
         return []

@@ -1,7 +1,8 @@
 """The gauges of /metrics: counts and ages, read from the database by a few aggregate queries.
 
-The number of time series is bounded. A label is a phase, a type, a state or, for the fifty largest
-spaces and tenants, an id. Names of tenants never appear. ``controlplane.health`` serves the gauges.
+The number of time series is bounded: a label is a phase, a type or a state. Only the gauges of the
+fifty largest spaces and tenants have ids as labels. Names of tenants never appear.
+``controlplane.health`` serves the gauges, and ``messaging_gauges`` has those of the instances.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,21 +22,24 @@ from tenants.models import Address, AddressSpace, Tenant
 from workers.models import LandingBatch
 
 LARGEST = 50  # bounds the number of series that carry an id
-# Rows of deleted spaces and addresses stay, because their usage is billed later, and are left out
-# here. Query sets are lazy: the import runs no query.
+# Rows of deleted spaces and addresses stay in the database, because their usage is billed later.
+# The gauges leave them out. Query sets are lazy, so the import runs no query.
 _LIVING_SPACES = AddressSpace.objects.filter(deleted_at__isnull=True)
 _LIVING_ADDRESSES = Address.objects.filter(deleted_at__isnull=True)
 
 
 class DatabaseCollector(Collector):
-    """Reads every gauge from the database at each scrape."""
+    """A Prometheus collector of all gauges of /metrics. Each scrape reads them from the database.
+
+    Register it with a ``CollectorRegistry``; ``generate_latest`` then calls ``collect``.
+    """
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """Return nothing: registering the collector must not query the database."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield all gauges with their present values."""
+        """Yield all gauges with their present values, those of ``messaging_gauges`` included."""
         yield GaugeMetricFamily("waypost_tenants", "Tenants", value=Tenant.objects.count())
         yield from self._spaces_and_addresses()
         yield from self._waiting()
@@ -57,9 +61,11 @@ class DatabaseCollector(Collector):
         )
 
     def _waiting(self) -> Iterator[GaugeMetricFamily]:
-        """Yield how many spaces and operations wait for the workers, and the longest wait of each.
+        """Yield the numbers of unreconciled spaces and running operations, and the largest ages.
 
-        The wait of a space is the time since its last change.
+        A space is unreconciled while workers have not applied its generation. Its age is the time
+        since its last change. The age of an operation is the time since it began. Without a space
+        or operation, the age is 0.
         """
         spaces = _LIVING_SPACES.filter(generation__gt=F("observed_generation")).aggregate(
             n=Count("id"), oldest=Min("updated_at")
@@ -126,11 +132,11 @@ def _grouped(
     labels: Mapping[str, str],
     largest: int | None = None,
 ) -> GaugeMetricFamily:
-    """Return a gauge that counts ``rows`` in groups, in one query.
+    """Return the gauge ``name``, which counts ``rows`` in groups, by one query.
 
-    ``labels`` maps each label of the gauge to the column that it shows. The groups are the distinct
-    values of these columns. With ``largest``, only that number of groups appears: those with the
-    most rows.
+    ``labels`` maps each label of the gauge to a column of ``rows``. A group is the rows with the
+    same values in these columns. With ``largest``, only that many groups appear: those with the
+    most rows. ``text`` is the help text of the gauge.
     """
     family = GaugeMetricFamily(name, text, labels=list(labels))
     columns = list(labels.values())

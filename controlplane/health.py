@@ -1,8 +1,8 @@
-"""Endpoints for operators' tools: liveness, readiness and metrics.
+"""The web server's endpoints for operators' tools: liveness, readiness and metrics.
 
-* ``/healthz`` answers 200 while the process serves requests. It reads neither database nor queue.
-* ``/readyz`` answers 503 without the database. Without the queue (Redis) it answers 200 and
-  ``degraded``, because requests still succeed and the workers find their work later.
+* ``/healthz`` answers 200 while the process serves requests. It asks neither database nor queue.
+* ``/readyz`` answers 503 if the database does not answer. If only the queue (Redis) does not, it
+  answers 200 and ``degraded``: requests still succeed, and the workers find their work later.
 * ``/metrics`` reads the database at each scrape, so every web process reports the same values.
 """
 
@@ -25,14 +25,18 @@ logger = structlog.get_logger(__name__)
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 while the process serves requests."""
+    """Answer 200 always, without asking the database or the queue: the process serves requests."""
     return JsonResponse({"status": "alive"})
 
 
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 if the database answers, else 503; the body (JSON) says what is away."""
+    """Answer 200 if the database answers, else 503.
+
+    The JSON body has ``status`` (``ready``, ``degraded`` or ``not ready``), and for ``database``
+    and ``queue`` each ``ok`` or ``away``. An absent queue alone is ``degraded`` with 200.
+    """
     database = reachability.database_answers()
     queue = reachability.queue_answers(settings.REDIS_URL)
     status = "ready" if database and queue else "degraded" if database else "not ready"
@@ -43,10 +47,10 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer with all gauges in the Prometheus text format.
+    """Answer with all gauges of ``controlplane.gauges`` in the Prometheus text format.
 
-    401: ``METRICS_TOKEN`` is set, and the request does not carry it as a bearer token. 503: the
-    database does not answer, or a query takes longer than ``SCRAPE_TIMEOUT_MS``.
+    401: ``METRICS_TOKEN`` is set, and the request does not carry this token as a bearer token.
+    503: the database does not answer, or a query takes longer than ``SCRAPE_TIMEOUT_MS``.
     """
     sent = request.headers.get("Authorization", "")
     wanted = settings.METRICS_TOKEN  # empty: /metrics is open

@@ -1,9 +1,9 @@
-"""The heartbeat of a Celery process: a file that it touches while its main loop turns.
+"""The heartbeat of a Celery process: a file that the process touches while its main loop turns.
 
 ``controlplane.celery`` calls ``beat`` at each heartbeat of a worker and at each task that Celery
 beat sends; both come every two seconds. A liveness probe runs ``python -m controlplane.heartbeat``,
-which exits with 1 for a process that hangs. The file's path is ``WAYPOST_HEARTBEAT_FILE``; without
-it, nothing is written.
+which exits with 1 if the process hangs. The environment variable ``WAYPOST_HEARTBEAT_FILE`` names
+the file; without the variable, nothing is written.
 """
 
 import os
@@ -17,17 +17,18 @@ _VARIABLE = "WAYPOST_HEARTBEAT_FILE"
 
 
 def beat(environment: Mapping[str, str] = os.environ) -> None:
-    """Touch the file of the environment, if it names one."""
+    """Touch the file that ``WAYPOST_HEARTBEAT_FILE`` names; do nothing without this variable."""
     if path := environment.get(_VARIABLE):
         Path(path).touch()
 
 
 def hangs(file: Path, now: float, queue_answers: Callable[[], bool]) -> bool:
-    """Return whether the process that touches ``file`` hangs. ``now`` is in seconds of the epoch.
+    """Return whether the process that should touch ``file`` hangs. ``now`` is a Unix time.
 
-    A process that waits for an absent queue does not touch the file either. It connects again by
-    itself, so it does not hang. The queue is asked only if the file is missing or older than
-    ``STALE_SECONDS``.
+    The process hangs if the queue answers, but the file is missing or was not touched for
+    ``STALE_SECONDS``. While the queue (Redis) is away, a healthy process does not touch the file
+    either, and connects again by itself. ``queue_answers`` is called only if the file is missing or
+    old.
     """
     try:
         age = now - file.stat().st_mtime
@@ -37,10 +38,13 @@ def hangs(file: Path, now: float, queue_answers: Callable[[], bool]) -> bool:
 
 
 def main() -> None:
-    """Exit with 1, and say so, if the process of this environment hangs."""
+    """Exit with 1 and a message if the Celery process of this environment hangs; else return.
+
+    Needs ``WAYPOST_HEARTBEAT_FILE`` and, if that file is old, ``WAYPOST_REDIS_URL``.
+    """
 
     def queue_answers() -> bool:
-        # Only a probe that suspects something pays for this import.
+        # Imported here: a probe that finds a fresh file does not need it.
         from controlplane.core import reachability
 
         return reachability.queue_answers(os.environ["WAYPOST_REDIS_URL"])

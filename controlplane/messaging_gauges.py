@@ -1,7 +1,7 @@
-"""The gauges of brokers and routers in /metrics, for operators.
+"""The gauges of /metrics about brokers, routers and stored messages, for operators.
 
-Labels are a kind of instance, a plan or a reason: the number of series does not grow with spaces
-and addresses. ``controlplane.gauges`` yields them.
+A label is a kind of instance, a space plan or a reason, so the number of time series does not grow
+with spaces and addresses. ``controlplane.gauges`` yields these gauges with its own.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from controlplane.core.phases import Phase
 from tenants.models import AddressSpace
 from workers.models import MeteredSource
 
-# A source is late after this many sampling cycles without an answer.
+# An instance is late if its newest sample is older than this many sampling cycles.
 _LATE_CYCLES = 6
 _RECENTLY = timedelta(hours=1)
 _KIND = Case(
@@ -34,7 +34,7 @@ WHERE deleted_at IS NULL AND condition ->> 'type' = 'Ready' AND condition ->> 's
 GROUP BY 1 ORDER BY 1
 """
 
-# Depth and dead letters of a queue are those of the brokers that hold it.
+# Sums over the brokers only: routers have parts in a reading too, but store no messages.
 _DEPTHS = """
 SELECT plan.key, sum((part.value ->> 'depth')::bigint),
     sum((part.value ->> 'dead_lettered')::bigint)
@@ -46,8 +46,9 @@ CROSS JOIN LATERAL jsonb_each(reading.parts) AS part
 WHERE part.key LIKE 'broker-%%'
 GROUP BY 1 ORDER BY 1
 """
-# A broker refuses messages at the address's limit, so a partition that is full is enough. Senders
-# to an address that blocks wait instead; it holds less, whatever its limit.
+# A broker refuses messages when its own part of an address is full, so one full part is enough.
+# An address that blocks its senders does so at 8 MiB (``broker_xml``), so with a larger limit it
+# never counts as full.
 _FULL = """
 SELECT plan.key, count(DISTINCT address.id)
 FROM tenants_addressreading reading
@@ -63,7 +64,7 @@ GROUP BY 1 ORDER BY 1
 
 
 def families() -> Iterator[GaugeMetricFamily]:
-    """Yield the gauges, read by six queries."""
+    """Yield the gauges of this module with their present values, read by six queries."""
     yield from _sampled()
     yield from _depths()
     yield _full()
@@ -110,7 +111,10 @@ def _full() -> GaugeMetricFamily:
 
 
 def _probes() -> Iterator[GaugeMetricFamily]:
-    """Yield the age of the oldest probe of an Active space; nothing if there is no such space."""
+    """Yield the longest time since an Active space was last probed successfully.
+
+    Spaces that were never probed are left out. Yields nothing if no Active space was probed.
+    """
     active = AddressSpace.objects.filter(deleted_at__isnull=True, phase=Phase.ACTIVE)
     oldest = active.aggregate(oldest=Min("probed_at"))["oldest"]
     gauge = GaugeMetricFamily(
@@ -122,9 +126,11 @@ def _probes() -> Iterator[GaugeMetricFamily]:
 
 
 def _sampled() -> Iterator[GaugeMetricFamily]:
-    """Yield the instances that run, and how old their samples are.
+    """Yield four gauges by kind of instance, of all instances with a sample and without an end.
 
-    An instance that does not answer stays among them until its space replaces or deletes it.
+    They are: the number of instances, how many of them are late, the age of the oldest newest
+    sample, and the sum of open connections. An instance that does not answer counts until its space
+    replaces or deletes it.
     """
     now = timezone.now()
     late_before = now - timedelta(seconds=_LATE_CYCLES * settings.SAMPLE_SECONDS)
@@ -159,7 +165,10 @@ def _sampled() -> Iterator[GaugeMetricFamily]:
 
 
 def _restarts() -> GaugeMetricFamily:
-    """Return how many incarnations ended in the last hour without a planned restart."""
+    """Return the gauge of incarnations that ended in the last hour without a plan, by kind.
+
+    Planned are the restarts that metering noted (``restart_at``) and ends with the whole space.
+    """
     gauge = GaugeMetricFamily(
         "waypost_instance_unplanned_ends",
         "Incarnations of instances that ended in the last hour, and that nobody planned",

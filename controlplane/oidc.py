@@ -1,13 +1,13 @@
 """Login through an OpenID provider. No other module uses mozilla-django-oidc.
 
 The flow is authorization code with PKCE, nonce and state. Of the identity token, the library checks
-the signature, the nonce, and the expiry if there is one. This module checks that the token has an
-expiry and was issued for this client (iss, aud, azp; OpenID Connect Core 3.1.3.7), and that the
-user-info answer names the same subject (5.3.2).
+the signature, the nonce, and the expiry if there is one. This module also checks that the token has
+an expiry and was issued by our issuer for this client (iss, aud, azp; OpenID Connect Core 3.1.3.7),
+and that the user-info answer names the same subject (5.3.2).
 
 Which user an identity logs in; the first line that fits counts:
 
-    known issuer#sub                             -> that user, whatever the email is now
+    known issuer#sub                             -> its user, whatever the email is now
     email missing or not verified                -> refused
     verified email without an account            -> a new user
     verified email of a local account            -> linked, and its password is made unusable,
@@ -48,17 +48,17 @@ logger = structlog.get_logger(__name__)
 
 
 class LoginRefused(Denied):
-    """The provider authenticated a person who may not log in here; the message says why."""
+    """The provider authenticated a person, but the login is refused here; the message says why."""
 
     code = "login.refused"
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What the provider says about a person.
+    """A value: what the provider says about a person who logs in.
 
-    ``subject`` is ``<issuer>#<sub>``, which never changes. ``email`` is in lower case, and empty if
-    the provider sends none.
+    ``subject`` is ``<issuer>#<sub>``, which never changes for a person. ``email`` is in lower case,
+    and empty if the provider sends none. Names are empty if the provider sends none.
     """
 
     subject: str
@@ -69,14 +69,23 @@ class Identity:
 
 
 class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
-    """The library's backend, with more checks of the token and the rules of the module's table."""
+    """The Django authentication backend for OpenID: the library's, with stricter checks.
+
+    It checks more of the identity token, and finds or creates the user by the table at the top of
+    this module.
+    """
 
     def authenticate(self, request: HttpRequest | None, **kwargs: Any) -> User | None:
-        """Return the user of a login callback; None for any other request.
+        """Return the user that the provider authenticated; None if this is no login callback.
+
+        ``kwargs`` of a login callback are ``nonce`` and ``code_verifier``. The returned user may be
+        disabled (``is_active``). Fetches the tokens from the provider.
 
         Raises:
-            LoginRefused: see the module's table.
-            SuspiciousOperation: the identity token was not issued for this client.
+            LoginRefused: by the table at the top of this module, or the user-info answer is about
+                another subject.
+            SuspiciousOperation: the identity token is invalid or not issued for this client.
+            RequestException: the provider does not answer.
         """
         # Django tries every backend. Only the callback view passes these two: without them this is
         # a password login, even if the URL of the login form has ``code`` and ``state`` in it.
@@ -86,18 +95,20 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
         return user
 
     def get_token(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange the authorization code for tokens and return the provider's answer.
+        """Exchange the authorization code in ``payload`` for tokens; return the provider's answer.
 
-        The redirect URI must be the one that began the login (RFC 6749, 4.1.3).
+        Replaces the redirect URI of ``payload`` by ``callback_url()``, with which the login began
+        (RFC 6749, 4.1.3).
         """
         tokens: dict[str, Any] = super().get_token({**payload, "redirect_uri": callback_url()})
         return tokens
 
     def verify_token(self, token: str, **kwargs: Any) -> dict[str, Any]:
-        """Return the claims of an identity token after all checks.
+        """Return the claims of the identity token ``token`` after the library's and our checks.
 
         Raises:
-            SuspiciousOperation: the token is invalid, expired or not issued for this client.
+            SuspiciousOperation: the token is invalid, expired, or not issued by the configured
+                issuer for this client.
         """
         try:
             claims: dict[str, Any] = super().verify_token(token, **kwargs)
@@ -109,10 +120,14 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
     def get_or_create_user(
         self, access_token: str, id_token: str, payload: Mapping[str, Any]
     ) -> User:
-        """Return the user of the identity, by the module's table. Creates or links one if needed.
+        """Return the user of the authenticated person; create or link a user if needed.
+
+        ``payload`` are the checked claims of the identity token. The answer of the provider's
+        user-info endpoint replaces claims of the same name.
 
         Raises:
-            LoginRefused: see the table; or the user-info answer is about another subject.
+            LoginRefused: by the table at the top of this module, or the user-info answer is about
+                another subject.
         """
         userinfo = self.get_userinfo(access_token, id_token, payload)
         if userinfo.get("sub") != payload["sub"]:
@@ -122,6 +137,9 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
 
 def require_ours(claims: Mapping[str, Any], *, issuer: str, client_id: str) -> None:
     """Check that ``issuer`` issued the token for ``client_id``, with an expiry and a subject.
+
+    ``claims`` are those of the token. Checks that there is an expiry, not that it is in the future,
+    because the library has done so.
 
     Raises:
         SuspiciousOperation: a check failed (OpenID Connect Core 3.1.3.7, steps 2 to 5 and 9).
@@ -139,7 +157,7 @@ def require_ours(claims: Mapping[str, Any], *, issuer: str, client_id: str) -> N
 
 
 def read_identity(claims: Mapping[str, Any]) -> Identity:
-    """Return the identity that the claims describe.
+    """Return the identity that checked ``claims`` describe; they must have ``iss`` and ``sub``.
 
     The email counts as verified only if ``email_verified`` is the JSON value ``true``. Names are
     cut to the length of their columns.
@@ -155,12 +173,13 @@ def read_identity(claims: Mapping[str, Any]) -> Identity:
 
 
 def sign_in(identity: Identity) -> User:
-    """Return the user of ``identity``; create or link one if necessary. Idempotent.
+    """Return the user of ``identity``, by the table at the top of this module. Idempotent.
 
-    A known user gets the names that the provider sends now.
+    Creates a user, or links the identity to a local account, and audits either. Stores the names
+    that the provider sends now for a known user. Starts no session.
 
     Raises:
-        LoginRefused: see the module's table.
+        LoginRefused: the table refuses the identity.
     """
     try:
         with transaction.atomic():
@@ -226,29 +245,31 @@ def _record(action: str, user: User) -> None:
 
 
 def callback_url() -> str:
-    """Return the redirect URI that is registered with the provider."""
+    """Return the absolute redirect URI, which must be registered with the provider."""
     return f"{settings.PUBLIC_URL}{reverse('oidc_authentication_callback')}"
 
 
 class AuthenticateView(OIDCAuthenticationRequestView):  # type: ignore[misc]  # no types
-    """Begins a login: redirects to the provider."""
+    """The view that begins a login: it redirects the browser to the provider."""
 
     def get_extra_params(self, request: HttpRequest) -> dict[str, str]:
-        """Return the parameters that the request to the provider gets besides the library's own.
+        """Return additional parameters of the authorization request to the provider.
 
-        ``redirect_uri`` replaces the library's value, which depends on the request.
+        Among them is ``redirect_uri``, which replaces the library's value: that one depends on the
+        request.
         """
         return {**super().get_extra_params(request), "redirect_uri": callback_url()}
 
 
 class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no types
-    """The view at the redirect URI: ends a login.
+    """The view at the redirect URI, to which the provider sends the browser: it ends a login.
 
-    A refusal, an invalid answer or a silent provider leads to the login page with a message.
+    After a refusal, an invalid answer or no answer of the provider, it redirects to the login page,
+    which shows a message.
     """
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Finish the login and redirect, to ``success_url`` or to the login page."""
+        """Log the user in and redirect to ``success_url``, or to the login page with a message."""
         try:
             answer: HttpResponse = super().get(request)
         except LoginRefused as refusal:
@@ -265,9 +286,10 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
 
     @property
     def success_url(self) -> str:
-        """Return the URL of the page that the user requested before the login.
+        """The URL to redirect to after a login: the page that was requested before it.
 
-        A user who belongs to no tenant and is not staff gets the signup page instead.
+        It is the home page if none was requested. For a user who belongs to no tenant and is not
+        staff, it is always the signup page.
         """
         user: User = self.user
         if not user.is_staff and not user.memberships.exists():
@@ -277,11 +299,15 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
 
     @property
     def failure_url(self) -> str:
-        """Return the URL of the login page."""
+        """The URL to redirect to after a failed login: the login page."""
         return resolve_url(settings.LOGIN_URL)
 
     def login_failure(self) -> HttpResponse:
-        """Answer when the provider refused the login or the account is disabled."""
+        """Redirect to the login page with a message.
+
+        The library calls this if the provider refused the login, the request has no login to
+        finish, or the account is disabled.
+        """
         return self._refuse("The login was not completed. Try again, or ask the operator.")
 
     def _refuse(self, text: str) -> HttpResponse:
@@ -291,10 +317,11 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
 
 
 def logout_url(request: HttpRequest) -> str:
-    """Return where the portal's log-out redirects to.
+    """Return the URL to which the portal's log-out redirects. Call it before the session ends.
 
-    It is the provider's URL that ends its session too (OpenID Connect RP-Initiated Logout 1.0), or
-    the login page if the provider has none or the user logged in with a password.
+    The URL makes the provider end its own session too (OpenID Connect RP-Initiated Logout 1.0). It
+    is the URL of the login page if ``OIDC_OP_LOGOUT_ENDPOINT`` is empty or the user logged in with
+    a password.
     """
     home = resolve_url(settings.LOGOUT_REDIRECT_URL)
     token = request.session.get("oidc_id_token")

@@ -1,8 +1,9 @@
 """A client of Waypost's REST API, for the ``waypost`` command, the demonstration and tests.
 
-It handles HTTP, problem+json and operations, but no particular resource. While the server cannot be
-reached, a request is repeated, because the portal may be restarting. Each POST carries an
-Idempotency-Key, so a repeated one takes effect once.
+``Api`` sends requests, reads problem+json and polls operations. It knows no particular resource.
+While the server does not answer, a request is repeated, because the web server may be restarting.
+Each POST carries an Idempotency-Key, so a repeated one takes effect once, where the API accepts
+such a key.
 """
 
 import os
@@ -21,13 +22,13 @@ Progress = Callable[[Json], None]
 
 
 def segment(name: str) -> str:
-    """Return a name percent-encoded as exactly one segment of a path.
+    """Return ``name`` percent-encoded as exactly one segment of a URL path.
 
     A slash is refused, not encoded: servers decode the path before they route it (RFC 3875 4.1.5,
     ``PATH_INFO``), so ``%2F`` would address another resource.
 
     Raises:
-        Invalid: ``name.invalid``: it is empty, ``.`` or ``..``, or has a slash.
+        Invalid: ``name.invalid``: the name is empty, ``.`` or ``..``, or has a slash.
     """
     if "/" in name:
         raise Invalid(f"{name!r} is not a valid name: it has a slash.", code="name.invalid")
@@ -35,12 +36,13 @@ def segment(name: str) -> str:
 
 
 def last_segments(name: str) -> str:
-    """Return a name percent-encoded for the end of a path, such as the name of an address.
+    """Return ``name`` percent-encoded for the end of a URL path, such as the name of an address.
 
-    It may have slashes: no other segment follows that they could be mistaken for.
+    The name may have slashes, which become ``%2F``. The server reads them as slashes of the name,
+    because no other segment follows.
 
     Raises:
-        Invalid: ``name.invalid``: it is empty, ``.`` or ``..``.
+        Invalid: ``name.invalid``: the name is empty, ``.`` or ``..``.
     """
     # HTTP clients and servers resolve dot segments, so these would address a parent resource.
     if name in ("", ".", ".."):
@@ -49,9 +51,10 @@ def last_segments(name: str) -> str:
 
 
 class Refused(WaypostError):
-    """The API answered with an error status, ``http_status``.
+    """The API answered a request with an error status (4xx or 5xx), which is ``http_status``.
 
-    Message, code and fields are those of the problem in the body, if there is one.
+    Message, ``error_code`` and ``fields`` are those of the problem+json in the body. Without one,
+    the code is ``internal`` and the message asks whether the server is Waypost.
     """
 
     status: ClassVar[int] = 400
@@ -73,19 +76,24 @@ class Refused(WaypostError):
 
 
 class OperationFailed(WaypostError):
-    """An operation ended as Failed; this error has the operation's code and message."""
+    """An operation ended as Failed. This error has the code and the message of the operation."""
 
     code = "operation.failed"
     title = "The operation failed"
 
 
 class Api:
-    """Calls one Waypost server as one caller. Paths are below ``/api/v1``, such as ``/me``.
+    """A client that calls one Waypost server as one caller. Call ``close`` at the end.
 
-    ``url`` is the server's root, and ``token`` a bearer token; empty for an anonymous caller. A
-    request is repeated for ``patience_seconds`` while the server cannot be reached.
+    ``url`` is the server's root. ``token`` is a bearer token; empty means an anonymous caller. The
+    parameter ``path`` of the methods is below ``/api/v1``, such as ``/me``. A request is repeated
+    for ``patience_seconds`` while the server does not answer.
 
-    Every method that calls the API raises:
+    The constructor raises:
+        Invalid: ``api.url``: the URL or the token is malformed.
+        Unavailable: ``api.certificate``: the file of ``SSL_CERT_FILE`` has no authorities.
+
+    Every method that sends a request raises:
         Refused: the answer has an error status.
         Unavailable: ``api.unreachable``, ``api.certificate`` (TLS), ``api.not_waypost`` (the body
             is not JSON).
@@ -122,15 +130,15 @@ class Api:
         self._http.close()
 
     def get(self, path: str, **query: Any) -> Json:
-        """Return the JSON body of a resource; ``query`` are the parameters of the query string."""
+        """Return the JSON body of a GET; ``query`` are the parameters of the query string."""
         return self._body(self._send("GET", path, params=query))
 
     def get_bytes(self, path: str, **query: Any) -> bytes:
-        """Return the body as it is, such as an invoice as PDF."""
+        """Return the body of a GET as bytes, for files such as an invoice as PDF."""
         return self._send("GET", path, params=query).content
 
     def pages(self, path: str, **query: Any) -> Iterator[Json]:
-        """Yield the items of all pages of a list. Each page is requested when it is needed."""
+        """Yield the items of all pages of a list; request the next page only when it is needed."""
         body = self.get(path, **query)
         while True:
             yield from body["items"]
@@ -140,24 +148,29 @@ class Api:
             body = self.get(str(body["next"]).removeprefix("/api/v1"))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Json:
-        """Create a resource or request an action; return the body, or {} without one."""
+        """Send a POST with a new Idempotency-Key; return the answer's body, or {} without one.
+
+        ``body`` None is sent as an empty object.
+        """
         return self._json("POST", path, body, {"Idempotency-Key": uuid.uuid4().hex})
 
     def put(self, path: str, body: Mapping[str, Any], *, if_generation: int | None = None) -> Json:
-        """Replace a resource by its full desired state; return the body, or {} without one.
+        """Send ``body``, the full desired state; return the answer's body, or {} without one.
+
+        ``if_generation`` None changes the resource whatever its generation is.
 
         Raises:
-            Refused: status 412: the resource's generation is no longer ``if_generation``.
+            Refused: status 412: the resource's generation is not ``if_generation``.
         """
         tag = {} if if_generation is None else {"If-Match": f'"{if_generation}"'}
         return self._json("PUT", path, body, tag)
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Json:
-        """Change parts of a resource; return the body, or {} without one."""
+        """Send a PATCH, which changes parts of a resource; return the body, or {} without one."""
         return self._json("PATCH", path, body, {})
 
     def delete(self, path: str) -> Json:
-        """Delete a resource; return the operation, or {} if it is deleted at once."""
+        """Send a DELETE; return the operation of the deletion, or {} if it is complete at once."""
         return self._json("DELETE", path, None, {})
 
     def wait(
@@ -168,13 +181,14 @@ class Api:
         timeout_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
-        """Poll until the operation has succeeded and return it.
+        """Poll the operation until it has succeeded, and return its newest body.
 
-        ``tenant`` is the tenant's slug. ``progress`` is called with each state that is read.
+        ``tenant`` is the tenant's slug. Of ``operation`` only ``id`` is read. After each poll, the
+        last one included, ``progress`` is called with the operation.
 
         Raises:
-            OperationFailed: it ended as Failed.
-            Unavailable: ``operation.slow``: it still runs after ``timeout_seconds``.
+            OperationFailed: the operation ended as Failed.
+            Unavailable: ``operation.slow``: the operation still runs after ``timeout_seconds``.
         """
         began = time.monotonic()
         while True:
@@ -228,7 +242,8 @@ class Api:
                         "SSL_CERT_FILE to the file of its authority.",
                         code="api.certificate",
                     ) from None
-                # The portal may be restarting. Repeating is safe: POST sends an Idempotency-Key.
+                # The server may be restarting. POST sends an Idempotency-Key, so that a repeated
+                # request does not run twice.
                 if time.monotonic() > deadline:
                     raise Unavailable(self._silence(error), code="api.unreachable") from None
                 time.sleep(0.5)

@@ -1,7 +1,8 @@
-"""Django's settings. What operators may choose is read once from ``WAYPOST_*`` variables.
+"""Django's settings. What operators may choose is read from ``WAYPOST_*`` environment variables.
 
-An invalid value raises ``ImproperlyConfigured``, so no process starts with it. `waypost up` passes
-the variables to the servers of an embedded installation; in a cluster the chart sets them.
+The variables are read once, when this module is imported. An invalid value raises
+``ImproperlyConfigured``, so no process starts with it. `waypost up` passes the variables to the
+servers of an embedded installation; in a cluster the Helm chart sets them.
 """
 
 import os
@@ -20,7 +21,14 @@ def text(name: str, default: str = "") -> str:
 
 
 def secret(name: str) -> str:
-    """Return a secret: the content of the file that ``<name>_FILE`` names, else the variable."""
+    """Return a secret: the content of the file that the variable ``<name>_FILE`` names.
+
+    Without this variable, returns the value of the variable ``name``; empty if that is not set
+    either. White space around the content of the file is cut off.
+
+    Raises:
+        ImproperlyConfigured: the file cannot be read.
+    """
     path = text(f"{name}_FILE")
     try:
         return Path(path).read_text(encoding="utf-8").strip() if path else text(name)
@@ -44,7 +52,13 @@ def number(name: str, default: int) -> int:
 
 
 def positive(name: str, default: int, otherwise: str) -> int:
-    """Return a whole number of 1 or more. ``otherwise`` ends the error message about 0."""
+    """Return the whole number in the variable ``name``, which must be 1 or more.
+
+    ``otherwise`` is the end of the error message about 0.
+
+    Raises:
+        ImproperlyConfigured: the value is 0 or no whole number.
+    """
     value = number(name, default)
     if not value:
         raise ImproperlyConfigured(f"{name} must be 1 or more: {otherwise}")
@@ -149,8 +163,8 @@ CONTROL_CA_DIR = Path(text("WAYPOST_CONTROL_CA_DIR", str(STATE_DIR / "control-ca
 
 SIGNUP_ENABLED = flag("WAYPOST_SIGNUP_ENABLED", True)
 LOCAL_ACCOUNTS_ENABLED = flag("WAYPOST_LOCAL_ACCOUNTS_ENABLED", True)
-# Limits of signup and login attempts. SIGNUP_RATE and LOGIN_RATE count by network address,
-# ACCOUNT_RATE by email address.
+# Limits of signup and login attempts. SIGNUP_RATE and LOGIN_RATE are for each network address,
+# ACCOUNT_RATE is for each email address.
 SIGNUP_RATE = rate("WAYPOST_SIGNUP_RATE", "20/min")
 LOGIN_RATE = rate("WAYPOST_LOGIN_RATE", "20/min")
 ACCOUNT_RATE = rate("WAYPOST_ACCOUNT_RATE", "10/min")
@@ -171,7 +185,7 @@ EVENT_RECHECK_SECONDS = positive(
 # failed. A space has failed if it is not ready ROLLOUT_PATIENCE_SECONDS after its change.
 _PAUSE = "to stop rollouts, pause them (`waypost rollouts pause`)."
 ROLLOUT_WAVE = positive("WAYPOST_ROLLOUT_WAVE", 5, _PAUSE)
-# The wave until the first space runs the release. That space shows whether the release starts.
+# The size of the wave until the first space runs the release, which shows whether it starts.
 ROLLOUT_FIRST_WAVE = positive("WAYPOST_ROLLOUT_FIRST_WAVE", 1, _PAUSE)
 ROLLOUT_BUDGET = positive("WAYPOST_ROLLOUT_BUDGET", 1, _PAUSE)
 # Rises with each `helm upgrade`, because the chart sets it. While workers of two versions run

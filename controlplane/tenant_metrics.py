@@ -1,7 +1,8 @@
-"""/tenants/{tenant}/metrics: the tenant's spaces, addresses and quotas for its own Prometheus.
+"""/tenants/{tenant}/metrics: a tenant's spaces, addresses and quotas for its own Prometheus.
 
-Only a tenant's token reads it. At most ``MOST_ADDRESSES`` addresses appear, and
-``waypost_addresses_left_out`` says how many do not.
+Only a tenant's token may read the metrics, no person. At most ``MOST_ADDRESSES`` addresses appear,
+and ``waypost_addresses_left_out`` says how many do not. All values come from the database, where
+the workers have stored them; no engine is asked.
 """
 
 import itertools
@@ -42,16 +43,18 @@ _GAUGES = {
 
 
 class TenantMetricsView(TenantView):
-    """The metrics of one tenant."""
+    """Answers with the metrics of one tenant, for Prometheus."""
 
     needs = {"GET": Permission.VIEW}
 
     @schema.describe("Get metrics", response={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, tenant: str) -> HttpResponse:
-        """Return the newest counters in Prometheus' text format. Needs a token of the tenant.
+        """Return spaces, addresses and quotas of the tenant in Prometheus' text format.
 
-        The messages in and out of an address are counted since its first sample. The answer names
-        at most 2,000 addresses; `waypost_addresses_left_out` is the number of the others.
+        Send a token of the tenant: a person's login is refused (403). The messages in and out of an
+        address are counted since its first sample. The answer names at most 2,000 addresses.
+        `waypost_addresses_left_out` is the number of other addresses, such as those without a
+        sample.
         """
         if not isinstance(authentication.caller(request), TokenPrincipal):
             raise Denied("Only a tenant's token reads metrics: create one with the role viewer.")
@@ -61,7 +64,10 @@ class TenantMetricsView(TenantView):
 
 
 class TenantCollector(Collector):
-    """Reads the metrics of one tenant, by a number of queries that does not depend on its size."""
+    """A Prometheus collector of the metrics of one tenant.
+
+    It reads the database by a number of queries that does not depend on the size of the tenant.
+    """
 
     def __init__(self, tenant: Tenant) -> None:
         self._tenant = tenant
@@ -71,7 +77,10 @@ class TenantCollector(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all metrics with their present values."""
+        """Yield the metrics of the tenant's spaces, of their addresses, and of its quotas.
+
+        Values of spaces and addresses are those of the newest stored samples.
+        """
         living = Q(addresses__deleted_at__isnull=True)
         spaces = list(
             AddressSpace.objects.filter(tenant=self._tenant, deleted_at__isnull=True)
@@ -134,7 +143,7 @@ def _addresses(spaces: Sequence[AddressSpace]) -> Iterator[Metric]:
             counter.add_metric([space.name, address], getattr(reading, name))
         for name, gauge in gauges.items():
             value = getattr(reading.gauges, name)
-            if value is not None:  # the engines cannot know it
+            if value is not None:  # None: the engines cannot know the value
                 gauge.add_metric([space.name, address], value)
     yield from (*counters.values(), *gauges.values())
     yield GaugeMetricFamily(
@@ -145,10 +154,14 @@ def _addresses(spaces: Sequence[AddressSpace]) -> Iterator[Metric]:
 
 
 def _readings(spaces: Sequence[AddressSpace]) -> Iterator[tuple[AddressSpace, str, LiveReading]]:
-    """Yield the readings in a fixed order, so that the same addresses appear at each scrape."""
+    """Yield (space, name of the address, newest reading) of addresses of ``spaces``.
+
+    Yields ``MOST_ADDRESSES`` at most, and none without a reading. The order is that of ``spaces``
+    and then by name, so that the same addresses appear at each scrape.
+    """
     left, taken = MOST_ADDRESSES, []
     for space in spaces:
-        # No space is read that has nothing to show any more.
+        # Spaces after the limit is reached are not read.
         if left > 0:
             taken.append(space)
             left -= _held(space)

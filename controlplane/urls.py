@@ -1,4 +1,4 @@
-"""The URL routes of all surfaces: health and metrics, the REST API, the portal, OpenID login."""
+"""The URL routes of the web server: health and metrics, the REST API, the portal, OpenID login."""
 
 from django.conf import settings
 from django.urls import include, path
@@ -10,7 +10,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
-    # Here and not in the API's routes, because it reads what the workers sampled.
+    # Not among the API's routes: the view imports ``workers``, which ``controlplane.api`` must not.
     path("api/v1/tenants/<slug:tenant>/metrics", TenantMetricsView.as_view()),
     path("api/v1/", include("controlplane.api.urls")),
     path("", include("controlplane.console.urls")),

@@ -1,7 +1,8 @@
-"""The WSGI entry point of the web server.
+"""The WSGI application of the web server, as ``application``.
 
-It loads slow parts at import. ``controlplane.web`` imports it before it forks, so no request waits
-for them. The import fails if a key is from the source code (``checks``).
+``controlplane.web`` imports this module before it forks its processes. The import loads whatever is
+slow to load, so no request waits for that. It raises ``ImproperlyConfigured`` if a secret key is
+the default from the source code (``checks.refuse_source_keys``).
 """
 
 import os

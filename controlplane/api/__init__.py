@@ -1,6 +1,6 @@
-"""The REST API under /api/v1/: one module per resource, and a few shared modules.
+"""The REST API under /api/v1/: one module for each resource, and a few shared modules.
 
-Shared: ``views`` (caller, tenant and permission of a request), ``problem`` (every error as
+Shared are ``views`` (caller, tenant and permission of a request), ``problem`` (every error as
 problem+json), ``authentication``, ``pagination``, ``etags``, ``idempotency`` and ``schema``. A view
-parses the request, makes one call into ``tenants`` or ``plans`` and serializes the result.
+parses the request, calls ``tenants`` or ``plans``, and serializes the result.
 """

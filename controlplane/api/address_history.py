@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/address-spaces/{space}/addresses/{address}/history: charts of one address."""
+"""/tenants/{tenant}/address-spaces/{space}/addresses/{address}/history: an address over time."""
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -12,7 +12,10 @@ from tenants import queries, reading_history
 
 
 class AddressPointSerializer(serializers.Serializer[reading_history.Point]):
-    """One step: messages in it, and the other values at its end. Null: not known."""
+    """One step: the numbers of messages in it, and the other values at its end. Null: not known.
+
+    The last step is still running, so its values are the newest ones.
+    """
 
     at = serializers.DateTimeField(help_text="The start of the step.")
     messages_in = serializers.IntegerField()
@@ -30,10 +33,10 @@ class HistorySerializer(serializers.Serializer[reading_history.Series]):
 
 
 class AddressHistoryView(AddressView):
-    """The history of one address; also the address whose own name ends in ``/history``.
+    """Shows the history of one address, and serves an address whose own name ends in ``/history``.
 
-    The server decodes the path, so both have the same one. A change always means the address. A GET
-    means the address if it exists and the query has no ``span``.
+    Both have the same path. PUT and DELETE always mean the address of that name. A GET means it
+    only if it exists and the query has no ``span``.
     """
 
     @schema.describe(
@@ -50,7 +53,10 @@ class AddressHistoryView(AddressView):
         ],
     )
     def get(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Return messages, depth, bytes and consumers of each step up to now."""
+        """Return the messages, depth, bytes and consumers of the address in each step up to now.
+
+        If the space has an address whose name is this one with `/history`, send `span`.
+        """
         space_row = queries.get_space(self.tenant, space)
         own_name = f"{address}/history"
         span = request.query_params.get("span", "")
@@ -63,10 +69,10 @@ class AddressHistoryView(AddressView):
 
     @extend_schema(exclude=True)
     def put(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Create or change the address whose name ends in ``/history``."""
+        """Create or change the address whose name is ``address`` with ``/history``."""
         return super().put(request, tenant, space, f"{address}/history")
 
     @extend_schema(exclude=True)
     def delete(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Delete the address whose name ends in ``/history``."""
+        """Delete the address whose name is ``address`` with ``/history``."""
         return super().delete(request, tenant, space, f"{address}/history")

@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/address-spaces: isolated messaging spaces."""
+"""/tenants/{tenant}/address-spaces: a tenant's address spaces, isolated from one another."""
 
 from typing import Any
 
@@ -43,13 +43,13 @@ class AddressSpaceCreateSerializer(StrictSerializer):
 
 
 class AddressSpaceChangeSerializer(StrictSerializer):
-    """The change of a space to another plan; nothing else of a space can change."""
+    """The space plan to which a space changes; nothing else of a space can change."""
 
     plan = serializers.CharField(max_length=63, help_text="Another plan for spaces of its type.")
 
 
 class EndpointSerializer(serializers.Serializer[Any]):
-    """Where clients connect, and which authorities they must trust."""
+    """A host and port where clients of a space connect, and which authorities they must trust."""
 
     name = serializers.CharField()
     protocol = serializers.CharField()
@@ -62,7 +62,7 @@ class EndpointSerializer(serializers.Serializer[Any]):
 
 
 class AddressSpaceSerializer(ReconciledSerializer):
-    """A space: its desired state and its observed state."""
+    """An address space: its desired state, its observed state and its endpoints."""
 
     id = serializers.CharField()
     name = serializers.CharField()
@@ -85,7 +85,7 @@ class AddressSpaceSerializer(ReconciledSerializer):
 
 
 class AddressSpacesView(TenantView):
-    """The spaces of a tenant."""
+    """Lists the spaces of a tenant (GET) and creates one (POST)."""
 
     needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
 
@@ -93,7 +93,7 @@ class AddressSpacesView(TenantView):
         "List spaces", response=schema.page_of(AddressSpaceSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the spaces ordered by name."""
+        """Return the spaces of the tenant that are not deleted, ordered by name."""
         rows = with_relations(queries.list_spaces(self.tenant))
         page = pagination.page(request, rows, "name")
         return Response(pagination.body(page, AddressSpaceSerializer))
@@ -107,7 +107,10 @@ class AddressSpacesView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Check quotas and begin to create the space. The operation ends when it is Active."""
+        """Check quotas and begin to create the space.
+
+        The operation ends when the space is Active.
+        """
         serializer = AddressSpaceCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
@@ -122,7 +125,7 @@ class AddressSpacesView(TenantView):
 
 
 class AddressSpaceView(TenantView):
-    """One space."""
+    """Shows one space of a tenant (GET), changes its plan (PATCH), and deletes it (DELETE)."""
 
     needs = {
         "GET": Permission.VIEW,
@@ -132,7 +135,7 @@ class AddressSpaceView(TenantView):
 
     @schema.describe("Get a space", response=AddressSpaceSerializer)
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """Return the space with endpoints and conditions. The ETag identifies its desired state."""
+        """Return the space with endpoints and conditions. The ETag identifies the desired state."""
         row = queries.get_space(self.tenant, space)
         return Response(
             AddressSpaceSerializer(row, context=for_caller(self.request)).data,
@@ -150,7 +153,7 @@ class AddressSpaceView(TenantView):
         """Move the space to another plan. The new price applies at once, the size after restarts.
 
         Brokers and routers restart one at a time. The operation ends when all have their new size.
-        A plan that is too small for the contents of the space is refused.
+        A plan that is too small for the contents of the space, or has other volumes, is refused.
         """
         serializer = AddressSpaceChangeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -172,7 +175,11 @@ class AddressSpaceView(TenantView):
         parameters=[schema.IF_MATCH, _VOLUMES],
     )
     def delete(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to delete the space. Its past usage is still billed."""
+        """Begin to delete the space with all its addresses, users and stored messages.
+
+        `volumes=keep` keeps the messages. A repeated request returns the first operation and
+        ignores `volumes`. The past usage of the space is still billed.
+        """
         keep = keeps_volumes(request)
         with etags.guarded(request, queries.get_space(self.tenant, space)) as row:
             operation = address_spaces.delete(space=row, by=self.actor, keep_volumes=keep)
@@ -180,10 +187,10 @@ class AddressSpaceView(TenantView):
 
 
 def keeps_volumes(request: Request) -> bool:
-    """Return whether the parameter ``volumes`` is ``keep``; without it a deletion keeps nothing.
+    """Return whether the query parameter ``volumes`` is ``keep``; False without the parameter.
 
     Raises:
-        Invalid: it is neither ``keep`` nor ``delete``. A misspelled ``keep`` must not delete
+        Invalid: the value is neither ``keep`` nor ``delete``. A misspelled ``keep`` must not delete
             messages.
     """
     volumes = request.query_params.get("volumes", "delete")
@@ -197,7 +204,7 @@ def keeps_volumes(request: Request) -> bool:
 
 
 def with_relations(rows: QuerySet[AddressSpace]) -> QuerySet[AddressSpace]:
-    """Return ``rows`` with all relations that ``AddressSpaceSerializer`` reads, in two queries."""
+    """Return ``rows``, which then load in two queries all that ``AddressSpaceSerializer`` reads."""
     return rows.select_related("space_plan").prefetch_related(
         Prefetch("endpoints", Endpoint.objects.order_by("name"))
     )

@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/address-spaces/{space}/addresses: what clients send to and receive from."""
+"""/tenants/{tenant}/address-spaces/{space}/addresses: queues, topics and other addresses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,31 +27,34 @@ from tenants.permissions import Permission
 
 
 class FixedAtCreation(Conflict):
-    """Type, plan, topic and last-value key of an address can never change."""
+    """A request would change the type, plan, topic or last-value key of an existing address."""
 
     code = "address.fixed_at_creation"
 
 
 class AddressSpecSerializer(StrictSerializer):
-    """The full desired state of an address. An absent or null setting has the plan's value."""
+    """The full desired state of an address. A setting that is absent or null has its default.
+
+    The default of a number is the plan's value.
+    """
 
     type = ChoiceOf(AddressType.choices)
     plan = serializers.CharField(max_length=63, help_text="An address plan of the space's type.")
 
     def get_fields(self) -> dict[str, setting_fields.Field]:
-        """Return the fields, with one for each setting of the registry."""
+        """Return the declared fields, and an input field for each setting of the registry."""
         return {**super().get_fields(), **setting_fields.input_fields()}
 
 
 class AddressCreateSerializer(AddressSpecSerializer):
-    """An address to create."""
+    """An address to create: its name, which is `address`, and its desired state."""
 
     # Not trimmed: the address rules refuse spaces, instead of creating another name than was sent.
     address = serializers.CharField(max_length=255, trim_whitespace=False)
 
 
 class AddressSerializer(ReconciledSerializer):
-    """An address: its desired state and its observed state."""
+    """An address of a space: its desired state, its observed state and its newest reading."""
 
     id = serializers.CharField()
     address = serializers.CharField()
@@ -67,17 +70,18 @@ class AddressSerializer(ReconciledSerializer):
     )
 
     def get_fields(self) -> dict[str, setting_fields.Field]:
-        """Return the fields, with one for each setting of the registry."""
+        """Return the declared fields, and an output field for each setting of the registry."""
         return {**super().get_fields(), **setting_fields.output_fields()}
 
 
 class AddressChangesView(TenantView):
-    """The base of both views that create an address: by POST to the list, and by PUT of a name."""
+    """The base class of the views that create an address: by POST to the list, by PUT of a name."""
 
     def create(self, space: AddressSpace, name: str, spec: Mapping[str, Any]) -> Response:
-        """Create the address ``name`` as ``spec`` says; answer 202 with the operation.
+        """Begin to create the address ``name`` as ``spec`` says; return 202 with the operation.
 
-        ``spec`` are the validated fields of ``AddressSpecSerializer``.
+        ``spec`` are the validated fields of ``AddressSpecSerializer``. Raises what
+        ``addresses.create`` raises, for example if the address exists.
         """
         _, operation = addresses.create(
             space=space,
@@ -91,7 +95,7 @@ class AddressChangesView(TenantView):
 
 
 class AddressesView(AddressChangesView):
-    """The addresses of a space."""
+    """Lists the addresses of a space (GET) and creates one (POST)."""
 
     needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
 
@@ -99,7 +103,7 @@ class AddressesView(AddressChangesView):
         "List addresses", response=schema.page_of(AddressSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """Return the addresses ordered by name."""
+        """Return the addresses of the space that are not deleted, ordered by name."""
         space_row = queries.get_space(self.tenant, space)
         found = queries.list_addresses(space_row)
         rows = found.select_related("address_plan", "topic")
@@ -116,7 +120,10 @@ class AddressesView(AddressChangesView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Check quotas and begin to create the address. The operation ends when it is ready."""
+        """Check quotas and begin to create the address.
+
+        The operation ends when the address is ready.
+        """
         row = queries.get_space(self.tenant, space)
         serializer = AddressCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -125,7 +132,10 @@ class AddressesView(AddressChangesView):
 
 
 class AddressView(AddressChangesView):
-    """One address; its name may have slashes, which need no escaping in the path."""
+    """Shows one address of a space (GET), creates or changes it (PUT), and deletes it (DELETE).
+
+    The name of the address may have slashes, which need no escaping in the path.
+    """
 
     needs = {
         "GET": Permission.VIEW,
@@ -135,7 +145,10 @@ class AddressView(AddressChangesView):
 
     @schema.describe("Get an address", response=AddressSerializer)
     def get(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Return the address with its conditions. The ETag identifies its desired state."""
+        """Return the address with its conditions and its newest reading.
+
+        The ETag identifies the desired state only.
+        """
         row = queries.get_address(queries.get_space(self.tenant, space), address)
         return self._shown(row)
 
@@ -146,9 +159,10 @@ class AddressView(AddressChangesView):
         parameters=[schema.IF_MATCH],
     )
     def put(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Create the address, or change it to the settings of the body.
+        """Begin to create the address, or to change it to the settings of the body.
 
-        The answer is 202 with an operation, or 200 if nothing changes.
+        The answer is 202 with an operation, or 200 with the address if it has these settings
+        already. Another type, plan, topic or last-value key than at the creation is refused (409).
         """
         space_row = queries.get_space(self.tenant, space)
         serializer = AddressSpecSerializer(data=request.data)
@@ -165,7 +179,7 @@ class AddressView(AddressChangesView):
         "Delete an address", response=OperationSerializer, status=202, parameters=[schema.IF_MATCH]
     )
     def delete(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Begin to delete the address and its stored messages. Its past usage is still billed."""
+        """Begin to delete the address with its stored messages. Its past usage is still billed."""
         row = queries.get_address(queries.get_space(self.tenant, space), address)
         with etags.guarded(request, row) as current:
             operation = addresses.delete(address=current, by=self.actor)
@@ -202,5 +216,5 @@ class AddressView(AddressChangesView):
 
 
 def settings_of(spec: Mapping[str, Any]) -> AddressSettings:
-    """Return the settings in the validated body of a request."""
+    """Return the settings in ``spec``, the validated fields of ``AddressSpecSerializer``."""
     return AddressSettings(**{setting.name: spec[setting.name] for setting in SETTINGS})

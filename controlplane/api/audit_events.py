@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/audit-events: who did what to what."""
+"""/tenants/{tenant}/audit-events: the audit log of a tenant, which says who did what to what."""
 
 from typing import Any
 
@@ -13,7 +13,10 @@ from tenants.permissions import Permission
 
 
 class AuditEventSerializer(serializers.Serializer[Any]):
-    """One action; secrets in ``before`` and ``after`` are masked."""
+    """One recorded change: who (`actor`) did what (`action`) to what (`subject_…`).
+
+    `before` and `after` have the values that changed; secrets in them are masked.
+    """
 
     at = serializers.DateTimeField()
     actor = serializers.CharField()
@@ -28,7 +31,7 @@ class AuditEventSerializer(serializers.Serializer[Any]):
 
 
 class AuditEventsView(TenantView):
-    """The audit log of a tenant."""
+    """Lists the audit events of a tenant (GET)."""
 
     needs = {"GET": Permission.VIEW_AUDIT}
 
@@ -36,7 +39,7 @@ class AuditEventsView(TenantView):
         "List audit events", response=schema.page_of(AuditEventSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the events, newest first."""
+        """Return the audit events of the tenant, newest first."""
         rows = queries.list_audit(self.tenant)
         # By id too, because several events can have the same time.
         page = pagination.page(request, rows, "at", "id", descending=True)

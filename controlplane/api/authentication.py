@@ -1,9 +1,10 @@
-"""Authentication of a request: by a tenant's token, a person's token or the portal's session.
+"""Authenticates a request by a tenant's token, a person's token or the portal's session.
 
 * A tenant's token (``wp_…``): ``request.user`` is a ``TokenPrincipal``.
 * A person's token (``wps_…``) or the portal's session: ``request.user`` is the ``User``.
 
-``request.auth`` is the text of the token, or None for a session of the portal.
+``request.auth`` is the text of the token, or None for a session of the portal. DRF authenticates
+the portal's session; this module does the rest.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,10 @@ _REFUSED = (
 
 @dataclass(frozen=True)
 class TokenPrincipal:
-    """The caller of a request with a tenant's token: never staff, and without a user account."""
+    """A value: the caller of a request that was sent with a tenant's token.
+
+    It stands for a program: it has no user account and is never staff.
+    """
 
     token: ApiToken
     # Django and DRF read these attributes of every ``request.user``.
@@ -38,18 +42,22 @@ class TokenPrincipal:
 
     @property
     def pk(self) -> str:
-        """A key that identifies the caller, like the ``pk`` of a ``User``."""
+        """A key of the caller: ``token-<id of the token>``, unlike the ``pk`` of any user."""
         return f"token-{self.token.pk}"
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Reads ``Authorization: Bearer <token>`` (RFC 6750); ignores every other scheme."""
+    """DRF's authentication by ``Authorization: Bearer <token>`` (RFC 6750).
+
+    It ignores every other scheme.
+    """
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """Return (caller, text of the token), or None if no bearer token was sent.
+        """Return (``request.user``, text of the token); None if no bearer token was sent.
 
         Raises:
-            AuthenticationFailed: the bearer token is unknown, expired or revoked.
+            AuthenticationFailed: the token is unknown, expired or revoked, or the account of its
+                person is disabled.
         """
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
@@ -60,14 +68,15 @@ class TokenAuthentication(BaseAuthentication):
         return principal, token.strip()
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the value of ``WWW-Authenticate`` for an answer 401."""
+        """Return the value of the header ``WWW-Authenticate`` of an answer 401."""
         return 'Bearer realm="waypost"'
 
 
 def principal_of(token: str) -> User | TokenPrincipal | None:
-    """Return the person or the program that a bearer token belongs to.
+    """Return the user of a person's token, or the ``TokenPrincipal`` of a tenant's token.
 
-    None if the token is unknown, expired or revoked.
+    ``token`` is the text of the token. None if the token is unknown, expired or revoked, or if the
+    account of its person is disabled.
     """
     # The prefix decides, so that a token is looked up in one table only.
     if token.startswith(person_tokens.PREFIX):
@@ -77,13 +86,19 @@ def principal_of(token: str) -> User | TokenPrincipal | None:
 
 
 def caller(request: Request) -> User | TokenPrincipal:
-    """Return the caller. Only for views that require a login: others may have an anonymous user."""
+    """Return ``request.user`` with its real type.
+
+    Only for views that require a login: in others it may be an ``AnonymousUser``.
+    """
     who: Any = request.user  # DRF's types allow only the user model
     return cast("User | TokenPrincipal", who)
 
 
 def actor(request: Request) -> Actor:
-    """Return the caller as the actor of audit events, with its network address."""
+    """Return the caller as the actor of audit events, with the caller's network address.
+
+    The name is ``user:<email>``, ``token:<prefix>`` or, without a login, ``anonymous``.
+    """
     source_ip = network.address(request)
     if isinstance(request.user, AnonymousUser):
         return Actor("anonymous", source_ip)

@@ -1,4 +1,7 @@
-"""/tenants/{tenant}/address-spaces/{space}/connections: live connections of clients."""
+"""/tenants/{tenant}/address-spaces/{space}/connections: open connections of clients.
+
+Workers read the list from the brokers and routers, and close the connections.
+"""
 
 from typing import Any
 
@@ -16,7 +19,10 @@ from tenants.permissions import Permission
 
 
 class ConnectionSerializer(serializers.Serializer[Any]):
-    """One open connection of a client. What the engine does not report is empty or null."""
+    """One open connection of a client.
+
+    What its broker or router does not report is empty or null.
+    """
 
     id = serializers.CharField(source="name")
     instance = serializers.CharField(help_text="The broker or router that it is connected to.")
@@ -41,7 +47,7 @@ class ConnectionSerializer(serializers.Serializer[Any]):
 
 
 class InstanceConnectionsSerializer(serializers.Serializer[Any]):
-    """How current and complete the list of one instance is."""
+    """How current and how complete the list of connections of one broker or router is."""
 
     instance = serializers.CharField()
     as_of = serializers.DateTimeField(help_text="When it was read from the instance.")
@@ -50,7 +56,7 @@ class InstanceConnectionsSerializer(serializers.Serializer[Any]):
 
 
 class ConnectionsPageSerializer(serializers.Serializer[Any]):
-    """A page of connections, and of each instance the time and the total of its list."""
+    """A page of connections, and the time and total of the list of each broker and router."""
 
     items = ConnectionSerializer(many=True)
     next = serializers.CharField(allow_null=True)
@@ -58,7 +64,7 @@ class ConnectionsPageSerializer(serializers.Serializer[Any]):
 
 
 class ConnectionsCloseSerializer(StrictSerializer):
-    """Connections to close: either their ids, or all of one messaging user."""
+    """Connections to close: either those with these ids, or all of one messaging user."""
 
     ids = serializers.ListField(
         child=serializers.CharField(max_length=160),
@@ -70,7 +76,7 @@ class ConnectionsCloseSerializer(StrictSerializer):
 
 
 class ConnectionsView(TenantView):
-    """The connections of a space's clients."""
+    """Lists the open connections of the clients of a space (GET)."""
 
     needs = {"GET": Permission.VIEW}
 
@@ -84,7 +90,10 @@ class ConnectionsView(TenantView):
         ],
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """Return the list that was read last, ordered by user. It is some seconds old."""
+        """Return the connections that were read last, ordered by user. They are some seconds old.
+
+        At most 1,000 connections of each broker or router are listed.
+        """
         row = queries.get_space(self.tenant, space)
         wanted = queries.ConnectionFilter(
             user=request.query_params.get("user", ""),
@@ -99,7 +108,7 @@ class ConnectionsView(TenantView):
 
 
 class ConnectionsCloseView(TenantView):
-    """Close connections of a space's clients."""
+    """Begins to close connections of clients of a space (POST)."""
 
     needs = {"POST": Permission.MANAGE_MESSAGING}
 
@@ -112,7 +121,10 @@ class ConnectionsCloseView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Close the connections. A client may connect again; revoke its user to keep it out."""
+        """Begin to close the connections. Those that have ended already are left out.
+
+        A client may connect again at once; revoke its messaging user to keep it out.
+        """
         row = queries.get_space(self.tenant, space)
         serializer = ConnectionsCloseSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

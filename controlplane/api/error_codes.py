@@ -1,8 +1,8 @@
 """Every code of an HTTP error answer of the API, with its HTTP status and title.
 
 The codes of failed operations (``error_code``) are not listed. A test searches the API, the core,
-``tenants`` and ``plans`` for codes, and fails if one is not listed here. The list is served at
-/api/v1/problems and is part of the OpenAPI document.
+``tenants`` and ``plans`` for codes, and fails if one is not listed here. The API serves the list at
+/api/v1/problems, and the OpenAPI document contains it.
 """
 
 from http import HTTPStatus
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class ErrorCode(NamedTuple):
-    """A stable slug with its HTTP status and a short title for people."""
+    """A value: a stable error code, its HTTP status, and a short title for people."""
 
     code: str
     status: int
@@ -126,6 +126,6 @@ _BY_CODE = {entry.code: entry for entry in CODES}
 
 
 def title(code: str, status: int) -> str:
-    """Return the title of ``code``; the standard phrase of ``status`` if the code is not listed."""
+    """Return the title of ``code``, or the HTTP phrase of ``status`` if the code is not listed."""
     entry = _BY_CODE.get(code)
     return entry.title if entry else HTTPStatus(status).phrase

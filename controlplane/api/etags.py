@@ -1,4 +1,4 @@
-"""ETags from the generation, and If-Match (RFC 9110, section 13.1.1).
+"""Makes ETags from the generation of a row, and checks If-Match (RFC 9110, section 13.1.1).
 
 The tag is the generation in quotes, so it identifies the desired state only. The observed state
 (phase, conditions) can change while the tag stays the same.
@@ -20,22 +20,24 @@ Row = TypeVar("Row", Address, AddressSpace, MessagingUser)
 
 
 def of(generation: int) -> str:
-    """Return the entity tag of a generation: ``"7"``."""
+    """Return the entity tag of ``generation``, which is the number in quotes, such as ``"7"``."""
     return f'"{generation}"'
 
 
 def headers(generation: int) -> dict[str, str]:
-    """Return the header ``ETag`` for a generation."""
+    """Return the response headers for ``generation``: a mapping with ``ETag``."""
     return {"ETag": of(generation)}
 
 
 def expected(request: Request) -> list[str]:
-    """Return the tags that If-Match accepts; empty when the header is absent."""
+    """Return the tags in the request's If-Match, in quotes, or ``*``; empty without the header."""
     return parse_etags(request.headers.get("If-Match", ""))
 
 
 def require_match(request: Request, generation: int | None) -> None:
-    """Check If-Match, if it was sent, against ``generation`` (None: the object does not exist).
+    """Check that If-Match, if it was sent, matches ``generation`` (None: no such object exists).
+
+    ``*`` matches every object that exists. The check takes no lock; see ``guarded``.
 
     Raises:
         GenerationChanged: If-Match does not match.
@@ -54,10 +56,11 @@ def require_match(request: Request, generation: int | None) -> None:
 
 @contextmanager
 def guarded(request: Request, row: Row) -> Iterator[Row]:
-    """Check If-Match and run the block in one transaction; yield ``row``, read again.
+    """Check If-Match and run the block in one transaction; yield ``row`` as it is now.
 
-    Locks the row of the space, as the actions do, so the two cannot deadlock. Without the header it
-    yields ``row`` as it is, without a lock or a transaction.
+    No action can change the row between the check and the end of the block, because the row of its
+    space is locked. Actions lock that row too, so the two cannot deadlock. Without If-Match,
+    ``row`` is yielded as it is, and there is neither a lock nor a transaction.
 
     Raises:
         GenerationChanged: If-Match does not match.

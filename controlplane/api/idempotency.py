@@ -1,7 +1,7 @@
 """``Idempotency-Key`` on POST: a repeated request gets the stored answer and changes nothing.
 
-Decorate a view's ``post`` with ``idempotent``. Errors are not stored: they changed nothing, so a
-repetition runs again. ``controlplane.core.idempotency`` stores the answers for 24 hours.
+Decorate the ``post`` of a view with ``idempotent``. An error is not stored: it changed nothing, so
+a repeated request runs again. ``controlplane.core.idempotency`` stores answers for 24 hours.
 """
 
 import functools
@@ -25,7 +25,7 @@ Post = Callable[..., Response]
 
 
 class KeyInvalid(Invalid):
-    """The header is empty, too long or not printable ASCII."""
+    """The header ``Idempotency-Key`` is empty, over 255 characters long or not printable ASCII."""
 
     code = "idempotency_key.invalid"
 
@@ -33,12 +33,14 @@ class KeyInvalid(Invalid):
 def idempotent(post: Post) -> Post:
     """Decorate the method ``post`` of a view, so that a repeated request gets the stored answer.
 
-    The answer is stored in the transaction of the change. A repeated answer has the header
-    ``Idempotent-Replayed: true``. A request without ``Idempotency-Key`` runs as if undecorated.
+    ``post`` runs in a transaction, in which its answer is stored. If ``post`` raises, both are
+    rolled back. A repeated answer has the header ``Idempotent-Replayed: true``. A request without
+    ``Idempotency-Key`` runs as if undecorated.
 
     The decorated method raises:
         KeyInvalid: the header is empty, too long or not printable ASCII.
-        KeyReused: the caller used the key for another request in the last 24 hours.
+        KeyReused: the caller used the key for another request in the last 24 hours: another path
+            or another body.
     """
 
     @functools.wraps(post)
@@ -61,10 +63,13 @@ def idempotent(post: Post) -> Post:
 
 
 def key_of(request: Request, text: str) -> idempotency.Key:
-    """Return the key under which the answer is stored; ``text`` is the header's value.
+    """Return the key of ``request``, under which its answer is stored.
+
+    ``text`` is the value of the header ``Idempotency-Key``. The key identifies the caller (without
+    a login, by network address), the text, and a hash of path and body.
 
     Raises:
-        KeyInvalid: the header is empty, too long or not printable ASCII.
+        KeyInvalid: ``text`` is empty, too long or not printable ASCII.
     """
     if not (1 <= len(text) <= 255 and text.isascii() and text.isprintable()):
         raise KeyInvalid("Send an Idempotency-Key of 1 to 255 printable ASCII characters.")
@@ -79,7 +84,7 @@ def key_of(request: Request, text: str) -> idempotency.Key:
 
 
 def answer_of(response: Response) -> idempotency.Answer:
-    """Return what is stored of a response: status, body, ``Location`` and ``ETag``."""
+    """Return the part of ``response`` to store: status, JSON body, ``Location`` and ``ETag``."""
     # Through JSON, so that dates and the like are stored as the client received them.
     body = json.loads(json.dumps(response.data, cls=JSONEncoder))
     headers = {name: response[name] for name in _STORED_HEADERS if name in response}

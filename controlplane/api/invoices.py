@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/invoices: invoices, their documents and their verification."""
+"""/tenants/{tenant}/invoices: a tenant's invoices, their files and their verification."""
 
 from typing import Any
 
@@ -23,20 +23,23 @@ from tenants.permissions import Permission
 
 
 class NoDocument(Conflict):
-    """The invoice has no document yet: no close of its period has made a draft."""
+    """The invoice has no document yet, because its period has not been closed successfully."""
 
     code = "invoice.no_document"
 
 
 class HeldReasonSerializer(serializers.Serializer[Any]):
-    """One reason why close validation holds an invoice."""
+    """One reason why an invoice is held: a problem that the close of its period found."""
 
     code = serializers.CharField()
     message = serializers.CharField()
 
 
 class InvoiceSerializer(serializers.Serializer[Any]):
-    """An invoice for one period; amounts are integers in minor units of ``currency``."""
+    """An invoice of one billing period; amounts are integers in minor units of `currency`.
+
+    If the invoice is held, `held_reasons` says why.
+    """
 
     id = serializers.CharField()
     number = serializers.CharField(allow_null=True, help_text="Null until issued.")
@@ -58,13 +61,19 @@ class InvoiceSerializer(serializers.Serializer[Any]):
 
 
 class InvoiceDetailSerializer(InvoiceSerializer):
-    """An invoice with its document: seller, buyer, lines, taxes, usage, quality, manifest."""
+    """An invoice with its document: seller, buyer, lines, taxes, usage, quality, manifest.
+
+    `document` is null until the period has been closed successfully.
+    """
 
     document = serializers.DictField(allow_null=True)
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """The cost of the running period so far, priced as an invoice."""
+    """The cost of the running period so far, priced as an invoice, in minor units.
+
+    Usage is known up to `as_of`, which is null before any usage was computed.
+    """
 
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
@@ -77,7 +86,7 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
 
 class InvoicesView(TenantView):
-    """The invoices of a tenant."""
+    """Lists the invoices of a tenant (GET)."""
 
     needs = {"GET": Permission.VIEW_BILLING}
 
@@ -85,7 +94,7 @@ class InvoicesView(TenantView):
         "List invoices", response=schema.page_of(InvoiceSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the invoices, newest period first."""
+        """Return the invoices of the tenant in every state, newest period first."""
         # Document and manifest are large and not shown in a list.
         rows = Invoice.objects.filter(tenant=self.tenant).defer("document", "manifest")
         # ``starts_at`` alone is a key here: it is unique within a tenant.
@@ -94,13 +103,16 @@ class InvoicesView(TenantView):
 
 
 class PreviewView(TenantView):
-    """The preview of the running period."""
+    """Prices the running period of a tenant (GET)."""
 
     needs = {"GET": Permission.VIEW_BILLING}
 
     @schema.describe("Preview the running period", response=PreviewSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Price the usage so far, with the full fee and allowances. Nothing is stored."""
+        """Return what the running period costs so far, as an invoice. Nothing is stored.
+
+        The fee and the included amounts are those of the whole period.
+        """
         # Not through the serializer, which only documents the answer: a preview is no row.
         preview = previewing.preview(self.tenant)
         return Response(
@@ -116,15 +128,15 @@ class PreviewView(TenantView):
 
 
 class InvoiceView(TenantView):
-    """One invoice."""
+    """Shows one invoice of a tenant (GET)."""
 
     needs = {"GET": Permission.VIEW_BILLING}
 
     @schema.describe("Get an invoice", response=InvoiceDetailSerializer)
     def get(self, request: Request, tenant: str, invoice: str) -> Response:
-        """Return the invoice of this number or id.
+        """Return the invoice of this number or id, with its document.
 
-        ``document`` is null until a close of the period has made a draft.
+        `document` is null until the period has been closed successfully.
         """
         row = get_invoice(self.tenant, invoice)
         document = document_of(row) if row.document else None
@@ -132,7 +144,10 @@ class InvoiceView(TenantView):
 
 
 def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
-    """Return a view class that serves invoices in the format ``kind`` as a download."""
+    """Return a new view class, whose GET answers with an invoice as a file of the format ``kind``.
+
+    ``info`` is the row of this format in the registry.
+    """
 
     def get(self: TenantView, request: Request, tenant: str, invoice: str) -> HttpResponse:
         row = get_invoice(self.tenant, invoice)
@@ -162,7 +177,7 @@ FILE_VIEWS = {kind: file_view(kind, info) for kind, info in INFO.items()}
 
 
 class InvoiceVerifyView(TenantView):
-    """The verification of one invoice."""
+    """Begins to verify one invoice of a tenant (POST)."""
 
     needs = {"POST": Permission.VIEW_BILLING}
 
@@ -174,10 +189,11 @@ class InvoiceVerifyView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, invoice: str) -> Response:
-        """Recompute the invoice from its pinned inputs.
+        """Begin to compute the invoice again from the usage and prices that it was made from.
 
-        The operation succeeds if all bytes of the document are equal. While one verification runs,
-        a second request returns its operation.
+        The operation succeeds if the new document has the same bytes as the stored one. Otherwise
+        it fails and names the differences. While a verification of the invoice runs, a second
+        request returns its operation.
         """
         row = get_invoice(self.tenant, invoice)
         return accepted(
@@ -186,10 +202,10 @@ class InvoiceVerifyView(TenantView):
 
 
 def get_invoice(tenant: Tenant, name: str) -> Invoice:
-    """Return the tenant's invoice with this number or id.
+    """Return the tenant's invoice whose number or id is ``name``.
 
     Raises:
-        Missing: there is none, or it is another tenant's.
+        Missing: the tenant has no such invoice.
     """
     # The id too, because an invoice has a number only after it is issued.
     row = Invoice.objects.filter(tenant=tenant).filter(Q(number=name) | Q(pk=name)).first()
@@ -202,7 +218,7 @@ def document_of(invoice: Invoice) -> dict[str, Any]:
     """Return the stored document of ``invoice`` as a dictionary.
 
     Raises:
-        NoDocument: no close of the period has made a draft yet.
+        NoDocument: the invoice has no document yet.
     """
     if not invoice.document:
         raise NoDocument("This period is not closed yet. Preview the running period instead.")

@@ -1,4 +1,4 @@
-"""The newest readings of addresses in the API: the field ``live`` of an address."""
+"""The field ``live`` of an address in the API: its newest reading."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,11 @@ from tenants.models import Address, AddressSpace
 
 
 class LiveSerializer(serializers.Serializer[LiveReading]):
-    """The newest reading of an address. Null: the engines of the space cannot know the value."""
+    """The newest reading of an address.
+
+    A value is null if the engines of the space cannot know it. Rates are null before the second
+    sample.
+    """
 
     as_of = serializers.DateTimeField(help_text="When the values were read.")
     depth = serializers.IntegerField(
@@ -44,7 +48,11 @@ class LiveSerializer(serializers.Serializer[LiveReading]):
 
 
 def attach(space: AddressSpace, addresses: Sequence[Address]) -> Sequence[Address]:
-    """Set ``live`` of each address to its newest reading or None, by two queries; return them."""
+    """Set the attribute ``live`` of each of ``addresses``, which are of ``space``; return them.
+
+    ``live`` is the newest reading as a ``LiveReading``, or None before the first one. Takes two
+    queries.
+    """
     found = live_readings.of_addresses(space, addresses)
     for address in addresses:
         address.live = found.get(address.id)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/maintenance-windows: when the operator may restart instances of its spaces."""
+"""/tenants/{tenant}/maintenance-windows: when rollouts may restart instances of the tenant."""
 
 from typing import Any
 
@@ -15,7 +15,10 @@ from tenants.rollouts import Window
 
 
 class WindowSerializer(StrictSerializer):
-    """A weekly window in UTC. Weekday 0 is Monday; the window may end on a later day."""
+    """A weekly window in UTC. Weekday 0 is Monday. The window lasts `minutes`.
+
+    It may end on a later day.
+    """
 
     weekday = serializers.IntegerField(min_value=0, max_value=6)
     starts_at = serializers.TimeField(format="%H:%M", input_formats=["%H:%M"])
@@ -24,26 +27,29 @@ class WindowSerializer(StrictSerializer):
 
 
 class WindowsSerializer(StrictSerializer):
-    """All windows of a tenant. An empty list allows restarts at any time."""
+    """All maintenance windows of a tenant. An empty list allows restarts at any time."""
 
     windows = WindowSerializer(many=True)
 
 
 class WindowsView(TenantView):
-    """The tenant's maintenance windows."""
+    """Shows the maintenance windows of a tenant (GET) and replaces them (PUT)."""
 
     needs = {"GET": Permission.VIEW, "PUT": Permission.MANAGE_MESSAGING}
 
     @schema.describe("Get maintenance windows", response=WindowsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the windows. Rollouts of a release restart ready spaces only in these."""
+        """Return the windows, by weekday and time. Rollouts restart ready spaces only in these."""
         return self._answer()
 
     @schema.describe(
         "Replace maintenance windows", request=WindowsSerializer, response=WindowsSerializer
     )
     def put(self, request: Request, tenant: str) -> Response:
-        """Replace all windows. An empty list allows restarts at any time."""
+        """Replace all windows. An empty list allows restarts at any time.
+
+        At most 28 windows; no two begin at the same time.
+        """
         serializer = WindowsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         windows = [Window(**fields) for fields in serializer.validated_data["windows"]]

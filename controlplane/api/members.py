@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/members: the people of a tenant and their roles."""
+"""/tenants/{tenant}/members: the members of a tenant, who are people, and their roles."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from tenants.permissions import Permission
 
 
 class MemberCreateSerializer(StrictSerializer):
-    """A person with an account, and their role in the tenant."""
+    """A member to add: the email of a person who has an account, and the role in the tenant."""
 
     email = serializers.EmailField(max_length=150)
     role = role_field()
@@ -39,7 +39,7 @@ class MemberSerializer(serializers.Serializer[Any]):
 
 
 class MembersView(TenantView):
-    """The people of a tenant."""
+    """Lists the members of a tenant (GET) and adds one (POST)."""
 
     needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_TEAM}
 
@@ -61,7 +61,10 @@ class MembersView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Add a person who has an account. Others must sign up or log in once first."""
+        """Add a person who has an account. Others must sign up or log in once first.
+
+        The role must not have permissions that you lack.
+        """
         serializer = MemberCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         # In addition to ``needs``: nobody may give a role with permissions that they do not have.
@@ -71,7 +74,7 @@ class MembersView(TenantView):
 
 
 class MemberView(TenantView):
-    """One member of a tenant."""
+    """Shows one member of a tenant (GET), changes the role (PUT), removes the member (DELETE)."""
 
     needs = {
         "GET": Permission.VIEW,
@@ -88,7 +91,10 @@ class MemberView(TenantView):
         "Change a member's role", request=MemberRoleSerializer, response=MemberSerializer
     )
     def put(self, request: Request, tenant: str, email: str) -> Response:
-        """Change the role. The last owner must remain an owner."""
+        """Change the member's role. The last owner must remain an owner.
+
+        Neither the old nor the new role may have permissions that you lack.
+        """
         serializer = MemberRoleSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         before, role = self.member(email), serializer.validated_data["role"]
@@ -100,17 +106,20 @@ class MemberView(TenantView):
 
     @schema.describe("Remove a member", status=204)
     def delete(self, request: Request, tenant: str, email: str) -> Response:
-        """Remove the member. The last owner cannot be removed."""
+        """Remove the member from the tenant; the account stays. The last owner cannot be removed.
+
+        The member's role must not have permissions that you lack.
+        """
         row = self.member(email)
         permissions.require_may_give(self.role, row.role)
         memberships.remove(membership=row, by=self.actor)
         return Response(status=204)
 
     def member(self, email: str) -> Membership:
-        """Return the member with this email.
+        """Return the membership of the person with ``email``, in upper or lower case.
 
         Raises:
-            Missing: nobody with this email is a member.
+            Missing: nobody with this email is a member of the tenant.
         """
         # Emails are stored in lower case.
         row = queries.list_members(self.tenant).filter(user__email=email.lower()).first()

@@ -1,7 +1,8 @@
 """/tenants/{tenant}/address-spaces/{space}/messages: operations on the messages of an address.
 
-Each POST is answered with an operation. A worker carries it out. The page that a ``browse`` read is
-fetched by the operation's ``subject_id`` and is deleted after five minutes.
+Each POST is answered with an operation, which a worker carries out. A client gets the page that a
+``browse`` has read with the ``subject_id`` of the operation. The page is deleted after some five
+minutes.
 """
 
 from typing import Any
@@ -23,13 +24,13 @@ from tenants.permissions import Permission
 
 
 class AddressedSerializer(StrictSerializer):
-    """The address whose messages are meant."""
+    """Names the address whose messages are read or changed, or to which a message is sent."""
 
     address = serializers.CharField(max_length=255, trim_whitespace=False)
 
 
 class BrowseSerializer(AddressedSerializer):
-    """Which page to read."""
+    """The page to read: an address, and the page after which to go on (empty: the first page)."""
 
     after = serializers.CharField(
         default="", allow_blank=True, max_length=80, help_text="`next` of the previous page."
@@ -37,26 +38,26 @@ class BrowseSerializer(AddressedSerializer):
 
 
 class MessageIdsField(serializers.ListField):
-    """Ids of messages, as a page shows them."""
+    """A list of ids of messages, as a page of stored messages shows them."""
 
     child = serializers.CharField(max_length=80)
 
 
 class SelectedSerializer(AddressedSerializer):
-    """Messages of an address."""
+    """Messages to delete: an address, and ids of messages that it stores."""
 
     messages = MessageIdsField(help_text="Ids of messages, as a page shows them; at most 500.")
 
 
 class MoveSerializer(AddressedSerializer):
-    """Messages to move, and where to."""
+    """Messages to move: from the queue or subscription `address` to the queue `to`."""
 
     to = serializers.CharField(max_length=255, trim_whitespace=False, help_text="A queue.")
     messages = MessageIdsField(allow_null=True, default=None, help_text="Ids; null moves all.")
 
 
 class ResendSerializer(AddressedSerializer):
-    """Dead letters to resend."""
+    """Messages of an address to send back to the queues that they came from, and how fast."""
 
     messages = MessageIdsField(allow_null=True, default=None, help_text="Ids; null resends all.")
     rate = serializers.IntegerField(
@@ -66,13 +67,13 @@ class ResendSerializer(AddressedSerializer):
 
 @extend_schema_field({"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})
 class PropertyField(serializers.Field[Any, Any, Any, Any]):
-    """A value of an application property: text, number or boolean."""
+    """A field for the value of an application property: a text, a number or a boolean."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the value.
+        """Return ``data`` unchanged.
 
         Raises:
-            ValidationError: it is an object, a list or null.
+            ValidationError: ``data`` is an object, a list or null.
         """
         if not isinstance(data, str | int | float | bool):
             raise serializers.ValidationError("A property is a text, a number or a boolean.")
@@ -80,7 +81,7 @@ class PropertyField(serializers.Field[Any, Any, Any, Any]):
 
 
 class SendSerializer(AddressedSerializer):
-    """A test message."""
+    """A test message to send: its address, its text, application properties, and durability."""
 
     body = serializers.CharField(allow_blank=True, trim_whitespace=False)
     properties = serializers.DictField(child=PropertyField(), default=dict)
@@ -88,7 +89,7 @@ class SendSerializer(AddressedSerializer):
 
 
 class MessageSerializer(serializers.Serializer[Any]):
-    """A stored message. Times are milliseconds since 1970; 0 means none."""
+    """A stored message. Times (`…_ms`) are milliseconds since 1970; 0 means none."""
 
     id = serializers.CharField()
     sent_ms = serializers.IntegerField()
@@ -107,23 +108,32 @@ class MessageSerializer(serializers.Serializer[Any]):
 
 
 class MessagePageSerializer(serializers.Serializer[Any]):
-    """A page of stored messages; ``next`` is empty on the last page."""
+    """A page of stored messages. `next` is the `after` of the next page, empty on the last one."""
 
     messages = MessageSerializer(many=True)
     next = serializers.CharField()
 
 
 class MessagesView(TenantView):
-    """The base of the views that begin an operation."""
+    """The base class of views that begin an operation on the messages of one address.
+
+    ``serializer`` describes the body of the request, which names the address.
+    """
 
     serializer: type[AddressedSerializer]
 
     def begin(self, space: AddressSpace, address: Address, values: dict[str, Any]) -> Operation:
-        """Begin the operation with the validated fields of ``serializer``."""
+        """Begin the operation of this view, and return it. Each subclass implements this.
+
+        ``values`` are the validated fields of ``serializer`` except ``address``.
+        """
         raise NotImplementedError
 
     def answer(self, request: Request, space: str) -> Response:
-        """Check the body and begin the operation; answer 202."""
+        """Find the space and the address, check the body and ``begin``; answer 202.
+
+        ``space`` is the name of the space.
+        """
         row = queries.get_space(self.tenant, space)
         serializer = self.serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -133,7 +143,7 @@ class MessagesView(TenantView):
 
 
 class BrowseView(MessagesView):
-    """A page of stored messages."""
+    """Begins to read a page of stored messages (POST)."""
 
     needs = {"POST": Permission.READ_MESSAGES}
     serializer = BrowseSerializer
@@ -147,7 +157,10 @@ class BrowseView(MessagesView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to read a page of stored messages. Nothing is consumed."""
+        """Begin to read a page of messages that a queue or subscription stores; none is consumed.
+
+        When the operation has succeeded, get the page with its `subject_id`.
+        """
         return self.answer(request, space)
 
     def begin(self, space: AddressSpace, address: Address, values: dict[str, Any]) -> Operation:
@@ -155,7 +168,7 @@ class BrowseView(MessagesView):
 
 
 class SendView(MessagesView):
-    """A test message."""
+    """Begins to send a test message (POST)."""
 
     needs = {"POST": Permission.CHANGE_MESSAGES}
     serializer = SendSerializer
@@ -177,7 +190,7 @@ class SendView(MessagesView):
 
 
 class PurgeView(MessagesView):
-    """All messages of an address."""
+    """Begins to delete all messages of an address (POST)."""
 
     needs = {"POST": Permission.CHANGE_MESSAGES}
     serializer = AddressedSerializer
@@ -191,7 +204,7 @@ class PurgeView(MessagesView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to delete all messages that the address holds now."""
+        """Begin to delete all messages that the queue or subscription holds now."""
         return self.answer(request, space)
 
     def begin(self, space: AddressSpace, address: Address, values: dict[str, Any]) -> Operation:
@@ -199,7 +212,7 @@ class PurgeView(MessagesView):
 
 
 class DeleteView(MessagesView):
-    """Selected messages of an address."""
+    """Begins to delete selected messages of an address (POST)."""
 
     needs = {"POST": Permission.CHANGE_MESSAGES}
     serializer = SelectedSerializer
@@ -213,7 +226,7 @@ class DeleteView(MessagesView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to delete the selected messages; those that are gone are left out."""
+        """Begin to delete the selected messages. Those that are gone already are left out."""
         return self.answer(request, space)
 
     def begin(self, space: AddressSpace, address: Address, values: dict[str, Any]) -> Operation:
@@ -221,7 +234,7 @@ class DeleteView(MessagesView):
 
 
 class MoveView(MessagesView):
-    """Messages that move to another queue."""
+    """Begins to move messages to another queue (POST)."""
 
     needs = {"POST": Permission.CHANGE_MESSAGES}
     serializer = MoveSerializer
@@ -235,7 +248,7 @@ class MoveView(MessagesView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to move messages to another queue of the space."""
+        """Begin to move selected or all messages to another queue of the same space."""
         return self.answer(request, space)
 
     def begin(self, space: AddressSpace, address: Address, values: dict[str, Any]) -> Operation:
@@ -244,7 +257,7 @@ class MoveView(MessagesView):
 
 
 class ResendView(MessagesView):
-    """Dead letters that return to where they came from."""
+    """Begins to send dead letters back to where they came from (POST)."""
 
     needs = {"POST": Permission.CHANGE_MESSAGES}
     serializer = ResendSerializer
@@ -258,7 +271,10 @@ class ResendView(MessagesView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to move dead letters back to the queues that they came from."""
+        """Begin to move selected or all messages back to the queues that they came from.
+
+        Messages that came from no queue, or from one that is gone, stay.
+        """
         return self.answer(request, space)
 
     def begin(self, space: AddressSpace, address: Address, values: dict[str, Any]) -> Operation:
@@ -266,12 +282,16 @@ class ResendView(MessagesView):
 
 
 class MessagePageView(TenantView):
-    """The page that an operation read."""
+    """Shows the page that a browse operation has read (GET)."""
 
     needs = {"GET": Permission.READ_MESSAGES}
 
     @schema.describe("Get a page of messages", response=MessagePageSerializer)
     def get(self, request: Request, tenant: str, space: str, page: str) -> Response:
-        """Return the page that the operation with this ``subject_id`` read; empty until it ends."""
+        """Return the page that a browse operation has read; `page` is its `subject_id`.
+
+        The page is empty until the operation has succeeded. Some five minutes later it is deleted
+        (404).
+        """
         row = queries.get_message_request(queries.get_space(self.tenant, space), page)
         return Response(message_requests.page_of(row))

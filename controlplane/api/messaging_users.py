@@ -22,7 +22,10 @@ from tenants.permissions import Permission
 
 
 class GrantSerializer(StrictSerializer):
-    """Operations that a client may perform on addresses; ``*`` is one level, ``#`` the rest."""
+    """Operations that a user may perform on addresses, which are names or patterns.
+
+    In a pattern `*` is one level of a name, and `#` any number of levels at its end.
+    """
 
     addresses = serializers.ListField(
         child=serializers.CharField(max_length=255), min_length=1, max_length=100
@@ -40,7 +43,10 @@ class MessagingUserCreateSerializer(StrictSerializer):
 
 
 class MessagingUserChangeSerializer(StrictSerializer):
-    """All permissions of a messaging user, and a new password; null keeps the present one."""
+    """All permissions of a messaging user, and a new password.
+
+    A null or absent password keeps the present one.
+    """
 
     password = serializers.CharField(
         max_length=200,
@@ -54,7 +60,7 @@ class MessagingUserChangeSerializer(StrictSerializer):
 
 
 class MessagingUserSerializer(ReconciledSerializer):
-    """A messaging user, as which clients log in to the space."""
+    """A messaging user, as which clients log in to the space; the password is never shown."""
 
     id = serializers.CharField()
     name = serializers.CharField()
@@ -62,7 +68,7 @@ class MessagingUserSerializer(ReconciledSerializer):
 
 
 class MessagingUsersView(TenantView):
-    """The messaging users of a space."""
+    """Lists the messaging users of a space (GET) and creates one (POST)."""
 
     needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
 
@@ -72,7 +78,7 @@ class MessagingUsersView(TenantView):
         parameters=schema.PAGE,
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """Return the messaging users ordered by name."""
+        """Return the messaging users of the space that are not deleted, ordered by name."""
         rows = queries.list_users(queries.get_space(self.tenant, space))
         page = pagination.page(request, rows, "name")
         return Response(pagination.body(page, MessagingUserSerializer))
@@ -86,7 +92,10 @@ class MessagingUsersView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Create the user. The operation ends when the user can log in everywhere in the space."""
+        """Begin to create the user. The operation ends when clients can log in as this user.
+
+        They can then log in at every broker and router of the space.
+        """
         space_row = queries.get_space(self.tenant, space)
         serializer = MessagingUserCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -96,7 +105,7 @@ class MessagingUsersView(TenantView):
 
 
 class MessagingUserView(TenantView):
-    """One messaging user."""
+    """Shows one messaging user of a space (GET), changes it (PUT), and revokes it (DELETE)."""
 
     needs = {
         "GET": Permission.VIEW,
@@ -121,7 +130,7 @@ class MessagingUserView(TenantView):
         parameters=[schema.IF_MATCH],
     )
     def put(self, request: Request, tenant: str, space: str, user: str) -> Response:
-        """Replace the permissions, and the password if one is given."""
+        """Begin to replace all permissions of the user, and the password if one is given."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         serializer = MessagingUserChangeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -137,7 +146,7 @@ class MessagingUserView(TenantView):
         parameters=[schema.IF_MATCH],
     )
     def delete(self, request: Request, tenant: str, space: str, user: str) -> Response:
-        """Revoke the user: its logins are refused from then on, and its connections are closed."""
+        """Begin to revoke the user: its logins are refused, and its connections are closed."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         with etags.guarded(request, row) as current:
             operation = messaging_users.revoke(user=current, by=self.actor)
@@ -145,6 +154,9 @@ class MessagingUserView(TenantView):
 
 
 def plain_values(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:
-    """Return the validated values with plain dictionaries, which a JSON column can store."""
+    """Return the values of a validated ``serializer`` that has the field ``permissions``.
+
+    The permissions become plain dictionaries, which a JSON column can store.
+    """
     values = dict(serializer.validated_data)
     return {**values, "permissions": [dict(grant) for grant in values["permissions"]]}

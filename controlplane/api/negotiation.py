@@ -1,4 +1,4 @@
-"""Which parser and renderer a request gets: JSON, whatever ``Accept`` says."""
+"""Chooses the parser and the renderer of a request: JSON, whatever ``Accept`` says."""
 
 from collections.abc import Iterable
 
@@ -9,10 +9,10 @@ from rest_framework.request import Request
 
 
 class JsonOnly(BaseContentNegotiation):
-    """Ignores ``Accept``, because the API has only one representation of each resource."""
+    """DRF's content negotiation, which ignores ``Accept``: each resource has one representation."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        """Return the parser for the request's media type; None if there is none (415)."""
+        """Return the parser for the request's Content-Type; None, which DRF answers with 415."""
         # Without parameters such as the character set: JSON is always UTF-8.
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == kind), None)
@@ -23,6 +23,6 @@ class JsonOnly(BaseContentNegotiation):
         renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,
     ) -> tuple[BaseRenderer, str]:
-        """Return the first renderer, which is JSON, and its media type."""
+        """Return the first of ``renderers``, which is JSON in this API, and its media type."""
         first = next(iter(renderers))
         return first, str(first.media_type)

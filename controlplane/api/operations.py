@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/operations: long-running requests and their outcomes."""
+"""/tenants/{tenant}/operations: long-running changes of a tenant, and their outcomes."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,7 +11,7 @@ from tenants.permissions import Permission
 
 
 class OperationsView(TenantView):
-    """The operations of a tenant."""
+    """Lists the operations of a tenant (GET)."""
 
     needs = {"GET": Permission.VIEW}
 
@@ -19,7 +19,7 @@ class OperationsView(TenantView):
         "List operations", response=schema.page_of(OperationSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the operations, newest first."""
+        """Return running and ended operations of the tenant, newest first."""
         rows = queries.list_operations(self.tenant)
         # The id too, because two operations can begin at the same time.
         page = pagination.page(request, rows, "created_at", "id", descending=True)
@@ -27,7 +27,7 @@ class OperationsView(TenantView):
 
 
 class OperationView(TenantView):
-    """One operation."""
+    """Shows one operation of a tenant (GET)."""
 
     needs = {"GET": Permission.VIEW}
 

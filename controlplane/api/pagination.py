@@ -1,8 +1,8 @@
 """Cursor pages: stable under inserts and deletes, and the last page is as fast as the first.
 
-A cursor holds the values of the ordering fields of a page's last row. The next page is the rows
-after these values, so it takes one query without an offset. Rows are never counted. ADR 13 says why
-this is not DRF's ``CursorPagination``.
+A cursor holds the values of the ordering fields in the last row of a page. The next page has the
+rows after these values, so it takes one query without an offset. Rows are never counted. ADR 13
+says why this is not DRF's ``CursorPagination``. Views call ``page`` and ``body``.
 """
 
 import base64
@@ -27,14 +27,17 @@ MAX_LIMIT = 1000
 
 
 class CursorInvalid(Invalid):
-    """The cursor does not come from this API."""
+    """The ``cursor`` in a request is not one that this API made."""
 
     code = "cursor.invalid"
 
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """The rows of a page in order, and the path and query of the next page (None on the last)."""
+    """A value: the rows of one page in order, and the path and query of the next page.
+
+    ``next`` is None on the last page.
+    """
 
     rows: list[Row]
     next: str | None
@@ -42,9 +45,10 @@ class Page(Generic[Row]):
 
 @dataclass(frozen=True)
 class Keyset:
-    """The fields that order the rows of a list; encodes and decodes cursors of that order.
+    """A value: the fields that order a list. It encodes and decodes the cursors of this order.
 
-    ``keys`` are names of fields of ``model``. Together they are unique.
+    ``keys`` are names of fields of ``model``, and ``user__email`` follows a relation. Together they
+    are unique, and none is null.
     """
 
     model: type[Model]
@@ -52,13 +56,14 @@ class Keyset:
     descending: bool = False
 
     def ordering(self) -> list[str]:
-        """Return the arguments of ``order_by``."""
+        """Return the arguments of ``order_by`` for this order."""
         return [f"-{key}" if self.descending else key for key in self.keys]
 
     def beyond(self, values: list[Any]) -> Q:
         """Return the condition that selects the rows after the one with these ``values``.
 
-        For the keys (a, b) and the values (1, 2): a > 1 or (a = 1 and b > 2).
+        For the keys (a, b) and the values (1, 2): a > 1 or (a = 1 and b > 2). With ``descending``,
+        < takes the place of >.
         """
         compare = "lt" if self.descending else "gt"
         beyond = Q()
@@ -68,16 +73,16 @@ class Keyset:
         return beyond
 
     def encode(self, row: Model) -> str:
-        """Return the cursor of ``row``: its ordering fields as JSON in URL-safe base64."""
+        """Return the cursor of ``row``: the values of ``keys`` as JSON in URL-safe base64."""
         values = [functools.reduce(getattr, key.split("__"), row) for key in self.keys]
         text = json.dumps(values, default=datetime.isoformat)
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     def decode(self, cursor: str) -> list[Any]:
-        """Return the values in a cursor, one for each key.
+        """Return the values in ``cursor`` as Python values of the fields, one for each key.
 
         Raises:
-            CursorInvalid: the cursor does not come from this API.
+            CursorInvalid: ``cursor`` is none of this order. It may be any text that a client sent.
         """
         try:
             # ``encode`` cuts the padding off, because ``=`` would be escaped in a query string.
@@ -92,7 +97,7 @@ class Keyset:
             ) from None
 
     def field(self, key: str) -> Any:
-        """Return the model's field of a key; ``user__email`` follows the relation."""
+        """Return the field of ``model`` that ``key`` names; ``user__email`` follows a relation."""
         *relations, last = key.split("__")
         model = self.model
         for name in relations:
@@ -108,8 +113,8 @@ def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = F
     ``user__email`` follows a relation. Every page takes one query.
 
     Raises:
-        CursorInvalid: the cursor does not come from this API.
-        Invalid: the limit is not a number from 1 to 1000.
+        CursorInvalid: the cursor is not one that this API made for this order.
+        Invalid: the limit is not a whole number from 1 to 1000.
     """
     limit, keyset = limit_of(request), Keyset(rows.model, keys, descending)
     # An empty cursor is the first page, like none.
@@ -126,15 +131,18 @@ def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = F
 
 
 def body(page: Page[Any], serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
-    """Return the JSON body of ``page``: ``items``, serialized by ``serializer``, and ``next``."""
+    """Return the JSON body of ``page``: ``items``, serialized by ``serializer``, and ``next``.
+
+    ``serializer`` gets no context.
+    """
     return {"items": serializer(page.rows, many=True).data, "next": page.next}
 
 
 def limit_of(request: Request) -> int:
-    """Return the largest number of rows in the page: the parameter ``limit``, by default 100.
+    """Return the query parameter ``limit``, the largest number of rows in a page; 100 if absent.
 
     Raises:
-        Invalid: it is not a number from 1 to 1000.
+        Invalid: ``limit`` is not a whole number from 1 to 1000.
     """
     text = request.query_params.get("limit", str(DEFAULT_LIMIT))
     # ``isdigit`` alone accepts digits of other scripts; the length bounds the time of ``int``.
@@ -148,11 +156,12 @@ def limit_of(request: Request) -> int:
 
 
 def comparable(field: Any, value: Any) -> Any:
-    """Return a cursor's value as the Python value of ``field``.
+    """Return ``value`` from a cursor's JSON as the Python value of the model field ``field``.
 
     Raises:
-        ValueError: PostgreSQL could not compare the value with the column.
-        ValidationError: the value is not one of the field.
+        ValueError: PostgreSQL could not compare the value with the column: it is neither text nor
+            integer, has a NUL or a lone surrogate, or is a time without a time zone.
+        ValidationError: the field cannot have this value.
     """
     # PostgreSQL accepts no NUL in text. By ``type``, because isinstance takes a bool for an int.
     if type(value) not in {str, int} or "\x00" in str(value):

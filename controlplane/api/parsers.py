@@ -1,4 +1,4 @@
-"""Reading a request body: JSON, of bounded size and depth."""
+"""Reads the body of a request: JSON, of bounded size and depth."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -11,7 +11,7 @@ from controlplane.core.errors import Invalid
 
 
 class BodyTooLarge(Invalid):
-    """The body is larger than the server reads."""
+    """The body of a request is larger than ``DATA_UPLOAD_MAX_MEMORY_SIZE`` bytes."""
 
     status = 413
     code = "request.too_large"
@@ -26,10 +26,12 @@ class BoundedJSONParser(parsers.JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the parsed body.
+        """Return the JSON body in ``stream`` as Python values.
+
+        The size is that of Content-Length; it is not checked if ``parser_context`` has no request.
 
         Raises:
-            BodyTooLarge: Content-Length is over DATA_UPLOAD_MAX_MEMORY_SIZE bytes.
+            BodyTooLarge: the body is over ``DATA_UPLOAD_MAX_MEMORY_SIZE`` bytes.
             ParseError: the body is not JSON, or is nested too deeply.
         """
         context = dict(parser_context or {})

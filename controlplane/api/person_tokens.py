@@ -1,9 +1,10 @@
-"""Short-lived bearer tokens of a person (``wps_…``), issued by POST /session.
+"""Short-lived bearer tokens of a person (``wps_…``), issued by POST /session and /signup.
 
-* A token acts for the person in all of their tenants, with the roles that they have at that time.
-  A ``wp_`` token belongs to one tenant instead.
-* A token is a row of Django's session table, under a hash of the token, so a reader of the table
-  learns no token. The row has none of Django's login keys, so it is no session of the portal.
+* A token acts for the person in all of their tenants, with the roles that they have when it is
+  used. A token that begins with ``wp_`` belongs to one tenant instead (``tenants.actions``).
+* A token is stored as a row of Django's session table, under a hash of the token, so whoever reads
+  the table learns no token. The row has none of Django's login keys, so it is no session of the
+  portal.
 * A token ends after twelve hours, at logout, or when the person's password changes.
 """
 
@@ -21,7 +22,10 @@ LIFETIME = timedelta(hours=12)
 
 
 def issue(user: User, now: datetime) -> tuple[str, datetime]:
-    """Return a new token of ``user`` and its expiry."""
+    """Create and store a token of ``user``; return its text and when it expires.
+
+    The caller must have authenticated the user.
+    """
     token = PREFIX + secrets.token_urlsafe(24)
     session = SessionStore()
     session["api_user_id"] = user.pk
@@ -34,10 +38,10 @@ def issue(user: User, now: datetime) -> tuple[str, datetime]:
 
 
 def find(token: str) -> User | None:
-    """Return the person who owns ``token``.
+    """Return the person who owns the token with the text ``token``.
 
-    None if the token is unknown or expired, if the password has changed since, or if the account is
-    disabled.
+    None if the token is unknown or expired, if the person's password has changed since it was
+    issued, or if the account is disabled.
     """
     row = SessionStore(session_key=row_key(token)).load()
     if "api_user_id" not in row:
@@ -51,11 +55,11 @@ def find(token: str) -> User | None:
 
 
 def end(token: str) -> None:
-    """Invalidate ``token``. Idempotent."""
+    """Delete the token with the text ``token``, so that ``find`` returns None. Idempotent."""
     SessionStore().delete(row_key(token))
 
 
 def row_key(token: str) -> str:
-    """Return the session key of a token's row. Nobody can compute the token from it."""
+    """Return the key of the session row that stores ``token``: a hash of the token's text."""
     # The session table's key holds 40 characters: 160 bits of the hash of 192 random bits.
     return hashlib.sha256(token.encode()).hexdigest()[:40]

@@ -14,7 +14,7 @@ from tenants import space_types
 
 
 class OfferSerializer(serializers.Serializer[Any]):
-    """A plan; ``definition`` is its part of the published catalog."""
+    """A plan on offer; `definition` is its part of the published catalog."""
 
     key = serializers.CharField()
     version = serializers.IntegerField()
@@ -23,48 +23,63 @@ class OfferSerializer(serializers.Serializer[Any]):
 
 
 class SpaceOfferSerializer(OfferSerializer):
-    """A space plan: the size and price of a space."""
+    """A space plan on offer: the size and price of a space of type `space_type`."""
 
     space_type = serializers.CharField()
 
 
 class AddressOfferSerializer(SpaceOfferSerializer):
-    """An address plan: the size and price of an address."""
+    """An address plan on offer: the size and price of an address.
+
+    It is for addresses of `address_type` in spaces of `space_type`.
+    """
 
     address_type = serializers.CharField()
 
 
 class PlansView(PublicView):
-    """The plans that a tenant can subscribe to."""
+    """Lists the plans to which a tenant can subscribe (GET)."""
 
     @schema.describe("List plans", response=OfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """Return the newest version of each offered plan, ordered by key. The list has no pages."""
+        """Return the newest version of each offered plan, ordered by key. The list has no pages.
+
+        No login is needed.
+        """
         return Response(OfferSerializer(newest(Plan.objects.all()), many=True).data)
 
 
 class SpacePlansView(PublicView):
-    """The space plans on offer."""
+    """Lists the space plans on offer (GET)."""
 
     @schema.describe("List space plans", response=SpaceOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """Return the newest version of each offered space plan, for the types that run here."""
+        """Return the newest version of each offered space plan, ordered by key, without pages.
+
+        Plans for space types that this installation cannot run are left out. No login is needed.
+        """
         # A plan for a type that cannot run here would be refused at creation.
         rows = SpacePlan.objects.filter(space_type__in=space_types.offered())
         return Response(SpaceOfferSerializer(newest(rows), many=True).data)
 
 
 class AddressPlansView(PublicView):
-    """The address plans on offer."""
+    """Lists the address plans on offer (GET)."""
 
     @schema.describe("List address plans", response=AddressOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """Return the newest version of each offered address plan, for the types that run here."""
+        """Return the newest version of each offered address plan, ordered by key, without pages.
+
+        Plans for space types that this installation cannot run are left out. No login is needed.
+        """
         rows = AddressPlan.objects.filter(space_type__in=space_types.offered())
         return Response(AddressOfferSerializer(newest(rows), many=True).data)
 
 
 def newest(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return the rows that are offered, ordered by key: at most one version of each plan."""
+    """Return those of ``rows`` that are offered, ordered by key.
+
+    ``rows`` are plans of one kind. Only the newest version of a plan is offered.
+    """
     # Publishing retires all older versions, so a plan that is not retired is the newest version.
     return rows.filter(retired=False).order_by("key")

@@ -1,7 +1,8 @@
-"""The exception handler of the API: every exception becomes problem+json (RFC 9457).
+"""The exception handler of the API: every exception becomes an answer in problem+json (RFC 9457).
 
-DRF calls it (settings.EXCEPTION_HANDLER). Every answer has ``type``, ``title``, ``status``,
-``detail``, ``instance``, a stable ``code`` and ``fields``. ``error_codes`` lists the codes.
+DRF calls ``handle`` (setting EXCEPTION_HANDLER). Every error answer has ``type``, ``title``,
+``status``, ``detail``, ``instance``, a stable ``code`` and ``fields``. ``error_codes`` lists the
+codes.
 """
 
 from collections.abc import Mapping
@@ -46,7 +47,7 @@ _DRF_CODES: list[tuple[type[drf.APIException], str]] = [
 
 @dataclass(frozen=True)
 class Problem:
-    """One error answer: the values of its body, and additional headers."""
+    """A value: one error answer. ``headers`` are additional response headers."""
 
     status: int
     code: str
@@ -55,7 +56,7 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def body(self, instance: str) -> dict[str, Any]:
-        """Return the JSON body: the members of RFC 9457 in its order, then ``code`` and ``fields``.
+        """Return the JSON body: the members of RFC 9457, then ``code`` and ``fields``.
 
         ``instance`` is the requested path.
         """
@@ -71,7 +72,10 @@ class Problem:
 
     @classmethod
     def of(cls, exc: Exception) -> "Problem":
-        """Return the problem for an exception; an unexpected one is logged with an incident id."""
+        """Return the problem for any exception of a view.
+
+        An unexpected exception is logged, and the problem (500) has only the id of the incident.
+        """
         if isinstance(exc, errors.WaypostError):
             found = cls.of_waypost(exc)
         elif isinstance(exc, drf.ValidationError):
@@ -84,11 +88,11 @@ class Problem:
 
     @classmethod
     def of_waypost(cls, exc: errors.WaypostError) -> "Problem | None":
-        """Return the problem for an error of ours, whose message is written for the caller.
+        """Return the problem for a ``WaypostError``, with its message and fields.
 
-        None for an error with a status of 500 or more, except ``Unavailable``.
+        None for an error with a status of 500 or more, except ``Unavailable``: its message is not
+        for callers.
         """
-        # Any other 5xx is an error of the program: its message stays inside.
         if exc.status >= 500 and not isinstance(exc, errors.Unavailable):
             return None
         wait = exc.fields.get("retry_after_seconds")
@@ -97,14 +101,20 @@ class Problem:
 
     @classmethod
     def of_validation(cls, detail: Any) -> "Problem":
-        """Return the problem for a body with wrong fields, which ``fields`` names with reasons."""
+        """Return the problem for a DRF validation error; ``fields`` maps wrong fields to reasons.
+
+        ``detail`` is the ``detail`` of the ``ValidationError``.
+        """
         fields = flattened(detail)
         names = ", ".join(sorted(fields))
         return cls(400, "request.invalid", f"Correct these fields and try again: {names}.", fields)
 
     @classmethod
     def of_drf(cls, exc: drf.APIException) -> "Problem | None":
-        """Return the problem for an exception of DRF; None for one that ``_DRF_CODES`` lacks."""
+        """Return the problem for an exception of DRF; None if its class is not in ``_DRF_CODES``.
+
+        Passes on the headers ``WWW-Authenticate`` and ``Retry-After``, if DRF asks for them.
+        """
         code = next((code for kind, code in _DRF_CODES if isinstance(exc, kind)), None)
         if code is None:
             return None
@@ -119,7 +129,10 @@ class Problem:
 
     @classmethod
     def of_django(cls, exc: Exception) -> "Problem | None":
-        """Return the problem for one of Django's exceptions; None for every other exception."""
+        """Return the problem for an exception that Django raises; None for one that is unexpected.
+
+        Logs when the database does not answer.
+        """
         if isinstance(exc, Http404):
             return cls(404, "missing", _NOT_FOUND)
         if isinstance(exc, django_errors.PermissionDenied):
@@ -136,7 +149,7 @@ class Problem:
 
     @classmethod
     def unexpected(cls, exc: Exception) -> "Problem":
-        """Log an error of the program; return a problem that contains only the incident's id."""
+        """Log ``exc`` with a new incident id; return a problem 500 that shows only this id."""
         incident = ids.new("inc")
         kind = "database" if isinstance(exc, DatabaseError) else "program"
         logger.error("unexpected error in the API", incident=incident, kind=kind, exc_info=exc)
@@ -145,7 +158,11 @@ class Problem:
 
 
 def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
-    """Return ``exc`` as problem+json; log an unexpected one with an incident id."""
+    """Return the answer to a request whose view raised ``exc``, in problem+json.
+
+    DRF calls this with the view's ``context``. Marks the request's transaction for rollback. An
+    unexpected exception is logged with an incident id.
+    """
     # DRF's own handler does this too: with ATOMIC_REQUESTS an error must not commit.
     set_rollback()
     problem = Problem.of(exc)
@@ -161,13 +178,17 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
 # Exempt from the CSRF check, which would answer a POST to an unknown path with an HTML page.
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
-    """Answer 404 for every unknown path and any method."""
+    """Answer 404 in problem+json: the view of every path that the API does not have."""
     body = Problem(404, "missing", _NOT_FOUND).body(request.path)
     return JsonResponse(body, status=404, content_type=MEDIA_TYPE)
 
 
 def flattened(detail: Any, path: str = "") -> dict[str, list[str]]:
-    """Return DRF's nested error details as {"a.b.0": [reason, ...]}."""
+    """Return DRF's nested error details as a flat mapping, such as {"a.b.0": [reason, ...]}.
+
+    ``path`` is the prefix of all names, the place of ``detail`` in the body. Errors of no single
+    field stand under ``path`` itself, or under ``body`` if it is empty.
+    """
     if isinstance(detail, Mapping):
         pairs = [(str(name), value) for name, value in detail.items()]
     elif isinstance(detail, list) and any(isinstance(item, dict | list) for item in detail):

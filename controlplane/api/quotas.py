@@ -1,4 +1,4 @@
-"""A tenant's limits and how much of each is used, for ``api.tenants`` and ``api.staff_tenants``."""
+"""Lists a tenant's limits and how much of each is used, for tenants and for staff."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tenants.models import Tenant
 
 
 class QuotaSerializer(serializers.Serializer[Any]):
-    """One limited resource; ``limit`` is null where there is no limit."""
+    """A resource of a tenant: its limit (null: no limit), and how much the tenant uses."""
 
     resource = serializers.CharField()
     title = serializers.CharField()
@@ -25,7 +25,15 @@ class QuotaSerializer(serializers.Serializer[Any]):
 
 
 def rows(tenant: Tenant) -> list[dict[str, Any]]:
-    """Return every resource with its limit and usage, in a constant number of queries."""
+    """Return a body of ``QuotaSerializer`` for each resource that is limited per tenant.
+
+    The limit is that in force: from an override, else from the plan; None means no limit. The use
+    of a monthly resource is that of the current month in the tenant's billing time zone. Takes a
+    constant number of queries.
+
+    Raises:
+        NoPlan: the tenant has no plan.
+    """
     limits = admission.limits(tenant)
     month = periods.month_of(timezone.now(), tenant.billing_time_zone)
     figures = reading.by_space(tenant.pk, month.starts_at, month.ends_at)

@@ -1,8 +1,8 @@
 """The OpenAPI 3.1 document: built from the views, with the errors that all of them share.
 
-It is served at /api/v1/openapi.json and committed as docs/openapi.json. ``make openapi`` writes the
-file; a test fails when the two differ. A method's docstring is the operation's description there,
-and a serializer's docstring is the description of its schema.
+The API serves the document at /api/v1/openapi.json. ``make openapi`` writes it to
+docs/openapi.json, which is committed; a test fails when the two differ. The docstring of a view's
+method is the description of an operation in it, and the docstring of a serializer that of a schema.
 """
 
 import functools
@@ -67,8 +67,9 @@ def describe(
 ) -> Callable[[View], View]:
     """Return a decorator that documents a method of a view in the OpenAPI document.
 
-    ``response`` is the body of an answer with ``status``, or a dict that maps statuses to bodies.
-    ``more`` goes to drf-spectacular's ``extend_schema``.
+    The operation id is made from ``summary``, so each operation needs another summary. ``request``
+    and ``response`` are serializers. ``response`` is the body of an answer with ``status``, or a
+    mapping of statuses to bodies. ``more`` goes to drf-spectacular's ``extend_schema``.
     """
     return extend_schema(
         # Generated clients name their methods after the operation id. drf-spectacular would derive
@@ -85,7 +86,10 @@ def describe(
 
 
 def page_of(item: type[serializers.BaseSerializer[Any]]) -> serializers.Serializer[Any]:
-    """Return the schema of a page whose items are described by the serializer ``item``."""
+    """Return the documentation of a page, {items, next}, whose items the serializer ``item`` makes.
+
+    For ``describe`` only: it serializes nothing.
+    """
     # Each page needs a name of its own, because the document refers to schemas by name.
     name = item.__name__.removesuffix("Serializer")
     return inline_serializer(
@@ -100,9 +104,10 @@ def page_of(item: type[serializers.BaseSerializer[Any]]) -> serializers.Serializ
 
 
 def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add the schema ``Problem``, and a tag and error responses to every operation.
+    """Add the schema ``Problem`` to the document, and a tag and error responses to each operation.
 
-    A post-processing hook of drf-spectacular: it changes and returns ``result``.
+    A post-processing hook of drf-spectacular: ``result`` is the document, which it changes and
+    returns.
     """
     result["components"]["schemas"]["Problem"] = problem_schema()
     for path, operations in result["paths"].items():
@@ -122,9 +127,10 @@ def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def tag_of(path: str) -> str:
-    """Return the group of an operation: the noun after the tenant in its path, or the first noun.
+    """Return the tag of an operation, which groups operations: a noun of its path.
 
-    For example ``invoices`` for /api/v1/tenants/{tenant}/invoices/{invoice}.
+    Below a tenant it is the noun after the tenant, else the first noun: ``invoices`` for
+    /api/v1/tenants/{tenant}/invoices/{invoice}, ``staff`` for /api/v1/staff/catalog.
     """
     # The first three parts are "", "api" and "v1".
     nouns = [part for part in path.split("/")[3:] if part and not part.startswith("{")]
@@ -133,9 +139,10 @@ def tag_of(path: str) -> str:
 
 
 def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[int]:
-    """Return the error statuses to document for an operation, sorted.
+    """Return the sorted error statuses to document for an operation.
 
-    They are derived from its path, method and parameters, so it may never send some of them.
+    They are guessed from its path, method and parameters, so it may never send some of them.
+    ``operation`` is its part of the OpenAPI document.
     """
     headers = {p["name"] for p in operation.get("parameters", []) if p["in"] == "header"}
     found = [400, 500, 503]
@@ -153,7 +160,7 @@ def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[in
 
 
 def problem_schema() -> dict[str, Any]:
-    """Return the schema of an error body; its description lists all codes."""
+    """Return the OpenAPI schema of a problem+json body; its description lists all error codes."""
     listed = "\n".join(f"* `{c.code}` ({c.status}): {c.title}" for c in error_codes.CODES)
     text = {"type": "string"}
     return {
@@ -188,29 +195,35 @@ def problem_schema() -> dict[str, Any]:
 
 @functools.cache
 def document() -> dict[str, Any]:
-    """Return the OpenAPI document as a dictionary; each process builds it once."""
+    """Return the OpenAPI document as nested dictionaries.
+
+    A process builds it once. All callers get the same object, so do not change it.
+    """
     generator: Any = SchemaGenerator  # untyped in the library
     built: dict[str, Any] = generator().get_schema(public=True)
     return built
 
 
 def serve(request: HttpRequest) -> HttpResponse:
-    """Answer with the OpenAPI document."""
+    """Answer with the OpenAPI document as JSON; no login is needed."""
     return JsonResponse(document(), json_dumps_params={"indent": 2})
 
 
 def serve_codes(request: HttpRequest) -> HttpResponse:
-    """Answer with every error code, its status and its title."""
+    """Answer with {items: every error code, its status and its title}; no login is needed."""
     return JsonResponse({"items": [code._asdict() for code in error_codes.CODES]})
 
 
 def query(name: str, text: str, choices: list[str] | None = None) -> OpenApiParameter:
-    """Return the documentation of a query parameter; ``choices`` are its possible values."""
+    """Return the documentation of the optional query parameter ``name``, a text.
+
+    ``text`` describes it, and ``choices`` are its possible values (None: any).
+    """
     return OpenApiParameter(name, str, description=text, enum=choices)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
-    """Documents ``TokenAuthentication``. drf-spectacular finds the subclasses of its extensions."""
+    """Documents ``TokenAuthentication``. drf-spectacular finds this class by its base class."""
 
     target_class = "controlplane.api.authentication.TokenAuthentication"
     name = "bearer"

@@ -11,17 +11,17 @@ from tenants.models import Role
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Input that refuses unknown fields, so that a misspelled one is not silently ignored."""
+    """The base class of request bodies. It refuses unknown fields, such as misspelled ones."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the validated values.
+        """Return the validated values of ``data``.
 
         Raises:
-            ValidationError: {field: [reason]}.
+            ValidationError: {field: [reason]}: values are wrong or, if none is, fields are unknown.
         """
         values = super().to_internal_value(data)
-        # Unknown names are reported only when all values are right, because DRF has raised for
-        # wrong values above.
+        # Unknown fields are reported only when all values are right: for a wrong value, DRF has
+        # raised above.
         unknown = sorted(set(data) - set(self.fields))
         if unknown:
             known = ", ".join(self.fields)
@@ -54,17 +54,20 @@ class ConditionSerializer(serializers.Serializer[Any]):
     since = serializers.DateTimeField()
 
     def get_detail(self, condition: Condition) -> str:
-        """Return the detail if the caller is staff: views pass ``for_caller`` as context."""
+        """Return the condition's detail if the caller is staff; empty for everybody else.
+
+        It is also empty if the view did not pass ``for_caller`` as the serializer's context.
+        """
         return condition.get("detail", "") if self.context.get("is_staff") else ""
 
 
 def for_caller(request: Request) -> dict[str, Any]:
-    """Return the context of serializers of reconciled objects: what the caller may read of them."""
+    """Return the context with which serializers of spaces, addresses and users show staff more."""
     return {"is_staff": bool(request.user.is_staff)}
 
 
 class ReconciledSerializer(serializers.Serializer[Any]):
-    """The fields that spaces, addresses and messaging users share."""
+    """The base of spaces, addresses and messaging users: the fields that they share."""
 
     phase = serializers.CharField()
     generation = serializers.IntegerField()
@@ -84,7 +87,7 @@ class StepSerializer(serializers.Serializer[Any]):
 
 
 class OperationSerializer(serializers.Serializer[Any]):
-    """A long-running request: poll it until ``state`` is Succeeded or Failed."""
+    """A long-running change that was accepted: poll it until ``state`` is Succeeded or Failed."""
 
     id = serializers.CharField()
     kind = serializers.CharField()
@@ -102,5 +105,5 @@ class OperationSerializer(serializers.Serializer[Any]):
 
 
 def role_field() -> serializers.ChoiceField:
-    """Return a field that accepts the role of a member or of a token, such as ``viewer``."""
+    """Return a required field that accepts a role in a tenant (``Role``), such as ``viewer``."""
     return ChoiceOf(Role.choices)

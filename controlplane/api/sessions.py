@@ -1,6 +1,6 @@
 """/signup, /session, /me: signup, login and logout, and who the caller is.
 
-``waypost login`` posts email and password to /session and stores the token of the answer.
+``waypost login`` posts email and password to /session and stores the token in the answer.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ from tenants.models import User
 
 
 class PasswordsOff(Denied):
-    """Local accounts are disabled: people log in through the identity provider only."""
+    """Local accounts are disabled: people log in through the identity provider, in the portal."""
 
     code = "local_accounts.disabled"
 
@@ -38,7 +38,10 @@ class NotAPersonsToken(Conflict):
 
 
 class SignupSerializer(StrictSerializer):
-    """A new customer: the person's account and the tenant."""
+    """A new customer: the account of a person, and a tenant for the organization.
+
+    An empty or absent `plan` chooses the plan with the lowest monthly fee.
+    """
 
     # The email is also the user name, whose column holds 150 characters.
     email = serializers.EmailField(max_length=150)
@@ -48,7 +51,7 @@ class SignupSerializer(StrictSerializer):
 
 
 class CredentialsSerializer(StrictSerializer):
-    """A local account's email and password."""
+    """The email and the password of a local account."""
 
     email = serializers.EmailField(max_length=150)
     # Not trimmed, because a password may begin or end with a space.
@@ -56,7 +59,7 @@ class CredentialsSerializer(StrictSerializer):
 
 
 class MembershipSerializer(serializers.Serializer[Any]):
-    """A tenant of the caller, and the caller's role in it."""
+    """A tenant to which the caller belongs, and the caller's role in this tenant."""
 
     slug = serializers.CharField()
     name = serializers.CharField()
@@ -64,7 +67,7 @@ class MembershipSerializer(serializers.Serializer[Any]):
 
 
 class CallerSerializer(serializers.Serializer[Any]):
-    """The caller and its tenants."""
+    """Who the caller is: a person or a tenant's token, with the caller's tenants and roles."""
 
     kind = serializers.ChoiceField(["person", "token"])
     name = serializers.CharField(help_text="A person's email, or a token's name.")
@@ -73,14 +76,14 @@ class CallerSerializer(serializers.Serializer[Any]):
 
 
 class SessionSerializer(CallerSerializer):
-    """A new session: send ``token`` as a bearer token."""
+    """A new token of a person, to send as a bearer token until `expires_at`."""
 
     token = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
 
 class SignupView(PublicView):
-    """Signs up a new person with a new tenant."""
+    """Signs up a new person with a new tenant (POST)."""
 
     @schema.describe(
         "Sign up",
@@ -92,7 +95,10 @@ class SignupView(PublicView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Create an account, its tenant and the tenant's plan subscription, and log in."""
+        """Create an account of a person, a tenant that the person owns, and its plan subscription.
+
+        The answer has a token that acts for the person for twelve hours.
+        """
         require_local_accounts()
         serializer = SignupSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -116,7 +122,10 @@ class SessionView(ApiView):
         "Log in", request=CredentialsSerializer, response=SessionSerializer, status=201, auth=[]
     )
     def post(self, request: Request) -> Response:
-        """Return a token that acts for the person for twelve hours."""
+        """Return a new token that acts for the person for twelve hours.
+
+        A change of the password ends the token earlier.
+        """
         require_local_accounts()
         serializer = CredentialsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -132,7 +141,10 @@ class SessionView(ApiView):
 
     @schema.describe("Log out", status=204)
     def delete(self, request: Request) -> Response:
-        """Invalidate the token of this request, or end the portal's session that it uses."""
+        """Invalidate the person's token, or end the portal's session, that this request uses.
+
+        A tenant's token is refused (409): revoke it in the tenant's list of tokens.
+        """
         if request.auth is None:
             # The session at the identity provider stays. Only a browser can end it: it follows the
             # redirect of the portal's log-out form.
@@ -144,33 +156,40 @@ class SessionView(ApiView):
         return Response(status=204)
 
     def get_permissions(self) -> list[Any]:
-        """Return no permissions for POST, because who logs in is anonymous; else the usual ones."""
+        """Return the permission checks of this request: none for POST, which needs no login."""
         return [] if self.request.method == "POST" else [*super().get_permissions()]
 
 
 class MeView(ApiView):
-    """Shows who the caller is."""
+    """Answers who the caller is (GET)."""
 
     @schema.describe("Say who I am", response=CallerSerializer)
     def get(self, request: Request) -> Response:
-        """Return the caller, its tenants and its role in each."""
+        """Return the caller, the caller's tenants and the role in each of them."""
         return Response(caller_body(authentication.caller(request)))
 
 
 def require_local_accounts() -> None:
-    """Raise PasswordsOff if local accounts are disabled."""
+    """Check that people may sign up and log in with a password.
+
+    Raises:
+        PasswordsOff: ``LOCAL_ACCOUNTS_ENABLED`` is off.
+    """
     if not settings.LOCAL_ACCOUNTS_ENABLED:
         raise PasswordsOff("Log in through your identity provider in the portal.")
 
 
 def new_session(user: User) -> dict[str, Any]:
-    """Issue a token of ``user``; return the body that ``SessionSerializer`` describes."""
+    """Issue a new token of ``user``; return the body that ``SessionSerializer`` describes.
+
+    The caller must have authenticated the user.
+    """
     token, expires_at = person_tokens.issue(user, timezone.now())
     return {**caller_body(user), "token": token, "expires_at": expires_at}
 
 
 def caller_body(caller: User | TokenPrincipal) -> dict[str, Any]:
-    """Return the body that ``CallerSerializer`` describes: the caller and its tenants."""
+    """Return the body that ``CallerSerializer`` describes, for ``caller``."""
     is_token = isinstance(caller, TokenPrincipal)
     return {
         "kind": "token" if is_token else "person",
@@ -181,7 +200,10 @@ def caller_body(caller: User | TokenPrincipal) -> dict[str, Any]:
 
 
 def memberships_of(caller: User | TokenPrincipal) -> list[dict[str, str]]:
-    """Return the tenants of ``caller`` with the caller's role in each, ordered by slug."""
+    """Return {slug, name, role} of each tenant of ``caller``, ordered by slug.
+
+    ``role`` is the caller's role in the tenant. A tenant's token has exactly one tenant.
+    """
     # A token belongs to one tenant and has, like a membership, a tenant and a role.
     rows = [caller.token] if isinstance(caller, TokenPrincipal) else queries.tenants_of(caller)
     found = [{"slug": row.tenant.slug, "name": row.tenant.name, "role": row.role} for row in rows]

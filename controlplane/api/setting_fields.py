@@ -1,4 +1,7 @@
-"""The fields of an address's settings, generated from the registry for ``api.addresses``."""
+"""Serializer fields for the settings of an address, made from the registry of settings.
+
+``api.addresses`` adds them to its serializers. The registry is ``core.address_types.SETTINGS``.
+"""
 
 from typing import Any
 
@@ -12,20 +15,20 @@ Field = serializers.Field[Any, Any, Any, Any]
 
 
 def input_fields() -> dict[str, Field]:
-    """Return one field for each setting, by name, for the desired state that a client sends."""
+    """Return {name: field} for each setting, for the desired state that a client sends."""
     return {setting.name: input_field(setting) for setting in SETTINGS}
 
 
 def output_fields() -> dict[str, Field]:
-    """Return one field for each setting, by name, for an address that the API shows."""
+    """Return {name: field} for each setting, for an address that the API shows."""
     return {setting.name: output_field(setting) for setting in SETTINGS}
 
 
 def input_field(setting: Setting) -> Field:
-    """Return a field that accepts the setting's value.
+    """Return a field that accepts a value of ``setting`` in a request.
 
-    An absent value, or null for a number, means that the plan's value applies. An absent or empty
-    name means none.
+    An absent or null number is None: the plan's value applies. An absent text is empty: the
+    setting has its default; where it names another address, there is none.
     """
     number = setting.value
     if isinstance(number, Whole):
@@ -66,7 +69,7 @@ def _where(setting: Setting) -> str:
 
 
 def output_field(setting: Setting) -> Field:
-    """Return a field that reads the setting from a row of ``Address``."""
+    """Return a read-only field that takes the value of ``setting`` from a row of ``Address``."""
     if isinstance(setting.value, Whole):
         return serializers.IntegerField(
             allow_null=True, help_text=f"{setting.help_text} Null: the plan's value."

@@ -13,17 +13,19 @@ from tenants.permissions import Permission
 
 
 class SpaceEventsView(TenantView):
-    """The changes of one space, as server-sent events."""
+    """Opens a stream of server-sent events about the changes of one space (GET)."""
 
     needs = {"GET": Permission.VIEW}
 
     @schema.describe("Watch a space", response={(200, "text/event-stream"): OpenApiTypes.STR})
     def get(self, request: Request, tenant: str, space: str) -> HttpResponse:
-        """Stream the changes of the space: read it when the stream is open, and at each event.
+        """Stream the changes of the space as server-sent events.
 
-        Events: `open` once; `space` with phase and generations; `addresses`, `users` and
-        `operations` when one of them has changed; `missed` after changes may have been lost; `end`
-        when the caller may no longer read the space.
+        Read the space when the stream is open, and again at each event. Events: `open` once;
+        `space` with phase and generations; `addresses`, `users` and `operations` when one of them
+        has changed; `missed` after changes may have been lost; `end` when you may no longer read
+        the space. Connect again when the stream ends, which it does after an hour at the latest.
+        Too many open streams are refused (429).
         """
         row = queries.get_space(self.tenant, space)
         event_streams.require_free(request, self.tenant.pk)

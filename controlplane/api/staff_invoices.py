@@ -1,4 +1,4 @@
-"""/staff/invoices: the operator lists, closes, approves and issues invoices, records payments."""
+"""/staff/invoices: staff list, close, approve and issue invoices, and record payments."""
 
 from typing import Any
 
@@ -18,19 +18,22 @@ from tenants import queries
 
 
 class CloseNowSerializer(StrictSerializer):
-    """The tenant whose running period closes."""
+    """The slug of the tenant whose running billing period is to be closed."""
 
     tenant = serializers.CharField(max_length=63)
 
 
 class ApproveSerializer(StrictSerializer):
-    """An optional reason for the approval."""
+    """An optional reason for the approval, which the audit log shows."""
 
     reason = serializers.CharField(max_length=1000, required=False, default="")
 
 
 class PaymentCreateSerializer(StrictSerializer):
-    """A received payment. ``source`` and ``reference`` together identify it."""
+    """A received payment, in minor units of the invoice's currency.
+
+    `source` and `reference` together identify the payment.
+    """
 
     amount_minor = serializers.IntegerField(min_value=1, max_value=10**15)
     source = serializers.CharField(  # type: ignore[assignment]  # Field has an attribute of this name
@@ -41,7 +44,7 @@ class PaymentCreateSerializer(StrictSerializer):
 
 
 class PaymentSerializer(serializers.Serializer[Any]):
-    """A recorded payment."""
+    """A recorded payment of an invoice, in minor units of the invoice's currency."""
 
     source = serializers.CharField()  # type: ignore[assignment]  # as above
     reference = serializers.CharField()
@@ -52,20 +55,20 @@ class PaymentSerializer(serializers.Serializer[Any]):
 
 
 class StaffInvoiceSerializer(InvoiceSerializer):
-    """An invoice and its tenant."""
+    """An invoice of any tenant; `tenant` is the slug."""
 
     tenant = serializers.CharField(source="tenant.slug")
 
 
 # Not a StrictSerializer: the query also has the parameters ``limit`` and ``cursor``.
 class StaffInvoicesQuerySerializer(serializers.Serializer[Any]):
-    """The filter of the list of invoices."""
+    """The query parameter that filters the list of invoices by state; absent means all."""
 
     state = ChoiceOf(Invoice.State.choices, required=False)
 
 
 class StaffInvoicesView(StaffView):
-    """The invoices of all tenants."""
+    """Lists the invoices of all tenants (GET)."""
 
     @schema.describe(
         "List all invoices",
@@ -73,7 +76,7 @@ class StaffInvoicesView(StaffView):
         parameters=[*schema.PAGE, schema.query("state", "One state only.", Invoice.State.values)],
     )
     def get(self, request: Request) -> Response:
-        """Return the invoices, newest period first."""
+        """Return the invoices of all tenants, or those in one state, newest period first."""
         serializer = StaffInvoicesQuerySerializer(data=request.query_params)
         serializer.is_valid(raise_exception=True)
         rows = Invoice.objects.filter(**serializer.validated_data).select_related("tenant")
@@ -84,7 +87,7 @@ class StaffInvoicesView(StaffView):
 
 
 class CloseNowView(StaffView):
-    """Closes a running period before its end."""
+    """Begins to close a tenant's running period before its end (POST)."""
 
     @schema.describe(
         "Close a tenant's running period now",
@@ -95,9 +98,10 @@ class CloseNowView(StaffView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """End the tenant's billing period at this instant and close it, without the grace period.
+        """End the tenant's billing period at this instant and begin to close it at once.
 
-        The next period begins here. ``subject_id`` of the operation is the id of the invoice.
+        There is no grace period. The next period begins at this instant. `subject_id` of the
+        operation is the id of the invoice, which becomes a draft or is held.
         """
         serializer = CloseNowSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -107,7 +111,7 @@ class CloseNowView(StaffView):
 
 
 class CloseAgainView(StaffView):
-    """Closes the period of a held or draft invoice again."""
+    """Begins to close the period of a held or draft invoice again (POST)."""
 
     @schema.describe(
         "Close a held or draft invoice again",
@@ -117,9 +121,10 @@ class CloseAgainView(StaffView):
     )
     @idempotent
     def post(self, request: Request, invoice: str) -> Response:
-        """Validate and price the period again, without the grace period.
+        """Begin to validate and price the period of the invoice again, without the grace period.
 
-        For a held invoice after its cause was corrected, or for a draft that must be made again.
+        Use it for a held invoice after its cause was corrected, or for a draft that must be made
+        again. `invoice` is the id. An approved or issued invoice is refused (409).
         """
         row = find_invoice(invoice)
         _, operation = invoice_closing.request_close(
@@ -133,13 +138,16 @@ class CloseAgainView(StaffView):
 
 
 class ApproveView(StaffView):
-    """Approves a draft."""
+    """Approves a draft invoice (POST)."""
 
     @schema.describe(
         "Approve an invoice", request=ApproveSerializer, response=StaffInvoiceSerializer
     )
     def post(self, request: Request, invoice: str) -> Response:
-        """Approve the draft. Approving again changes nothing."""
+        """Approve the draft invoice with this id. Approving again changes nothing.
+
+        It is refused (409) while the previous invoice of the same month is not approved.
+        """
         serializer = ApproveSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         reason = serializer.validated_data["reason"]
@@ -148,21 +156,24 @@ class ApproveView(StaffView):
 
 
 class IssueView(StaffView):
-    """Issues an approved invoice."""
+    """Issues an approved invoice (POST)."""
 
     @schema.describe("Issue an invoice", response=StaffInvoiceSerializer)
     def post(self, request: Request, invoice: str) -> Response:
-        """Give the invoice its number and post it to the ledger. Issuing again changes nothing."""
+        """Give the approved invoice with this id its number, and post it to the ledger.
+
+        Credit of the tenant settles as much of the total as it can. Issuing again changes nothing.
+        """
         row = issuing.issue(invoice=find_invoice(invoice), by=self.actor)
         return Response(StaffInvoiceSerializer(row).data)
 
 
 class PaymentsView(StaffView):
-    """The payments of an invoice."""
+    """Lists the payments of an invoice (GET) and records one (POST)."""
 
     @schema.describe("List payments", response=PaymentSerializer(many=True))
     def get(self, request: Request, invoice: str) -> Response:
-        """Return the payments in the order in which they were recorded."""
+        """Return the payments of the invoice with this id, in the order of their recording."""
         rows = find_invoice(invoice).payments.order_by("id")
         return Response(PaymentSerializer(rows, many=True).data)
 
@@ -170,7 +181,11 @@ class PaymentsView(StaffView):
         "Record a payment", request=PaymentCreateSerializer, response=PaymentSerializer, status=201
     )
     def post(self, request: Request, invoice: str) -> Response:
-        """Record a payment. The same source and reference again is the same payment."""
+        """Record a payment of an issued invoice, which becomes paid or partly paid.
+
+        The same source and reference again is the same payment, and changes nothing. More than what
+        is due is refused (409).
+        """
         serializer = PaymentCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = issuing.record_payment(
@@ -180,7 +195,11 @@ class PaymentsView(StaffView):
 
 
 def find_invoice(pk: str) -> Invoice:
-    """Return the invoice with this id, of any tenant. Raises Missing if there is none."""
+    """Return the invoice with the id ``pk``, of any tenant; not by its number.
+
+    Raises:
+        Missing: there is no invoice with this id.
+    """
     row = Invoice.objects.select_related("tenant").filter(pk=pk).first()
     if row is None:
         raise Missing("There is no such invoice.")

@@ -1,4 +1,4 @@
-"""/staff/rollout: the progress of a rollout of brokers and routers, and commands to control it."""
+"""/staff/rollout(s): rollouts of releases of brokers and routers, and commands to control them."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,7 +22,7 @@ _VERBS = {"pause": actions.pause, "resume": actions.resume, "roll-back": actions
 
 
 class ReleaseSerializer(serializers.Serializer[Any]):
-    """One release: the images of brokers and routers."""
+    """One release, with its images of brokers and routers."""
 
     number = serializers.IntegerField()
     broker_image = serializers.CharField()
@@ -30,7 +30,11 @@ class ReleaseSerializer(serializers.Serializer[Any]):
 
 
 class FailureSerializer(serializers.Serializer[Any]):
-    """A space that did not become ready in time; ``reason`` is the message of its condition."""
+    """A space that counts as failed: not ready in time, or unable to start with the release.
+
+    `tenant` is the slug. `reason` is the message of the condition Ready of the space, and empty if
+    the space has become ready since.
+    """
 
     tenant = serializers.CharField()
     space = serializers.CharField()
@@ -38,9 +42,11 @@ class FailureSerializer(serializers.Serializer[Any]):
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """Numbers of spaces by their progress in the rollout.
+    """The numbers of spaces by their progress in the rollout.
 
-    ``total`` also counts new spaces that are not up yet, which no other number counts.
+    `done` run the release. `waiting` have not got it yet, or were down when they got it. `changing`
+    have got it and may still become ready in time. `failed` did not, or cannot start with it.
+    `total` also counts new spaces that were never ready, which no other number counts.
     """
 
     total = serializers.IntegerField()
@@ -51,7 +57,10 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class RolloutSerializer(serializers.Serializer[Any]):
-    """The latest rollout: its release, its state, and how far it is."""
+    """The latest rollout: its release, its state, its progress and its failed spaces.
+
+    `former` is the release to which a roll-back would go; null if there is none.
+    """
 
     state = serializers.ChoiceField(Rollout.State.choices)
     reason = serializers.CharField()
@@ -77,13 +86,13 @@ class PastRolloutSerializer(serializers.Serializer[Any]):
 
 
 class SteerSerializer(StrictSerializer):
-    """The reason of a command, for the audit log."""
+    """An optional reason for the command, which the audit log and the rollout show."""
 
     reason = serializers.CharField(max_length=1000, required=False, allow_blank=True, default="")
 
 
 class RolloutsView(StaffView):
-    """All rollouts."""
+    """Lists all rollouts (GET)."""
 
     @schema.describe(
         "List rollouts",
@@ -91,7 +100,7 @@ class RolloutsView(StaffView):
         parameters=schema.PAGE,
     )
     def get(self, request: Request) -> Response:
-        """Return the rollouts, newest first."""
+        """Return all rollouts, open and ended ones, newest first."""
         rows = Rollout.objects.select_related("release")
         # Ids rise with time and are unique, so no second field is needed.
         page = pagination.page(request, rows, "id", descending=True)
@@ -99,11 +108,11 @@ class RolloutsView(StaffView):
 
 
 class RolloutView(StaffView):
-    """The latest rollout."""
+    """Shows the latest rollout (GET)."""
 
     @schema.describe("Get the rollout", response=RolloutSerializer)
     def get(self, request: Request) -> Response:
-        """Return the rollout that began last; 404 if none ever began."""
+        """Return the rollout that began last, in any state; 404 if none ever began."""
         rollout = rollouts.latest()
         if rollout is None:
             raise Missing("There are no releases: brokers and routers run as local programs.")
@@ -111,16 +120,17 @@ class RolloutView(StaffView):
 
 
 class SteerView(StaffView):
-    """Commands for the rollout: pause, resume, roll back."""
+    """Pauses, resumes or rolls back the latest rollout (POST)."""
 
     @schema.describe(
         "Pause, resume or roll back", request=SteerSerializer, response=RolloutSerializer
     )
     def post(self, request: Request, verb: str) -> Response:
-        """Control the rollout.
+        """Pause, resume or roll back the latest rollout, as `verb` says; return it or the new one.
 
-        ``pause`` changes no further space. ``resume`` continues a paused or stopped rollout, and
-        failed spaces get another attempt. ``roll-back`` begins a rollout to the former release.
+        `pause` changes no further space. `resume` continues a paused or stopped rollout, and failed
+        spaces get another attempt. `roll-back` begins a new rollout to the former release. A state
+        that does not allow the command is a 409.
         """
         if verb not in _VERBS:
             raise Missing(f"There is no such command. A rollout accepts: {', '.join(_VERBS)}.")
@@ -131,7 +141,10 @@ class SteerView(StaffView):
 
 
 def rollout_body(rollout: Rollout) -> Any:
-    """Return the body that ``RolloutSerializer`` describes, with progress and failed spaces."""
+    """Return the body that ``RolloutSerializer`` describes, for ``rollout``.
+
+    Progress and failed spaces are computed from the spaces as they are now.
+    """
     now = timezone.now()
     patience = timedelta(seconds=settings.ROLLOUT_PATIENCE_SECONDS)
     fields = {

@@ -17,7 +17,7 @@ from tenants import queries
 from tenants.actions import quota_overrides
 from tenants.models import Tenant
 
-# One query for all tenants of a page; ``get_plan`` reads the attribute.
+# Loads the open subscriptions of all tenants of a page by one query, for ``get_plan``.
 _OPEN = Prefetch(
     "plan_subscriptions",
     PlanSubscription.objects.filter(ends_at__isnull=True).select_related("plan"),
@@ -26,7 +26,7 @@ _OPEN = Prefetch(
 
 
 class StaffTenantSerializer(serializers.Serializer[Any]):
-    """A tenant as operators see it, with its plan."""
+    """A tenant as staff see it; `plan` is the key of its present plan."""
 
     id = serializers.CharField()
     slug = serializers.CharField()
@@ -35,13 +35,19 @@ class StaffTenantSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
     def get_plan(self, tenant: Tenant) -> str:
-        """Return the key of the present plan; empty without one."""
+        """Return the key of the tenant's present plan; empty without one.
+
+        ``tenant`` must come from a query with the prefetch ``_OPEN``; otherwise it is always empty.
+        """
         subscriptions: list[PlanSubscription] = getattr(tenant, "open_subscriptions", [])
         return subscriptions[0].plan.key if subscriptions else ""
 
 
 class OverrideSerializer(StrictSerializer):
-    """A limit that replaces the plan's for one tenant. The audit log records the reason."""
+    """A limit that replaces the plan's limit for one tenant. The audit log records the reason.
+
+    Without `expires_at` it applies until it is removed.
+    """
 
     # Within the 64-bit column. The action refuses more than 2**53, with a reason for the field.
     amount = serializers.IntegerField(min_value=0, max_value=2**62)
@@ -50,7 +56,7 @@ class OverrideSerializer(StrictSerializer):
 
 
 class OverriddenSerializer(serializers.Serializer[Any]):
-    """An override of one limit. It is in force until ``expires_at``; null means for good."""
+    """An override of one limit. It is in force until `expires_at`; null: until it is removed."""
 
     resource = serializers.ChoiceField([resource.value for resource in TENANT_RESOURCES])
     amount = serializers.IntegerField()
@@ -60,14 +66,14 @@ class OverriddenSerializer(serializers.Serializer[Any]):
 
 
 class StaffQuotasSerializer(serializers.Serializer[Any]):
-    """The limits in force, and the overrides that staff have set."""
+    """A tenant's limits in force, and all overrides that staff have set, expired ones included."""
 
     items = quotas.QuotaSerializer(many=True)
     overrides = OverriddenSerializer(many=True)
 
 
 class StaffTenantsView(StaffView):
-    """All tenants."""
+    """Lists all tenants (GET)."""
 
     @schema.describe(
         "List all tenants",
@@ -75,7 +81,7 @@ class StaffTenantsView(StaffView):
         parameters=[*schema.PAGE, schema.query("search", "Part of a name or slug.")],
     )
     def get(self, request: Request) -> Response:
-        """Return the tenants ordered by slug."""
+        """Return all tenants, or those whose name or slug contains `search`, ordered by slug."""
         # Without NUL characters, which PostgreSQL refuses in text.
         rows = queries.list_tenants(request.query_params.get("search", "").replace("\x00", ""))
         page = pagination.page(request, rows.prefetch_related(_OPEN), "slug")
@@ -83,11 +89,11 @@ class StaffTenantsView(StaffView):
 
 
 class StaffQuotasView(StaffView):
-    """The limits of one tenant."""
+    """Lists the limits of one tenant and their overrides (GET)."""
 
     @schema.describe("List a tenant's quotas", response=StaffQuotasSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the tenant's limits, usage and overrides."""
+        """Return each limit of the tenant with its present use, and the overrides of limits."""
         row = queries.get_tenant(tenant)
         overrides = QuotaOverride.objects.filter(tenant=row).order_by("resource")
         set_by_staff = OverriddenSerializer(overrides, many=True).data
@@ -95,13 +101,14 @@ class StaffQuotasView(StaffView):
 
 
 class StaffQuotaView(StaffView):
-    """One limit of one tenant."""
+    """Overrides one limit of one tenant (PUT) and removes the override (DELETE)."""
 
     @schema.describe("Override a quota", request=OverrideSerializer, response=OverriddenSerializer)
     def put(self, request: Request, tenant: str, resource: str) -> Response:
-        """Set the limit, until ``expires_at`` or for good. It replaces an earlier override.
+        """Set the tenant's limit of the resource in place of its plan's limit.
 
-        Workers then enforce the tenant's quotas at once.
+        It replaces an earlier override of this resource. Workers then enforce the tenant's quotas
+        at once.
         """
         serializer = OverrideSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -115,7 +122,10 @@ class StaffQuotaView(StaffView):
 
     @schema.describe("Drop an override", status=204)
     def delete(self, request: Request, tenant: str, resource: str) -> Response:
-        """Remove the override, so that the plan's limit applies. Without one, nothing changes."""
+        """Remove the override of the resource, so that the plan's limit applies again.
+
+        Without an override, nothing changes.
+        """
         row = queries.get_tenant(tenant)
         quota_overrides.clear_override(tenant=row, resource=resource, by=self.actor)
         return Response(status=204)

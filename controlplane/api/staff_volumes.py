@@ -1,4 +1,4 @@
-"""/staff/kept-volumes: the volumes that deleted spaces kept, and their release."""
+"""/staff/kept-volumes: volumes of brokers that outlive the deletion of their space."""
 
 from typing import Any
 
@@ -13,9 +13,10 @@ from tenants.models import KeptVolumes
 
 
 class KeptVolumesSerializer(serializers.Serializer[Any]):
-    """The kept volumes of one deleted space.
+    """The kept volumes of the brokers of one deleted space.
 
-    ``released_at`` is when an operator released them, ``gone_at`` when a worker had deleted them.
+    `released_at` is when an operator released the volumes, `gone_at` when a worker had deleted
+    them. `deleted_at` is null while the deletion of the space still runs.
     """
 
     space_id = serializers.CharField()
@@ -27,7 +28,7 @@ class KeptVolumesSerializer(serializers.Serializer[Any]):
 
 
 class KeptVolumesListView(StaffView):
-    """The kept volumes of all deleted spaces."""
+    """Lists the kept volumes of all deleted spaces (GET)."""
 
     @schema.describe(
         "List kept volumes",
@@ -35,19 +36,23 @@ class KeptVolumesListView(StaffView):
         parameters=schema.PAGE,
     )
     def get(self, request: Request) -> Response:
-        """Return kept and released volumes, with the times of release and deletion."""
+        """Return one item per space whose volumes were kept, oldest first.
+
+        Volumes that are released or deleted stay in the list.
+        """
         page = pagination.page(request, KeptVolumes.objects.select_related("space"), "id")
         return Response(pagination.body(page, KeptVolumesSerializer))
 
 
 class ReleaseVolumesView(StaffView):
-    """Releases the kept volumes of one deleted space."""
+    """Releases the kept volumes of one deleted space (POST)."""
 
     @schema.describe("Release kept volumes", response=KeptVolumesSerializer)
     def post(self, request: Request, space: str) -> Response:
         """Release the volumes of a deleted space: a worker deletes them with all messages in them.
 
-        Releasing again changes nothing.
+        `space` is the id of the space, whose deletion must be complete. Releasing again changes
+        nothing.
         """
         # Without an operation to poll: ``gone_at`` shows when the worker has deleted the volumes.
         kept = kept_volumes.release(space_id=space, by=self.actor)

@@ -1,4 +1,4 @@
-"""/tenants: the caller's tenants, their billing details and their plan."""
+"""/tenants: the caller's tenants, with their billing details, plan subscription and quotas."""
 
 from typing import Any
 
@@ -18,14 +18,17 @@ from tenants.permissions import Permission
 
 
 class TenantCreateSerializer(StrictSerializer):
-    """Another tenant of a person who has an account."""
+    """A tenant to create for a person who has an account.
+
+    An empty or absent `plan` chooses the plan with the lowest monthly fee.
+    """
 
     organization = serializers.CharField(max_length=200)
     plan = serializers.CharField(max_length=63, required=False, default="")
 
 
 class TenantSerializer(serializers.Serializer[Any]):
-    """A tenant."""
+    """A tenant; paths name it by its `slug`."""
 
     id = serializers.CharField()
     slug = serializers.CharField()
@@ -34,7 +37,10 @@ class TenantSerializer(serializers.Serializer[Any]):
 
 
 class BillingDetailsSerializer(StrictSerializer):
-    """The buyer on invoices. An invoice is held while one of the first four fields is empty."""
+    """The buyer on invoices. An invoice is held while one of the first four fields is empty.
+
+    Billing months begin at midnight in `billing_time_zone`, an IANA name.
+    """
 
     billing_name = serializers.CharField(max_length=200, allow_blank=True)
     billing_email = serializers.EmailField(allow_blank=True)
@@ -48,13 +54,13 @@ class BillingDetailsSerializer(StrictSerializer):
 
 
 class PlanChoiceSerializer(StrictSerializer):
-    """The plan to subscribe to."""
+    """The key of the plan to subscribe to."""
 
     plan = serializers.CharField(max_length=63)
 
 
 class PlanSubscriptionSerializer(serializers.Serializer[Any]):
-    """The subscription of a tenant to one version of a plan."""
+    """A tenant's subscription to one version of a plan; `plan` is the key of the plan."""
 
     plan = serializers.CharField(source="plan.key")
     version = serializers.IntegerField(source="plan.version")
@@ -63,11 +69,11 @@ class PlanSubscriptionSerializer(serializers.Serializer[Any]):
 
 
 class TenantsView(ApiView):
-    """The caller's tenants."""
+    """Lists the caller's tenants (GET) and creates one (POST)."""
 
     @schema.describe("List my tenants", response=MembershipSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Return the caller's tenants and its role in each. The list has no pages."""
+        """Return the caller's tenants and the caller's role in each. The list has no pages."""
         return Response(memberships_of(authentication.caller(request)))
 
     @schema.describe(
@@ -79,7 +85,7 @@ class TenantsView(ApiView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Create another tenant, with the caller as its owner."""
+        """Create another tenant, with the caller as its owner. A tenant's token cannot do this."""
         serializer = TenantCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
@@ -94,24 +100,24 @@ class TenantsView(ApiView):
 
 
 class TenantDetailView(TenantView):
-    """One tenant."""
+    """Shows one tenant (GET)."""
 
     needs = {"GET": Permission.VIEW}
 
     @schema.describe("Get a tenant", response=TenantSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the tenant. Its plan and its limits are separate resources."""
+        """Return id, slug and name of the tenant. Plan and limits are separate resources."""
         return Response(TenantSerializer(self.tenant).data)
 
 
 class BillingDetailsView(TenantView):
-    """The billing details of a tenant."""
+    """Shows the billing details of a tenant (GET) and replaces them (PUT)."""
 
     needs = {"GET": Permission.VIEW_BILLING, "PUT": Permission.MANAGE_BILLING}
 
     @schema.describe("Get billing details", response=BillingDetailsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the details that the next invoice uses for the buyer."""
+        """Return the details of the buyer as they will be on the next invoice."""
         return Response(BillingDetailsSerializer(self.tenant).data)
 
     @schema.describe(
@@ -120,7 +126,7 @@ class BillingDetailsView(TenantView):
         response=BillingDetailsSerializer,
     )
     def put(self, request: Request, tenant: str) -> Response:
-        """Replace all details. An absent tax id becomes empty, and an absent time zone UTC."""
+        """Replace all billing details. An absent tax id becomes empty, an absent time zone UTC."""
         serializer = BillingDetailsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         details = account_rules.BillingDetails(**serializer.validated_data)
@@ -129,20 +135,23 @@ class BillingDetailsView(TenantView):
 
 
 class PlanSubscriptionView(TenantView):
-    """The plan subscription of a tenant."""
+    """Shows the plan subscription of a tenant (GET) and changes the plan (PUT)."""
 
     needs = {"GET": Permission.VIEW, "PUT": Permission.MANAGE_BILLING}
 
     @schema.describe("Get the plan subscription", response=PlanSubscriptionSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the subscription that is open now."""
+        """Return the subscription of the tenant that is open now."""
         return self.shown()
 
     @schema.describe(
         "Change the plan", request=PlanChoiceSerializer, response=PlanSubscriptionSerializer
     )
     def put(self, request: Request, tenant: str) -> Response:
-        """Change the plan from now on. Refused if the tenant's resources do not fit the plan."""
+        """End the open subscription now and begin one to the newest version of the plan.
+
+        The change is refused if the tenant uses more than the new plan allows.
+        """
         serializer = PlanChoiceSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         plan_subscriptions.change(
@@ -151,18 +160,21 @@ class PlanSubscriptionView(TenantView):
         return self.shown()
 
     def shown(self) -> Response:
-        """Answer with the open subscription; a tenant always has exactly one."""
+        """Return a response with the tenant's open subscription; a tenant has exactly one."""
         found = PlanSubscription.objects.select_related("plan")
         row = found.get(tenant=self.tenant, ends_at__isnull=True)
         return Response(PlanSubscriptionSerializer(row).data)
 
 
 class QuotasView(TenantView):
-    """The limits of a tenant."""
+    """Lists the limits of a tenant (GET)."""
 
     needs = {"GET": Permission.VIEW}
 
     @schema.describe("List quotas", response=quotas.QuotaSerializer(many=True))
     def get(self, request: Request, tenant: str) -> Response:
-        """Return every limited resource: how much is allowed and how much is used."""
+        """Return every resource that is limited per tenant: how much is allowed, and how much used.
+
+        The list has no pages.
+        """
         return Response(quotas.rows(self.tenant))

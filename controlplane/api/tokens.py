@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/tokens: bearer tokens for programs."""
+"""/tenants/{tenant}/tokens: a tenant's bearer tokens, with which programs call the API."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from tenants.permissions import Permission
 
 
 class TokenCreateSerializer(StrictSerializer):
-    """A token to create. Without ``expires_at`` it never expires."""
+    """A token to create. Without `expires_at` it never expires."""
 
     name = serializers.CharField(max_length=100)
     role = role_field()
@@ -26,7 +26,7 @@ class TokenCreateSerializer(StrictSerializer):
 
 
 class TokenSerializer(serializers.Serializer[Any]):
-    """A token without its secret."""
+    """A token of a tenant without its secret; `prefix` is the beginning of the secret."""
 
     id = serializers.IntegerField()
     name = serializers.CharField()
@@ -39,13 +39,13 @@ class TokenSerializer(serializers.Serializer[Any]):
 
 
 class NewTokenSerializer(TokenSerializer):
-    """A token with its secret, which is shown only once."""
+    """A new token. `token` is its secret, which no other answer shows."""
 
     token = serializers.CharField()
 
 
 class TokensView(TenantView):
-    """The tokens of a tenant."""
+    """Lists the tokens of a tenant (GET) and creates one (POST)."""
 
     needs = {"GET": Permission.MANAGE_TOKENS, "POST": Permission.MANAGE_TOKENS}
 
@@ -53,7 +53,7 @@ class TokensView(TenantView):
         "List tokens", response=schema.page_of(TokenSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the tokens that are not revoked, ordered by name."""
+        """Return the tokens that are not revoked, expired ones included, ordered by name."""
         page = pagination.page(request, queries.list_tokens(self.tenant), "name")
         return Response(pagination.body(page, TokenSerializer))
 
@@ -66,7 +66,10 @@ class TokensView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Create a token for a program. Only this answer contains its secret."""
+        """Create a token for a program. Only this answer contains its secret.
+
+        Its role must not have permissions that you lack.
+        """
         serializer = TokenCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         # As for members: a token must not have permissions that its creator lacks.
@@ -78,13 +81,13 @@ class TokensView(TenantView):
 
 
 class TokenView(TenantView):
-    """One token."""
+    """Revokes one token of a tenant (DELETE)."""
 
     needs = {"DELETE": Permission.MANAGE_TOKENS}
 
     @schema.describe("Revoke a token", status=204)
     def delete(self, request: Request, tenant: str, token: int) -> Response:
-        """Revoke the token. It is refused from now on."""
+        """Revoke the token, which is refused from now on. Revoking it again changes nothing."""
         # ``list_tokens`` leaves revoked tokens out; revoking one of these again changes nothing.
         row = self.tenant.api_tokens.filter(pk=token).first()
         if row is None:

@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/usage: metered usage, from the copy of the gold table that invoices use too."""
+"""/tenants/{tenant}/usage: metered usage, from the copy of gold usage that invoices read too."""
 
 import csv
 import io
@@ -26,7 +26,10 @@ METERS = list(meters.METERS)
 
 
 class FigureSerializer(serializers.Serializer[Any]):
-    """The usage of one meter by one address, or by a whole space (``address`` is empty)."""
+    """The usage of one meter by one address; where `address` is empty, by the space itself.
+
+    `quantity` is the sum over the window; of the meter `peak_connections` it is the largest value.
+    """
 
     space_id = serializers.CharField()
     space = serializers.CharField(help_text="The name; a deleted space keeps it.")
@@ -36,7 +39,11 @@ class FigureSerializer(serializers.Serializer[Any]):
 
 
 class UsageSerializer(serializers.Serializer[Any]):
-    """The usage in a window; samples taken before ``as_of`` are counted."""
+    """The usage in a window, as far as samples taken before `as_of` show it.
+
+    `totals` maps each meter to its quantity over all spaces: a sum, or the largest value of
+    `peak_connections`. `as_of` is null before any usage was computed.
+    """
 
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
@@ -46,7 +53,7 @@ class UsageSerializer(serializers.Serializer[Any]):
 
 
 class SeriesQuerySerializer(StrictSerializer):
-    """The query of a series, without its window."""
+    """The query parameters of a usage series, without its window; an empty space means all."""
 
     meter = ChoiceOf(METERS)
     step = ChoiceOf(["hour", "day"], default="hour")
@@ -54,14 +61,14 @@ class SeriesQuerySerializer(StrictSerializer):
 
 
 class PointSerializer(serializers.Serializer[Any]):
-    """One step of a series: when it starts, and the usage in it in base units."""
+    """One step of a series: when the step starts, and the usage in the step in base units."""
 
     at = serializers.DateTimeField()
     quantity = serializers.IntegerField()
 
 
 class SeriesSerializer(serializers.Serializer[Any]):
-    """One meter over time, oldest first; steps without usage are left out."""
+    """The usage of one meter over time, oldest step first; steps without usage are left out."""
 
     meter = serializers.ChoiceField(METERS)
     step = serializers.ChoiceField(["hour", "day"])
@@ -70,13 +77,16 @@ class SeriesSerializer(serializers.Serializer[Any]):
 
 
 class UsageView(TenantView):
-    """The usage of a tenant."""
+    """Answers with the usage of a tenant in a window (GET)."""
 
     needs = {"GET": Permission.VIEW}
 
     @schema.describe("Get usage", response=UsageSerializer, parameters=windows.PARAMETERS)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the totals of the window, and one figure per space, address and meter."""
+        """Return the totals of each meter in the window, and figures per space, address and meter.
+
+        Usage of deleted spaces and addresses is included.
+        """
         window = windows.of(request, self.tenant.billing_time_zone)
         totals = reading.totals(self.tenant.pk, window.starts_at, window.ends_at)
         return Response(
@@ -91,7 +101,7 @@ class UsageView(TenantView):
 
 
 class UsageCsvView(TenantView):
-    """The usage of a tenant as a CSV file."""
+    """Answers with the usage of a tenant in a window as a CSV file (GET)."""
 
     needs = {"GET": Permission.VIEW}
 
@@ -101,7 +111,10 @@ class UsageCsvView(TenantView):
         parameters=windows.PARAMETERS,
     )
     def get(self, request: Request, tenant: str) -> HttpResponse:
-        """Return the figures of the window as CSV with a header line (RFC 4180)."""
+        """Return one line per space, address and meter with usage, as CSV with a header (RFC 4180).
+
+        Names that a spreadsheet could run as a formula are made harmless.
+        """
         window = windows.of(request, self.tenant.billing_time_zone)
         # The id too, because a new space may have the name of a deleted one.
         columns = ["space_id", "space", "address", "meter", "quantity"]
@@ -116,7 +129,7 @@ class UsageCsvView(TenantView):
 
 
 class UsageSeriesView(TenantView):
-    """The usage of one meter over time."""
+    """Answers with the usage of one meter of a tenant over time (GET)."""
 
     needs = {"GET": Permission.VIEW}
 
@@ -131,7 +144,10 @@ class UsageSeriesView(TenantView):
         ],
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return one meter by step: full hours, or days in the tenant's billing time zone."""
+        """Return the usage of one meter in each step of the window, of all spaces or of one.
+
+        A step is a full hour, or a day in the tenant's billing time zone.
+        """
         zone = self.tenant.billing_time_zone
         window = windows.of(request, zone)
         # Without the window's parameters, which the strict serializer would refuse as unknown.
@@ -161,7 +177,10 @@ class UsageSeriesView(TenantView):
 
 
 def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResponse:
-    """Return a download named ``filename``; caches must not store it: it belongs to one tenant."""
+    """Return a response that browsers save as ``filename`` and that caches must not store.
+
+    Not stored, because the content belongs to one tenant.
+    """
     return HttpResponse(
         content,
         content_type=media_type,
@@ -173,10 +192,13 @@ def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResp
 
 
 def figures_of(tenant: Tenant, window: Period) -> list[dict[str, Any]]:
-    """Return one figure per space, address and meter, with the names of the spaces."""
+    """Return a body of ``FigureSerializer`` for each space, address and meter with usage.
+
+    Deleted spaces keep their name; of a space that is unknown, the id takes the place of the name.
+    """
     names = queries.space_names(tenant)
     return [
-        # Usage of a space without a row appears with the space's id as its name.
+        # A usage record may name a space that has no row.
         {**figure._asdict(), "space": names.get(figure.space_id, figure.space_id)}
         for figure in reading.by_address(tenant.pk, window.starts_at, window.ends_at)
     ]

@@ -1,8 +1,8 @@
 """The base classes of all views: they find the caller and the tenant and check the permission.
 
-In ``needs``, a view of a tenant lists the permission that each of its methods requires. A tenant
-that the caller does not belong to is answered with 404. Both are checked here, before a method of
-the view runs.
+All checks run before the method of the view (``get``, ``post`` ...). In ``needs``, a view of a
+tenant lists the permission that each of its methods requires. A tenant to which the caller does not
+belong is answered with 404.
 """
 
 from collections.abc import Mapping
@@ -25,14 +25,22 @@ from tenants.permissions import Permission
 
 
 class ApiView(APIView):
-    """A view of the API for anyone who is logged in."""
+    """The base class of all views. Itself, it serves every caller who is logged in.
+
+    ``actor`` is the caller as the actor of audit events.
+    """
 
     # Without OPTIONS, which DRF would answer with a description of the serializers.
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     actor: Actor
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Set the actor; refuse names with NUL, which PostgreSQL does not accept in text."""
+        """Authenticate the caller and set ``actor``. DRF calls this before the method of the view.
+
+        Raises:
+            NotAuthenticated: the view requires a login and there is none.
+            Missing: a name in the path has a NUL, which PostgreSQL does not accept in text.
+        """
         super().initial(request, *args, **kwargs)
         if any("\x00" in str(value) for value in kwargs.values()):
             raise Missing("There is nothing with this name.")
@@ -40,15 +48,16 @@ class ApiView(APIView):
 
 
 class PublicView(ApiView):
-    """A view that needs no login. A token that is sent and not valid is refused (401)."""
+    """The base class of views that need no login. If a token is sent, it must be valid (401)."""
 
     permission_classes = [drf_permissions.AllowAny]
 
 
 class TenantView(ApiView):
-    """A view of one tenant.
+    """The base class of views of one tenant, whose slug is ``tenant`` in the path.
 
-    ``tenant`` and ``role``, the caller's role in it, are set before a method runs.
+    ``needs`` maps each HTTP method to the permission that it requires. ``tenant`` and ``role`` (the
+    caller's role in this tenant) are set before the method of the view runs.
     """
 
     needs: ClassVar[Mapping[str, Permission]] = {}
@@ -56,10 +65,10 @@ class TenantView(ApiView):
     role: str
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Set ``tenant`` and ``role``, and check the permission of the method.
+        """Set ``tenant`` and ``role``, and check the permission that ``needs`` has for the method.
 
         Raises:
-            Missing: the caller does not belong to the tenant.
+            Missing: there is no such tenant, or the caller does not belong to it.
             Denied: the caller's role lacks the permission.
         """
         super().initial(request, *args, **kwargs)
@@ -71,20 +80,25 @@ class TenantView(ApiView):
 
 
 class StaffView(ApiView):
-    """A view of the operator. A tenant's token is never staff."""
+    """The base class of views for the operator's staff. A tenant's token is never staff."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raise Missing for everyone but staff, so that they do not see which views exist."""
+        """Check that the caller is staff.
+
+        Raises:
+            NotAuthenticated: nobody is logged in.
+            Missing: the caller is not staff, and must not see which views exist.
+        """
         super().initial(request, *args, **kwargs)
         if not request.user.is_staff:
             raise Missing("There is nothing here that you may see.")
 
 
 def person(request: Request) -> User:
-    """Return the caller of a request if it is a person.
+    """Return the user who sent ``request``; only for views that require a login.
 
     Raises:
-        Denied: the caller is a tenant's token.
+        Denied: the caller is a tenant's token, not a person.
     """
     caller = authentication.caller(request)
     if isinstance(caller, TokenPrincipal):
@@ -93,7 +107,10 @@ def person(request: Request) -> User:
 
 
 def accepted(operation: Operation, tenant: Tenant) -> Response:
-    """Return 202 with the operation, and in ``Location`` the path to poll it."""
+    """Return a response 202 with the operation, whose ``Location`` is the path to poll it.
+
+    ``tenant`` must be the tenant of the operation.
+    """
     # Without a host name, so that it is right behind every proxy.
     location = f"/api/v1/tenants/{tenant.slug}/operations/{operation.pk}"
     body = OperationSerializer(operation).data
@@ -101,10 +118,10 @@ def accepted(operation: Operation, tenant: Tenant) -> Response:
 
 
 def find_tenant(request: Request, slug: str) -> tuple[Tenant, str]:
-    """Return the tenant and the caller's role in it.
+    """Return the tenant with the slug ``slug``, and the role of the request's caller in it.
 
     Raises:
-        Missing: there is no such tenant, or it is somebody else's: both look the same to a caller.
+        Missing: there is no such tenant, or the caller does not belong to it. Both look the same.
     """
     caller = authentication.caller(request)
     if isinstance(caller, TokenPrincipal):

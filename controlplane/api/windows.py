@@ -1,4 +1,4 @@
-"""Windows of time in query strings: [starts_at, ends_at), by default the current month."""
+"""Reads a window of time from a query: [starts_at, ends_at), by default the current month."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +18,7 @@ PARAMETERS = [
 ]
 
 
-# Any instant outside is a mistake. Some arithmetic on time zones overflows near years 1 and 9999.
+# An instant outside is a mistake. Some arithmetic on time zones overflows near years 1 and 9999.
 _EARLIEST, _LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -26,10 +26,10 @@ class InstantField(serializers.DateTimeField):
     """An instant from the year 2000 up to 2200-01-01; a time without an offset is in UTC."""
 
     def to_internal_value(self, value: Any) -> datetime:
-        """Return the instant.
+        """Return the ISO 8601 text ``value`` as an instant.
 
         Raises:
-            ValidationError: it cannot be read, or lies outside the range.
+            ValidationError: ``value`` cannot be read, or lies outside the range of years.
         """
         instant = super().to_internal_value(value)
         if not _EARLIEST <= instant <= _LATEST:
@@ -43,7 +43,10 @@ class _WindowSerializer(StrictSerializer):
 
 
 def of(request: Request, zone: str) -> Period:
-    """Return the window that a request's query selects; months begin at midnight in ``zone``.
+    """Return the window of the query parameters ``starts_at`` and ``ends_at``.
+
+    Without ``starts_at``, the window begins with the current month. Without ``ends_at``, it ends
+    with the month in which it begins. Months begin at midnight in the IANA time zone ``zone``.
 
     Raises:
         ValidationError: an instant cannot be read or is out of range.
@@ -56,7 +59,6 @@ def of(request: Request, zone: str) -> Period:
     }
     serializer = _WindowSerializer(data=given)
     serializer.is_valid(raise_exception=True)
-    # A start alone selects the rest of its month. An end alone begins with the current month.
     starts_at = serializer.validated_data.get("starts_at")
     month = periods.month_of(starts_at or timezone.now(), zone)
     return Period(
@@ -65,7 +67,7 @@ def of(request: Request, zone: str) -> Period:
 
 
 def others(request: Request) -> dict[str, str]:
-    """Return all query parameters except ``starts_at`` and ``ends_at``."""
+    """Return {name: value} of all query parameters except ``starts_at`` and ``ends_at``."""
     return {
         name: value
         for name, value in request.query_params.dict().items()

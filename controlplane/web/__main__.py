@@ -1,7 +1,8 @@
 """Start the web server: ``python -m controlplane.web [--host 127.0.0.1] [--port 8000]``.
 
-The parent process imports Django once and then forks the processes that serve, so they share the
-memory of the code. It starts a process again that ended by itself. SIGTERM and SIGINT stop all.
+The parent process binds the port and imports Django once. It then forks the processes that serve,
+so they share the memory of the code. If one of them ends by itself, the parent starts another.
+SIGTERM or SIGINT to the parent stops all.
 """
 
 import argparse
@@ -13,12 +14,16 @@ import time
 import traceback
 from collections.abc import Callable
 
-# A process that ends is started again at most once in this time.
+# The parent waits for this time before it replaces a process that ended.
 _RESTART_SECONDS = 1.0
 
 
 class Family:
-    """The processes that serve. ``serve`` runs in each of them and returns at its end."""
+    """The child processes of the web server, and the parent's loop over them. Call ``run`` once.
+
+    ``serve`` is called in each child, which ends when it returns. ``serve`` must end at SIGTERM; a
+    child that still runs ``stop_seconds`` later is killed.
+    """
 
     def __init__(self, serve: Callable[[], None], stop_seconds: int) -> None:
         self._serve, self._stop_seconds = serve, stop_seconds
@@ -26,7 +31,11 @@ class Family:
         self._stopping = False
 
     def run(self, processes: int) -> None:
-        """Run ``processes`` processes until a signal stops them."""
+        """Fork ``processes`` children, replace those that end, and return after SIGTERM or SIGINT.
+
+        Returns when all children have ended. Installs signal handlers, so call it in the main
+        thread.
+        """
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, self._stop)
         signal.signal(signal.SIGALRM, self._kill)
@@ -41,7 +50,7 @@ class Family:
                 self._start()
 
     def _start(self) -> None:
-        # No signal between fork and the next lines: it would miss the new process.
+        # Signals wait until the new child is in ``_children``: ``_stop`` would miss it otherwise.
         blocked = {signal.SIGTERM, signal.SIGINT}
         signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
         try:
@@ -88,10 +97,11 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def main() -> None:
-    """Bind the port, import Django, and serve.
+    """Bind the port, import Django, and serve until SIGTERM or SIGINT.
 
     Raises:
-        ImproperlyConfigured: a key is from the source code.
+        ImproperlyConfigured: a setting is invalid, or a secret key is the default from the source
+            code.
     """
     arguments = argparse.ArgumentParser(prog="python -m controlplane.web")
     arguments.add_argument("--host", default="127.0.0.1")
@@ -106,7 +116,8 @@ def main() -> None:
     from controlplane.web.application import Limits
     from controlplane.wsgi import application  # imports every view, before the forks
 
-    # Without Django's cursors and adapters, which do not work with an asynchronous connection.
+    # Only these parameters: Django's also name cursors and adapters, which do not work with an
+    # asynchronous connection.
     names = ("dbname", "user", "password", "host", "port")
     parameters = connection.get_connection_params()
     database = {name: parameters[name] for name in names if name in parameters}

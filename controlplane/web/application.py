@@ -1,8 +1,8 @@
 """The ASGI application: Django's WSGI application in a bounded number of threads.
 
-A thread runs one request, from its complete body to its complete response. It neither waits for
-bytes of a client nor for a client that reads slowly. So the number of database connections is at
-most the number of threads, and one more that ``Changes`` holds.
+A thread runs one request, from its complete body to its complete response. A thread never waits for
+a client that sends or reads slowly. So one process has at most one database connection for each
+thread, and one more for the event streams (``Changes``).
 """
 
 import asyncio
@@ -31,7 +31,12 @@ _IN_MEMORY = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """What one process accepts. ``waiting``: requests that are read and wait for a thread."""
+    """A value: the limits of one process.
+
+    * ``threads``: requests that run in Django at the same time.
+    * ``waiting``: requests that are read and wait for a thread; more are refused (503).
+    * ``body_bytes``, ``body_seconds``: the size of a body, and the time in which it must arrive.
+    """
 
     threads: int = 4
     waiting: int = 200
@@ -41,7 +46,11 @@ class Limits:
 
 @dataclass
 class Answer:
-    """A response of Django: complete, or the beginning of an event stream."""
+    """A response of Django. The receiver closes ``body``, a file at its start.
+
+    ``stream`` is None for a complete response. Otherwise the response only begins an event stream,
+    and ``streams.Listener`` sends ``stream`` and its events.
+    """
 
     status: int
     headers: Headers
@@ -50,7 +59,11 @@ class Answer:
 
 
 class Application:
-    """Serves ``wsgi``. ``changes`` feeds the event streams."""
+    """The ASGI application of one process: it runs the WSGI application ``wsgi`` in threads.
+
+    Create it once; the server calls it for each request. ``changes`` feeds the event streams. The
+    server sets ``stopping`` to end all event streams, and calls ``stop`` last.
+    """
 
     def __init__(self, wsgi: Wsgi, changes: Changes, limits: Limits) -> None:
         self._wsgi, self._changes, self._limits = wsgi, changes, limits
@@ -59,9 +72,13 @@ class Application:
         self.stopping = asyncio.Event()
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
+        """Answer one HTTP request (ASGI); return when the response is sent. Ignores other scopes.
+
+        A request over a limit is answered with problem+json, without Django. A request for an event
+        stream returns when the stream ends.
+        """
         if scope["type"] != "http":
-            return  # no WebSockets; ``controlplane.web.server`` starts and stops the application
+            return  # no WebSockets, and no lifespan: ``controlplane.web.server`` calls ``stop``
         try:
             environ = await self._environ(scope, receive)
             try:
@@ -85,7 +102,10 @@ class Application:
         await listener.serve(receive, send, answer.headers)
 
     async def stop(self) -> None:
-        """Release the threads and the database connection, after the last response."""
+        """Close the connection of ``Changes`` and end the threads. Call it after the last response.
+
+        It does not wait for requests that still run.
+        """
         await self._changes.stop()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -100,7 +120,11 @@ class Application:
         return requests.environ(scope, body, size)
 
     async def _answer(self, environ: dict[str, Any]) -> Answer:
-        """Run Django in a thread, once one is free."""
+        """Return Django's response, made in a thread as soon as one is free.
+
+        Raises:
+            Refused: 503: too many requests wait for a thread already.
+        """
         if self._under_way >= self._limits.threads + self._limits.waiting:
             detail = "The server has too many requests at the moment: try again in a second."
             raise Refused(503, "unavailable", detail)
@@ -141,7 +165,11 @@ class Application:
     async def _may_listen(
         self, environ: dict[str, Any], stream: EventStreamResponse | None
     ) -> bool:
-        """Return whether the caller may still open the same stream."""
+        """Return whether the caller of ``environ`` may still read the space of ``stream``.
+
+        Sends the request through Django again, marked with ``RECHECK``. True also if the server is
+        too busy or Django fails with 5xx, because that says nothing about the caller.
+        """
         with SpooledTemporaryFile() as empty:
             again = {**environ, "wsgi.input": empty, RECHECK: True}
             try:

@@ -1,7 +1,8 @@
 """The changes of spaces, received by one database connection of each process (LISTEN).
 
-Each listener has its own ``Subscription``, which keeps the newest change of each kind. So a client
-that reads slowly costs no more memory, and gets every kind of change once.
+A change is what a database trigger reports: a mapping with ``kind`` and, for some kinds, values.
+Each event stream has its own ``Subscription``, which keeps only the newest change of each kind. So
+a client that reads slowly costs no more memory, and gets the newest change of every kind.
 """
 
 import asyncio
@@ -18,24 +19,31 @@ from controlplane.core.event_streams import CHANNEL
 
 logger = structlog.get_logger(__name__)
 _RETRY_SECONDS = 1.0
-# Sent after the connection was lost: changes may have been missed, so clients read everything.
+# Given to every subscription after the database connection was lost: changes may have been missed,
+# so clients read everything again.
 MISSED: Mapping[str, Any] = {"kind": "missed"}
 
 
 class Subscription:
-    """The changes of one space that a listener has not sent yet."""
+    """A buffer of the changes of one space that its event stream has not sent yet.
+
+    It holds the newest change of each kind. ``Changes`` adds changes, and the stream takes them.
+    """
 
     def __init__(self) -> None:
         self._pending: dict[str, Mapping[str, Any]] = {}
         self._changed = asyncio.Event()
 
     def add(self, change: Mapping[str, Any]) -> None:
-        """Keep a change, in place of an older one of the same kind."""
+        """Keep ``change`` until it is taken, in place of an older change of the same kind."""
         self._pending[str(change["kind"])] = change
         self._changed.set()
 
     async def take(self) -> list[Mapping[str, Any]]:
-        """Wait for changes; return them and forget them."""
+        """Wait until there is a change; return all changes, at most one of each kind.
+
+        They are removed from the subscription.
+        """
         await self._changed.wait()
         self._changed.clear()
         taken, self._pending = list(self._pending.values()), {}
@@ -43,10 +51,11 @@ class Subscription:
 
 
 class Changes:
-    """Distributes the changes of spaces to subscriptions.
+    """Receives the changes of all spaces from the database, and adds them to subscriptions.
 
-    It connects to the database when the first subscription begins. ``parameters`` are those of
-    ``psycopg.connect``.
+    One object serves a whole process, inside its event loop. It connects to the database when the
+    first subscription begins, stays connected until ``stop``, and connects again after a failure.
+    ``parameters`` are those of ``psycopg.connect``.
     """
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
@@ -57,7 +66,10 @@ class Changes:
 
     @contextmanager
     def subscribe(self, space_id: str) -> Iterator[Subscription]:
-        """Yield a subscription to the changes of one space."""
+        """Yield a subscription to the changes of one space, which ends with the context.
+
+        Changes arrive only once ``wait_listening`` returns True.
+        """
         if self._task is None:
             self._task = asyncio.create_task(self._run())
         subscription = Subscription()
@@ -70,7 +82,11 @@ class Changes:
                 del self._subscriptions[space_id]
 
     async def wait_listening(self, seconds: float) -> bool:
-        """Wait until changes are received; return whether they are within ``seconds``."""
+        """Wait, for ``seconds`` at most, until the database connection listens for changes.
+
+        Returns at once if it listens already, and False if it does not listen in time. Call it
+        inside ``subscribe``, which starts the connection.
+        """
         try:
             async with asyncio.timeout(seconds):
                 return await self._listening.wait()
@@ -78,7 +94,7 @@ class Changes:
             return False
 
     async def stop(self) -> None:
-        """Close the database connection."""
+        """Close the database connection, if one was opened. Subscriptions get no more changes."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])

@@ -1,4 +1,4 @@
-"""Requests for Django: reading a body without a thread, and the WSGI environment.
+"""Converts ASGI requests for Django: reads a body without a thread, builds the WSGI environment.
 
 ``controlplane.web.application`` calls both.
 """
@@ -12,12 +12,15 @@ from typing import IO, Any
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
-# Bodies up to this many bytes stay in memory.
+# Bodies up to this many bytes stay in memory, others go to a temporary file.
 _IN_MEMORY = 64 * 1024
 
 
 class Refused(Exception):
-    """A request that is answered without Django."""
+    """The web server refuses a request without Django: over a limit, or too slow.
+
+    The answer is problem+json with ``status``, ``code`` and ``detail``.
+    """
 
     def __init__(self, status: int, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -25,17 +28,20 @@ class Refused(Exception):
 
 
 class Gone(Exception):
-    """The client closed the connection before it had sent the whole request."""
+    """The client closed the connection before it had sent the whole request: nobody to answer."""
 
 
 async def read_body(
     receive: Receive, announced: int, *, limit: int, seconds: float
 ) -> tuple[IO[bytes], int]:
-    """Return the whole body, at its start, and its size in bytes. ``announced`` is Content-Length.
+    """Read the whole body of a request; return a file at its start, and its size in bytes.
+
+    The caller closes the file. ``announced`` is the Content-Length in bytes, 0 if absent.
 
     Raises:
-        Refused: 413: it is larger than ``limit`` bytes. 408: it took longer than ``seconds``.
-        Gone: the client left.
+        Refused: 413: the body is, or is announced to be, larger than ``limit`` bytes. 408: it did
+            not arrive within ``seconds``.
+        Gone: the client closed the connection.
     """
     body = SpooledTemporaryFile(max_size=_IN_MEMORY)  # the caller closes it
     try:
@@ -68,13 +74,18 @@ async def _spool(receive: Receive, announced: int, body: IO[bytes], limit: int) 
 
 
 def header(scope: Mapping[str, Any], name: bytes) -> str:
-    """Return the value of a header; empty if it was not sent. ``name`` is in lower case."""
+    """Return the first value of the header ``name`` (in lower case); empty if it was not sent."""
     found: bytes = next((value for key, value in scope["headers"] if key == name), b"")
     return found.decode("latin-1")
 
 
 def environ(scope: Mapping[str, Any], body: IO[bytes], size: int) -> dict[str, Any]:
-    """Return the WSGI environment (PEP 3333) of a request."""
+    """Return the WSGI environment (PEP 3333) of the ASGI request ``scope``.
+
+    ``body`` is the whole body and ``size`` its length in bytes; the Content-Length that the client
+    sent is ignored. Headers with an underscore in their names are left out. Repeated headers are
+    joined with a comma.
+    """
     server, client = scope.get("server") or ("localhost", 80), scope.get("client") or ("", 0)
     result: dict[str, Any] = {
         "REQUEST_METHOD": scope["method"],

@@ -22,25 +22,29 @@ _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length
 
 
 class TimedProtocol(H11Protocol):
-    """uvicorn's connection, closed if the headers of a request are not complete in time.
+    """One client connection: uvicorn's, with a time limit for the headers of each request.
 
-    uvicorn has a limit only for a connection on which no byte of the next request has arrived.
+    If the headers are not complete after ``HEADER_SECONDS``, it answers 408 and closes the
+    connection. uvicorn itself has a limit only while no byte of the next request has arrived.
     """
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the time for the first request's headers."""
+        """Set up a new connection; start the time limit for the headers of its first request."""
         super().connection_made(transport)
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Read bytes; start or stop the time for headers."""
+        """Process received bytes. The time limit ends once the headers of a request are complete.
+
+        It starts again with the bytes of the next request.
+        """
         super().data_received(data)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the time."""
+        """Clean up after the connection has ended: cancel the time limit."""
         self._stop_watching()
         super().connection_lost(exc)
 
@@ -62,7 +66,10 @@ class TimedProtocol(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server. It also stops when the parent process is gone, and ends event streams."""
+    """uvicorn's server of one process, which also stops when the parent process has ended.
+
+    When it stops, it ends the event streams of ``application``, for which it would wait otherwise.
+    """
 
     def __init__(self, config: uvicorn.Config, application: Application) -> None:
         super().__init__(config)
@@ -70,20 +77,21 @@ class Server(uvicorn.Server):
         self._parent = os.getppid()
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether to stop; uvicorn asks ten times a second."""
+        """Return whether the server must stop; uvicorn calls this ten times a second."""
         return await super().on_tick(counter) or os.getppid() != self._parent
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the event streams, and wait for the other responses."""
+        """End the event streams, wait up to ``STOP_SECONDS`` for other responses, then clean up."""
         self._application.stopping.set()
         await super().shutdown(sockets)
         await self._application.stop()
 
 
 def run(listener: socket.socket, wsgi: Wsgi, database: Mapping[str, Any], limits: Limits) -> None:
-    """Serve requests until SIGTERM or SIGINT, or until the parent process ends.
+    """Serve ``wsgi`` on the socket ``listener`` in this process, and return when it has stopped.
 
-    ``database`` holds the parameters of ``psycopg.connect``.
+    It stops at SIGTERM or SIGINT, or when the parent process has ended. ``database`` holds the
+    parameters of ``psycopg.connect``, for the connection that receives changes of spaces.
     """
     application = Application(wsgi, Changes(database), limits)
     config = uvicorn.Config(

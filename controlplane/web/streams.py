@@ -1,6 +1,6 @@
-"""Serving one event stream to one client, without a thread and without a database connection.
+"""Sends one event stream to one client, without a thread or a database connection of its own.
 
-``controlplane.core.event_streams`` says who may open one.
+``controlplane.core.event_streams`` says who may open a stream.
 """
 
 import asyncio
@@ -15,16 +15,22 @@ from controlplane.core.event_streams import EventStreamResponse
 from controlplane.web.changes import Changes, Subscription
 from controlplane.web.requests import Message, Receive
 
-# A comment this often shows proxies, and this server, that the client is there.
+# A comment is sent this often. It keeps proxies from closing the connection, and shows this server
+# whether the client is still there.
 _ALIVE_SECONDS = 15.0
-# A client that takes no bytes for so long is disconnected.
+# A stream ends if its client takes no bytes for this long.
 _SEND_SECONDS = 20.0
-# Then the client connects again, perhaps to another process: spreads clients after a deployment.
+# A stream ends after this time. The client then connects again, perhaps to another process, which
+# spreads clients over all processes after a deployment.
 _LONGEST_SECONDS = 3600.0
 
 
 class Listener:
-    """One client of an event stream. ``may_listen`` tells whether it still may read the space."""
+    """Sends the event stream that ``response`` begins to one client; call ``serve`` once.
+
+    ``changes`` gives the changes of the space. ``stopping`` ends the stream when it is set. The
+    stream awaits ``may_listen`` every ``EVENT_RECHECK_SECONDS`` and ends when the result is False.
+    """
 
     def __init__(
         self,
@@ -42,13 +48,19 @@ class Listener:
         send: Callable[[Message], Awaitable[None]],
         headers: list[tuple[bytes, bytes]],
     ) -> None:
-        """Send events until the client leaves, may no longer listen, or the server stops."""
+        """Send the response and then events until the stream ends; count it as open meanwhile.
+
+        The stream ends when the client leaves or takes no bytes, when ``may_listen`` is False, when
+        the server stops, or after an hour. ``headers`` are those of the response. ``receive`` and
+        ``send`` are those of ASGI.
+        """
         headers = [(name, value) for name, value in headers if name != b"content-length"]
         with (
             event_streams.counted(self._response.tenant_id),
             self._changes.subscribe(self._response.space_id) as subscription,
         ):
-            # From here on no change is lost: clients read the space when the stream is open.
+            # The response begins only after this: clients read the space when the stream is open,
+            # and a change after that read must not be lost.
             await self._changes.wait_listening(5)
             start = {"type": "http.response.start", "status": 200, "headers": headers}
             await send(start)
@@ -104,6 +116,6 @@ async def _wait_disconnected(receive: Receive) -> None:
 
 
 def _event(change: Mapping[str, Any]) -> bytes:
-    """Return a change as a server-sent event named by its kind."""
+    """Return ``change`` as a server-sent event: its kind is the name, its other values the data."""
     values = {name: value for name, value in change.items() if name != "kind"}
     return f"event: {change['kind']}\ndata: {json.dumps(values)}\n\n".encode()
