@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all router test-kubernetes test-upgrade test-s3 images cover lint format types arch bench \
+.PHONY: help setup demo check test test-all router test-kubernetes test-upgrade test-s3 test-spark images cover lint format types arch bench \
 	bench-kubernetes bench-live bench-messages bench-routers run clean lock openapi
 
 IN_ENV := . .ci/env &&
@@ -29,7 +29,7 @@ demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds
 check: lint types arch  ## Style, types, architecture and unit tests (under 4 min; needs `make setup` once)
 	@$(IN_ENV) pytest tests/unit tests/repo -n 2 --dist loadfile -q
 
-test-all: test images test-s3  ## Everything that runs by itself: the tests, the images, a lakehouse in S3
+test-all: test images test-s3 test-spark  ## Everything that runs by itself: the tests, the images, a lakehouse in S3, Spark in pods
 
 test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses, without)
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
@@ -84,6 +84,11 @@ test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart
 	@.venv/bin/python -m tests.support.charts.tools
 	@.venv/bin/python -m tests.support.kubernetes.definitions
 	@$(IN_ENV) pytest tests/suites/kubernetes tests/suites/charts tests/unit/workers/infra $(ARGS)
+
+test-spark: setup  ## Run the test of Spark whose executors are pods (about 1 min)
+	@.venv/bin/python -m tests.support.kubernetes.server.build
+	@.venv/bin/python -m tests.support.charts.tools
+	@$(IN_ENV) WAYPOST_TEST_SPARK_PODS=1 pytest tests/suites/kubernetes/test_spark.py $(ARGS)
 
 test-s3: setup  ## Run the tests of a lakehouse in an object store, Spark too (fetches 700 MB once)
 	@.venv/bin/python -m controlplane.embedded.artifacts s3
