@@ -1,7 +1,7 @@
 """``manage.py reconcile [--once]``: reconcile due spaces in the foreground, without Celery.
 
-It runs until SIGTERM, which lets the present space finish. With ``--once`` it also ends as soon as
-no space is due.
+It runs until SIGTERM; the space that it is reconciling then is finished. With ``--once`` it also
+ends as soon as no space is due.
 """
 
 import signal
