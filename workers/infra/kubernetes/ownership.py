@@ -16,12 +16,12 @@ _OURS = frozenset({FIELD_MANAGER, REPAIRER})
 
 
 def find_appliers(live: Reported | None) -> frozenset[str]:
-    """Return the field managers that use server-side apply on the object; none for None."""
+    """Return the field managers that use server-side apply on the object; empty for None."""
     return frozenset(entry.manager for entry in _entries(live) if entry.operation == "Apply")
 
 
 def list_written(live: Files) -> frozenset[str]:
-    """Return the keys of an object's ``data`` whose present values Waypost wrote.
+    """Return the keys in the ``data`` of a Secret or config map whose values Waypost wrote.
 
     If somebody else edits a value, the API server records that client as its manager instead.
     """
