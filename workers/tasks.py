@@ -38,7 +38,7 @@ def reconcile_due(**_future: str) -> None:
 def roll_out(**_future: str) -> None:
     """Begin a rollout if the configured engine release is new; then take a step of the running one.
 
-    Nothing happens to a paused or stopped rollout, or while another worker takes a step.
+    A paused or stopped rollout gets no step. Nothing happens while another worker runs this task.
     """
     ports = wiring.ports()
     images = release.configured(ports.infra, ports.routing)

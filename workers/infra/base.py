@@ -133,8 +133,8 @@ class InstanceSpec:
 class InstanceStatus:
     """The observed state of an instance.
 
-    * ``running``: the process runs. In a cluster its readiness probe also passes, and the pod is
-      made from the present template.
+    * ``running``: the process runs. In a cluster its readiness probe also passes, and its pod is
+      made from the present template and not being deleted.
     * ``message``: the state in words, for operators.
     * ``boot``: identifies the last incarnation; empty if there is no pod or supervised program yet.
     * ``trouble``: why the instance will not run soon by itself, as the platform reports it; empty
@@ -234,11 +234,12 @@ class Session(Protocol):
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
         """Make the instance run as ``spec`` says; create it if it does not exist.
 
-        Returns the present status, without a wait until the instance is ready. An existing instance
-        restarts if anything but its live files changes. With ``may_restart`` False it does not:
-        then it gets its live files only and keeps everything else, so that it starts as before if
-        it crashes. ``restart_deferred`` in the status is True then. A file that somebody deleted or
-        edited may be restored even so.
+        Returns the present status, without a wait until the instance is ready.
+
+        An existing instance restarts if anything but its live files changes. If such a change is
+        due and ``may_restart`` is False, the instance does not restart. It then gets its live files
+        only and keeps everything else, so that it starts as before if it crashes; the status has
+        ``restart_deferred`` True. A file that somebody deleted or edited may be restored even so.
 
         Raises:
             ValueError: ``spec`` is of another namespace.
@@ -265,7 +266,7 @@ class Session(Protocol):
         ...
 
     def ensure_endpoint(self, instance: str, former_port: int | None = None) -> PublicEndpoint:
-        """Create or update the endpoint through which clients reach ``instance``; return it.
+        """Ensure and return the endpoint (host and port) through which clients reach ``instance``.
 
         ``instance`` is a broker of a brokered space, or a router of a standard space. A cluster has
         one endpoint for all these instances of a space. On a single machine each has its own.

@@ -85,7 +85,8 @@ class CloseConnections(Protocol):
     """A function that closes client connections of one instance; returns how many it closed.
 
     It closes those of the messaging user ``user``, and those in ``ids``. ``ids`` belong to the
-    incarnation ``boot_id``: in another incarnation they are ignored.
+    incarnation ``boot_id``: in another incarnation they are ignored. None means no user, and no
+    check of the incarnation.
 
     Raises:
         Unreachable: the instance does not answer.

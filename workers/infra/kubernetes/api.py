@@ -59,7 +59,7 @@ class _Collection(Part):
 
 
 class Api:
-    """The API of one cluster. Every method is idempotent.
+    """A client of one cluster's API, which may be shared. Every method is idempotent.
 
     Raises:
         InfraError: any method: the API refuses or does not answer.

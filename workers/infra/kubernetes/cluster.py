@@ -67,7 +67,7 @@ class CertificateChoice:
 
 @dataclass(frozen=True, config=_CHECKED)
 class EndpointChoice:
-    """How clients reach spaces.
+    """The installation's settings of how clients reach spaces.
 
     * ``kind``: the name of a row of ``endpoints.registry``. It decides which fields must be set.
     * ``domain``: each space gets the host ``<namespace>.<domain>``. For node ports it is the host

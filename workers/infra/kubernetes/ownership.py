@@ -21,7 +21,7 @@ def find_appliers(live: Reported | None) -> frozenset[str]:
 
 
 def list_written(live: Files) -> frozenset[str]:
-    """Return the keys in the ``data`` of a Secret or config map whose values Waypost wrote.
+    """Return the keys of an object's ``data`` whose present values Waypost wrote.
 
     If somebody else edits a value, the API server records that client as its manager instead.
     """

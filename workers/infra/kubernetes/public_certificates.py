@@ -96,7 +96,9 @@ def build(issuer: Issuer, namespace: Namespace, host: str) -> Certificate:
 
 
 def issued(snapshot: Snapshot, wanted: Certificate) -> GivenCertificate:
-    """Apply the ``Certificate``; return the key pair that cert-manager has issued. Idempotent.
+    """Apply the ``Certificate``; return the key and certificate that cert-manager has issued.
+
+    Idempotent.
 
     Raises:
         CertificateProblem: ``CertManagerMissing``; ``CertificatePending`` until it is issued; or

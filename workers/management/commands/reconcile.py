@@ -1,6 +1,6 @@
 """``manage.py reconcile [--once]``: reconcile due spaces in the foreground, without Celery.
 
-It runs until SIGTERM; the space that it is reconciling then is finished. With ``--once`` it also
+It runs until SIGTERM, and then finishes the space that it is working on. With ``--once`` it also
 ends as soon as no space is due.
 """
 
