@@ -1,1 +1,1 @@
-"""Celery tasks and the code behind them. No other package reaches clusters, routers or brokers."""
+"""Celery tasks, and all code that talks to clusters, routers and brokers."""

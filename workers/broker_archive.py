@@ -1,10 +1,10 @@
-"""Make the class-data archive that halves the start time of brokers on this machine.
+"""Make the class-data archive of Java that halves the start time of brokers on this machine.
 
-``make setup`` runs it (``python -m workers.broker_archive``); an existing archive stays as it is.
-It runs one broker in a temporary folder, sends requests to it so that Java loads the classes of
-TLS, AMQP and management, and stops it. Java writes the archive when the broker exits. Without the
-archive brokers start slower and work the same. Source: JDK 17 ``java`` manual, "Application Class
-Data Sharing".
+``make setup`` runs this module (``python -m workers.broker_archive``); an existing archive stays as
+it is. ``make`` runs one broker in a temporary folder, sends requests so that Java loads the classes
+of TLS, AMQP and management, and stops the broker. Java writes the archive when the broker exits.
+Without the archive brokers start slower and work the same. Source: JDK 17 ``java`` manual,
+"Application Class Data Sharing".
 """
 
 import os
@@ -33,11 +33,13 @@ _START_SECONDS = 60
 
 
 def make(home: Path) -> bool:
-    """Make the archive for the Artemis program at ``home``; return False if it exists already.
+    """Make the archive for the Artemis program in the folder ``home``; return whether it was made.
+
+    False: the archive exists already. The broker plugin's JAR must exist (``broker_plugin.build``).
 
     Raises:
         Unreachable: the broker did not answer within ``_START_SECONDS``.
-        Unavailable: what ``java.find`` raises.
+        Unavailable: this machine has no Java, or none of a supported version.
     """
     wanted = engines.class_data(home)
     if wanted.archive.exists():
@@ -92,7 +94,10 @@ def _run_once(files: InstanceFiles, target: ManagementTarget, class_path: Sequen
 def _exercise(target: ManagementTarget) -> None:
     """Wait until the broker answers, then make Java load the classes that every broker uses.
 
-    It sends a probe message through each kind of address and reads one metering snapshot.
+    This sends a probe message through each kind of address, and reads one metering snapshot.
+
+    Raises:
+        Unreachable: the broker did not answer within ``_START_SECONDS``, or stopped answering.
     """
     deadline = time.monotonic() + _START_SECONDS
     while True:

@@ -1,8 +1,9 @@
 """Build the broker plugin: one JAR from the Java sources in ``messaging/brokers/plugin``.
 
-``make setup`` runs it (``python -m workers.broker_plugin``) before it makes the class-data archive,
-whose class path has the JAR. Each argument is a folder, into which the JAR is also copied. The
-build of the broker's image takes it from there (docs/operate/install.md).
+``make setup`` runs this module (``python -m workers.broker_plugin``) before it makes the class-data
+archive, whose class path has the JAR. Each command-line argument is a folder, into which the JAR is
+also copied as ``waypost-broker.jar``. The build of the broker's image takes the JAR from there
+(docs/operate/install.md).
 
 The Eclipse compiler builds the JAR, so that a machine needs a Java runtime and no JDK. The JAR's
 name has a digest of the sources and of the broker's version. So a changed plugin is another file,
@@ -32,7 +33,9 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def build(home: Path) -> bool:
-    """Build the JAR for the Artemis program at ``home``; return False if it exists already.
+    """Build the JAR for the Artemis program in the folder ``home``; return whether it was built.
+
+    False: a JAR of the same sources and the same version of Artemis exists already.
 
     Raises:
         Unavailable: ``plugin.compile`` (the compiler refuses the sources), ``artifact.missing``

@@ -1,7 +1,8 @@
-"""Close connections of clients that somebody has requested to be closed (``Disconnection``).
+"""Carry out requests to close connections of clients (rows of ``Disconnection``).
 
-``tasks`` calls it. Level-triggered: each call reads what of a request is not done. Whatever step is
-repeated after a worker was killed, a connection that has ended already stays ended.
+``workers.tasks`` calls ``run`` for one request, and ``list_due`` periodically. Each call of ``run``
+goes on with the instances that are not in the row's ``done_on``. If a worker is killed, the next
+call may repeat a step. That does no harm: a connection that has ended stays ended.
 """
 
 import uuid
@@ -23,23 +24,27 @@ from workers.reconcile.ports import Ports
 
 logger = structlog.get_logger(__name__)
 
-SUBJECT = "connections"  # of the operation, as ``tenants.actions.connections`` begins it
+SUBJECT = "connections"  # type of the operations that ``tenants.actions.connections`` begins
 _LEASE_SECONDS = 60
 # An instance that has not answered for so long has most likely lost its clients anyway.
 PATIENCE = timedelta(seconds=60)
 
 
 def list_due() -> Sequence[str]:
-    """Return the ids of the unfinished requests, oldest first."""
+    """Return the ids of the ``Disconnection`` rows that have not ended, oldest first."""
     rows = Disconnection.objects.filter(finished_at__isnull=True).order_by("created_at")
     return list(rows.values_list("id", flat=True))
 
 
 def run(disconnection_id: str, ports: Ports) -> None:
-    """Close the connections of one request, and end its operation. Idempotent.
+    """Close the connections that one ``Disconnection`` names, then end its operation. Idempotent.
 
-    An instance that does not answer is left to the next call. After a minute the operation fails.
-    Does nothing while another worker runs the same request, or after its end.
+    * Only instances that exist on the platform count. The operation succeeds once all of them that
+      are concerned are done.
+    * An instance that does not answer, or where an error occurs, is left to the next call. If one
+      is still left ``PATIENCE`` after the request was created, the operation fails and the request
+      ends.
+    * The call does nothing while another worker runs the same request, or after the request ended.
     """
     name, holder = f"disconnect:{disconnection_id}", uuid.uuid4().hex
     if not leases.acquire(name, holder, _LEASE_SECONDS):
@@ -79,14 +84,17 @@ def _close(row: Disconnection, ports: Ports) -> None:
             troubles[one.id.name] = "Waypost failed there"
             continue
         row.done_on = [*row.done_on, one.id.name]
-        # After each instance, so that a killed worker's successor does not begin again.
+        # After each instance: if this worker is killed, the next one skips the done instances.
         row.save(update_fields=["closed", "done_on", "updated_at"])
         _show(row, troubles)
     _finish(row, troubles, ports)
 
 
 def _serves_clients(instance: InstanceId, row: Disconnection) -> bool:
-    """Return whether clients of the space connect to this kind of instance."""
+    """Return whether clients of the request's space connect to instances of this kind.
+
+    Clients connect to brokers in a brokered space, and to routers in a standard space.
+    """
     serving = "broker" if row.space.type == "brokered" else "router"
     return str(instance.kind) == serving
 

@@ -1,6 +1,6 @@
-"""The names of a space's secrets, and how to reach the management listeners of its instances.
+"""Name the secrets of a space, and find the management listeners of its brokers and routers.
 
-Reconcile passes and metering use the same ``Locator``.
+Reconcile passes, metering, operations on messages and the closing of connections use ``Locator``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,9 @@ _SERVER = "server/"
 
 
 class SecretName(StrEnum):
-    """The names of a space's secrets (``SpaceSecret.name``).
+    """The names of a space's secrets, as stored in ``SpaceSecret.name``.
 
-    ``server`` makes the names of its instances' certificates.
+    The members are the fixed names. ``SecretName.server`` makes the name for each instance.
     """
 
     AUTHORITY = "authority"  # the space's own; signs its certificates, with the exceptions below
@@ -39,12 +39,15 @@ class SecretName(StrEnum):
 
     @staticmethod
     def server(instance: str) -> str:
-        """Return the name of the secret with an instance's server certificate and key."""
+        """Return the name of the secret that holds an instance's server certificate and key."""
         return f"{_SERVER}{instance}"
 
     @staticmethod
     def instance_of(secret: str) -> InstanceId | None:
-        """Return the instance whose server certificate the secret holds; None for other secrets."""
+        """Return the instance whose server certificate the secret named ``secret`` holds.
+
+        None for a secret of another purpose.
+        """
         if not secret.startswith(_SERVER):
             return None
         return InstanceId.find(secret.removeprefix(_SERVER))
@@ -54,7 +57,8 @@ class SecretName(StrEnum):
 class Credentials:
     """What Waypost needs to authenticate at the instances of one space, and to verify them.
 
-    ``authority_pem`` signed the instances' certificates; ``client`` is Waypost's own key pair.
+    ``authority_pem`` is the certificate of the space's authority, which signed the server
+    certificates of the instances. ``client`` is Waypost's own key and certificate in this space.
     """
 
     authority_pem: str
@@ -62,10 +66,11 @@ class Credentials:
 
     @classmethod
     def of(cls, rows: Mapping[str, SpaceSecret]) -> Self:
-        """Return the credentials in ``rows``, the space's secrets by name, decrypted.
+        """Return the credentials in ``rows``, the stored secrets of one space by name.
 
         Raises:
             KeyError: the authority or the control client is missing: no pass has issued it yet.
+            Unavailable: ``secret.key_missing``: the key of the client cannot be decrypted.
         """
         control = rows[SecretName.CONTROL_CLIENT]
         pair = KeyPair(secrets.decrypt(control.sealed), control.public)
@@ -74,7 +79,7 @@ class Credentials:
 
 @dataclass(frozen=True)
 class LocatedInstance:
-    """An instance that the platform reports, and how to reach its management listener."""
+    """An instance that exists on the platform, and ``target``: where its management listener is."""
 
     id: InstanceId
     target: ManagementTarget
@@ -82,10 +87,10 @@ class LocatedInstance:
 
 @dataclass(frozen=True)
 class Locator:
-    """Finds management listeners.
+    """Finds the management listeners of instances, without a connection to them.
 
-    It writes client certificates to ``identities_dir``, because the AMQP library reads them from
-    files only.
+    It writes Waypost's client certificates and keys to ``identities_dir``, because the AMQP library
+    reads them from files only.
     """
 
     infra: Infra
@@ -94,12 +99,13 @@ class Locator:
     def locate(
         self, session: Session, instance: InstanceId, credentials: Credentials
     ) -> ManagementTarget:
-        """Return how to reach an instance of the session's space; the instance need not exist yet.
+        """Return how to reach the management listener of an instance of the session's space.
 
-        Idempotent. It writes the certificates to files, but does not connect.
+        The instance need not exist yet. The call writes the certificates to files, and does not
+        connect. Idempotent.
 
         Raises:
-            InfraError: the platform (cluster or supervisor) does not answer.
+            InfraError: what ``Session.layout_of`` raises, such as on a machine without free ports.
         """
         layout = session.layout_of(instance.kind, instance.name)
         return identities.target(
@@ -113,10 +119,12 @@ class Locator:
     def list_existing(self, space: AddressSpace) -> Sequence[LocatedInstance]:
         """Return the instances of the space that exist on the platform, running or not.
 
-        Empty if the space has no certificates yet: without them no instance was ever started.
+        Empty if the space has no certificates yet: without them no instance was ever started. Like
+        ``locate``, it writes the certificates to files.
 
         Raises:
-            InfraError: the platform (cluster or supervisor) does not answer.
+            InfraError: the platform (cluster or supervisor) refuses or does not answer.
+            Unavailable: ``secret.key_missing``: a stored key cannot be decrypted.
         """
         needed = [SecretName.AUTHORITY, SecretName.CONTROL_CLIENT]
         rows = {row.name: row for row in SpaceSecret.objects.filter(space=space, name__in=needed)}

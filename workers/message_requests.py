@@ -1,12 +1,14 @@
 """Carry out requests for operations on messages (``tenants.actions.message_requests``).
 
-``workers.tasks`` calls ``run`` for one request, and ``list_due`` and ``delete_old`` periodically.
+``workers.tasks`` calls ``MessageWorker.run`` for one request, and ``list_due`` and ``delete_old``
+periodically.
 
-A change works in batches and may be killed anywhere. Each message changes in a transaction of the
-broker, so none is lost or doubled, and the next run goes on with what is left. The messages that
-management took out of the queue are counted by the broker itself; ``progress`` stores only the
-value at the begin, so a count survives a kill too. A batch holds the lease of the space's sampling
-cycle, so that metering never reads the counters in the middle of one.
+A change (purge, delete, move or resend) works in batches, and its worker may be killed at any time.
+Each message changes in a transaction of the broker, so none is lost or doubled, and the next run
+goes on with the messages that are left. The broker itself counts the messages that management takes
+out of the queue. ``MessageRequest.progress`` stores this counter's value from before the change. So
+the number of changed messages is right after a kill too. A batch holds the lease of the space's
+sampling cycle, so that metering never reads the counters in the middle of a batch.
 """
 
 import json
@@ -37,16 +39,16 @@ from workers.messaging.management import Refused, Unreachable
 logger = structlog.get_logger(__name__)
 
 SUBJECT = "message_request"
-KEPT = timedelta(minutes=5)  # how long an answer can be read
-LISTED = timedelta(days=30)  # how long a space's activity lists a change
+KEPT = timedelta(minutes=5)  # how long the page of an ended browse can be read
+LISTED = timedelta(days=30)  # how long a space's activity lists an ended request
 PATIENCE = timedelta(minutes=10)  # a request without progress for this time fails
 _PAGE = 50
 _BATCH = 200
 _BROWSE_SECONDS = 5
 _LEASE_SECONDS = 15
 _SAMPLE_LEASE_SECONDS = 60
-# A sampling cycle waits for two seconds and looks ten times a second (``metering.sampling``). So a
-# pause of this length after each second of work gives it its turn.
+# A sampling cycle waits two seconds for its lease and tries ten times a second
+# (``metering.sampling``). So a pause of this length after each second of work lets the cycle run.
 _WORK_SECONDS = 1.0
 _PAUSE_SECONDS = 0.15
 _STALLED_BATCHES = 10
@@ -61,21 +63,22 @@ _Kind = MessageRequestKind
 
 @dataclass(frozen=True)
 class MessageWorker:
-    """Carries out requests at the brokers that ``infra`` runs."""
+    """Carries out ``MessageRequest`` rows at the brokers that ``infra`` runs."""
 
     infra: Infra
     identities_dir: Path
     clock: Callable[[], datetime]
 
     def run(self, request_id: str) -> float | None:
-        """Carry out the request, unless it has ended or another worker has it. Idempotent.
+        """Carry out the request, unless it has ended or another worker runs it. Idempotent.
 
-        A change of many messages ends after ``_SLICE_SECONDS``, so that it never keeps a worker
-        from other work. Returns after how many seconds to call again, None if that is not needed.
+        A change of many messages pauses after ``_SLICE_SECONDS``, so that it never keeps a worker
+        from other work. The call then returns the seconds until the caller must call again. None:
+        the request has ended, or ``list_due`` returns it for a later run.
 
-        A broker that does not answer, or an unexpected error, leaves a change open for a later run
-        until it made no progress for ``PATIENCE``. Whoever asked for a page or sent a test message
-        waits for the answer, so these fail at once.
+        After an unexpected error, or while a broker does not answer, a change stays open for later
+        runs. It fails once it made no progress for ``PATIENCE``. A browse or a test message fails
+        at once, because a person waits for the result. A refusal ends any request as failed.
         """
         with leases.kept(f"messages:{request_id}", uuid.uuid4().hex, _LEASE_SECONDS) as is_ours:
             rows = MessageRequest.objects.select_related("space", "address")
@@ -106,7 +109,10 @@ class MessageWorker:
         return is_awaited or self.clock() - request.updated_at > PATIENCE
 
     def _dispatch(self, request: MessageRequest) -> float | None:
-        """Do what is requested; return after how many seconds to go on, None if it is done."""
+        """Carry out the request at the brokers of its address.
+
+        Returns the seconds after which a change must go on; None if all is done.
+        """
         brokers = self._brokers(request)
         if request.kind == _Kind.BROWSE:
             self._browse(request, brokers)
@@ -129,7 +135,12 @@ class MessageWorker:
         return sorted(brokers, key=lambda broker: broker.id)
 
     def _browse(self, request: MessageRequest, brokers: Sequence[LocatedInstance]) -> None:
-        """Store the page after the position; a position is ``<broker>:<messages to skip>``."""
+        """Put one page of messages, and the position of the next page, into ``request.sealed``.
+
+        A position is ``<broker>:<messages to skip>``. The argument ``after`` is that of this page;
+        if it is empty, the page is the first. The next position is empty after the last page. The
+        caller saves the row.
+        """
         name, _, skip = str(request.arguments["after"]).partition(":")
         names = [broker.id.name for broker in brokers]
         at = names.index(name) if name in names else 0
@@ -192,7 +203,7 @@ class MessageWorker:
 
 
 class _Change:
-    """A purge, delete, move or resend of the messages on one broker."""
+    """Carries out a purge, delete, move or resend on one broker of the address."""
 
     def __init__(self, request: MessageRequest, broker: LocatedInstance) -> None:
         self._request, self._broker = request, broker
@@ -206,7 +217,11 @@ class _Change:
         return state
 
     def run(self) -> float | None:
-        """Change a part of the messages; return as ``MessageWorker.run``."""
+        """Change the selected messages, or a part of all; store how many were changed.
+
+        Returns None once this broker is done; otherwise the seconds after which to call again: the
+        request has a rate, or ``_SLICE_SECONDS`` are over.
+        """
         with _connected(self._broker) as client:
             changes = MessageChanges(client)
             self._begin(changes)
@@ -218,11 +233,15 @@ class _Change:
             return self._run_selected(changes, ids)
 
     def _begin(self, changes: MessageChanges) -> None:
-        """Store where the counting begins, once for each incarnation of the broker."""
+        """Store the broker's count of removed messages from before the change.
+
+        That happens once for each incarnation of the broker. A later call in the same incarnation
+        adds what an earlier run changed after its last report.
+        """
         queue, boot = self._stored(changes), changes.incarnation()
         state = self._state
         if state.get("boot") == boot:
-            self._count(changes)  # what an earlier run did after its last report
+            self._count(changes)
             return
         if not state:
             total = queue.messages if "messages" not in self._request.arguments else 0
@@ -305,7 +324,10 @@ class _Change:
         self._save(progressed=state["done"] > before)
 
     def _save(self, *, progressed: bool) -> None:
-        """Store the state. ``updated_at`` moves only with progress: ``PATIENCE`` counts from it."""
+        """Save progress and counts of the request, and show them in its operation.
+
+        ``updated_at`` changes only if ``progressed``, because ``PATIENCE`` begins there.
+        """
         with transaction.atomic():
             stored = ["progress", "done", "total", *(["updated_at"] if progressed else [])]
             self._request.save(update_fields=stored)
@@ -319,13 +341,17 @@ class _Change:
 
 
 def list_due() -> list[str]:
-    """Return the ids of the requests that have not ended, the oldest first."""
+    """Return the ids of the ``MessageRequest`` rows that have not ended, the oldest first."""
     rows = MessageRequest.objects.filter(finished_at__isnull=True).order_by("created_at", "id")
     return list(rows.values_list("id", flat=True))
 
 
 def delete_old(now: datetime) -> int:
-    """Delete pages that were read more than ``KEPT`` ago, and changes older than ``LISTED``."""
+    """Delete old ``MessageRequest`` rows; return how many.
+
+    A browse, with its page, is deleted ``KEPT`` after it ended, any other request ``LISTED`` after
+    it ended. Requests that have not ended stay.
+    """
     rows = MessageRequest.objects
     pages = rows.filter(kind=_Kind.BROWSE, finished_at__lt=now - KEPT).delete()[0]
     return pages + rows.filter(finished_at__lt=now - LISTED).delete()[0]
@@ -345,10 +371,12 @@ def _connected(broker: LocatedInstance) -> Iterator[management.ManagementClient]
 
 @contextmanager
 def _unsampled(space_id: str) -> Iterator[None]:
-    """Keep sampling cycles away from the space while the block runs.
+    """Hold the lease of the space's sampling cycle during the block, so that no cycle reads it.
+
+    The lease is not extended: the block must end within ``_SAMPLE_LEASE_SECONDS``.
 
     Raises:
-        Unreachable: a cycle reads the space for too long.
+        Unreachable: somebody else had the lease for longer than ``_LEASE_SECONDS``.
     """
     name, holder = f"sample:{space_id}", uuid.uuid4().hex
     deadline = time.monotonic() + _LEASE_SECONDS

@@ -1,4 +1,4 @@
-"""What metering stores between its cycles: counters of sources, and samples not in bronze yet.
+"""What metering stores between sampling cycles: counters of sources, and samples not in bronze.
 
 The desired state of spaces is in ``tenants.models``.
 """
@@ -10,12 +10,14 @@ from controlplane.core.models import Timestamped
 
 
 class MeteredSource(Timestamped):
-    """One incarnation of one metered source. Key: (source, boot_id).
+    """One incarnation of one metered source, with its counters. Key: (source, boot_id).
 
+    * ``boot_id`` identifies the incarnation.
     * ``source`` is ``<space id>/<instance>``, or ``<space id>/space`` for the most connections
       that all instances of the space had at one time.
-    * ``seq`` rises by one with each set of rows that goes from this state to the outbox.
-    * ``bucket_at`` is the start of the bucket that the source is in; null before its first sample.
+    * ``seq`` rises by one with each set of sample rows that goes from this row to the outbox.
+    * ``sampled_at`` is the time of the last sample; null before the first one.
+    * ``bucket_at`` is the start of the bucket that the source is in; null before the first sample.
     * ``addresses`` maps each address to the JSON of its ``AddressState``: epoch, counters and more.
     * ``integrals`` has the other fields of ``SourceState``: counters of the source, open
       connections, marks, ended epochs. ``workers.metering.sources`` converts both columns.
@@ -23,9 +25,9 @@ class MeteredSource(Timestamped):
     * ``ended_cleanly`` is true if the incarnation ended with its space, right after a last sample.
     * ``restart_at`` is when a planned restart was noted, right after a sample.
 
-    An incarnation counts as crashed if it did not end cleanly, unless its last sample is at most
-    two minutes later than ``restart_at`` (``metering.quality``). What a crashed one used after
-    ``sampled_at`` is not billed, and is shown as a gap.
+    An ended incarnation counts as crashed if it did not end cleanly, unless its last sample is at
+    most two minutes later than ``restart_at`` (``metering.quality``). What a crashed incarnation
+    used after ``sampled_at`` is not billed, and is shown as a gap.
     """
 
     source = models.CharField(max_length=120)
@@ -59,7 +61,8 @@ class MeteredSource(Timestamped):
 class LandingBatch(Timestamped):
     """The outbox row of one landing file, which holds the samples of one UTC date.
 
-    reserved (rows fixed, seq taken) -> landed (file written) -> committed (in the Delta log).
+    The state goes from reserved (rows fixed, their ``seq`` assigned) to landed (file written) to
+    committed (file added to the Delta log of bronze).
 
     * ``id`` is unique; the name of the file begins with it.
     * ``rows`` has the samples as JSON until the commit empties it. So a batch that never landed is

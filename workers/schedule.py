@@ -1,7 +1,7 @@
 """The schedule of the periodic tasks, and the queues of tasks. ``controlplane.celery`` reads them.
 
-Each message expires after the period of its task. So when workers return after an outage, they do
-not run the same task once for each missed period.
+A task that Celery beat has enqueued expires after its period. So when workers return after an
+outage, they do not run the same task once for each missed period.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from django.conf import settings
 
 # The keys are names for Celery beat; times are in seconds.
 TABLE: dict[str, dict[str, Any]] = {
-    # Also finds changes whose message was lost, so it runs often.
+    # Also finds changes whose enqueued task was lost, so it runs often.
     "reconcile-due": {
         "task": "workers.reconcile_due",
         "schedule": 2.0,
@@ -21,7 +21,7 @@ TABLE: dict[str, dict[str, Any]] = {
         "schedule": 10.0,
         "options": {"expires": 10},
     },
-    # Also finds operations whose message was lost or whose worker was killed.
+    # Also finds operations whose enqueued task was lost or whose worker was killed.
     "message-requests-due": {
         "task": "workers.message_requests_due",
         "schedule": 10.0,

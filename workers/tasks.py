@@ -1,8 +1,8 @@
-"""Celery tasks. Those for one space or invoice take its id; the periodic ones take no arguments.
+"""Celery tasks. Those for one space, invoice or request take its id, periodic ones no arguments.
 
-A task reads from the database what is to be done, and stores the outcome there. So a lost, repeated
-or reordered message does no harm. ``workers.schedule`` has the periods and the queues. Every task
-accepts unknown arguments: during an upgrade a newer version may send some to an older worker.
+A task reads from the database what is to be done, and stores the outcome there. So a task that is
+lost, repeated or reordered does no harm. ``workers.schedule`` has the periods and the queues. Every
+task accepts unknown arguments: during an upgrade a newer version may send some to an older worker.
 """
 
 from celery import shared_task
@@ -19,21 +19,27 @@ from workers.rollouts import fleet, release
 
 @shared_task(name="workers.reconcile_space")  # type: ignore[untyped-decorator]
 def reconcile_space(*, space_id: str, **_future: str) -> None:
-    """Run reconcile passes over one space for some seconds, unless another worker has its lease."""
+    """Run one or more reconcile passes over one space, unless another worker has its lease.
+
+    A pass that is due within a second follows at once, until 20 seconds are over.
+    """
     loop.reconcile(space_id, wiring.ports())
 
 
 @shared_task(name="workers.reconcile_due")  # type: ignore[untyped-decorator]
 def reconcile_due(**_future: str) -> None:
-    """Enqueue ``reconcile_space`` for each space that is due."""
-    # Messages expire, because the next run lists every space again that is still due.
+    """Enqueue ``reconcile_space`` for each space that is due and that no worker has a lease on."""
+    # With an expiry, because the next run lists every space again that is still due.
     for space_id in loop.list_due(wiring.ports()):
         reconcile_space.apply_async(kwargs={"space_id": space_id}, expires=60)
 
 
 @shared_task(name="workers.roll_out")  # type: ignore[untyped-decorator]
 def roll_out(**_future: str) -> None:
-    """Begin a rollout if the configured release is new, and take the next step of the open one."""
+    """Begin a rollout if the configured engine release is new; then take a step of the running one.
+
+    A paused or stopped rollout gets no step. Nothing happens while another worker runs this task.
+    """
     ports = wiring.ports()
     images = release.configured(ports.infra, ports.routing)
     fleet.advance(images, fleet.policy(), timezone.now())
@@ -41,16 +47,18 @@ def roll_out(**_future: str) -> None:
 
 @shared_task(name="workers.release_volumes")  # type: ignore[untyped-decorator]
 def release_volumes(**_future: str) -> None:
-    """Delete the kept volumes of deleted spaces, once an operator has permitted it."""
+    """Delete the kept volumes of those deleted spaces for which an operator has permitted it."""
     volumes.remove_released(adapters.current())
 
 
 @shared_task(name="workers.sample")  # type: ignore[untyped-decorator]
 def sample(**_future: str) -> None:
-    """Sample every active space once; enqueue a reconcile pass for each with a silent instance.
+    """Sample once every space that has been Active and is not being deleted.
 
-    The pass updates the space's conditions. So they report a lost instance within about one
-    sampling interval.
+    A reconcile pass is enqueued for a space when an instance does not answer (is silent), and when
+    all answer again. A space that is known as silent, and no longer Active, gets no further pass
+    from here. The pass updates the space's conditions, so they show a lost instance within about
+    one sampling interval.
     """
     for space_id in silence.record(sampling.sample_all(wiring.readers()), timezone.now()):
         enqueue.after_commit("workers.reconcile_space", space_id=space_id)
@@ -58,62 +66,76 @@ def sample(**_future: str) -> None:
 
 @shared_task(name="workers.disconnect")  # type: ignore[untyped-decorator]
 def disconnect(*, disconnection_id: str, **_future: str) -> None:
-    """Close the connections that a request names, unless another worker does so now."""
+    """Close the client connections that one ``Disconnection`` names, unless another worker does."""
     disconnecting.run(disconnection_id, wiring.ports())
 
 
 @shared_task(name="workers.disconnect_due")  # type: ignore[untyped-decorator]
 def disconnect_due(**_future: str) -> None:
-    """Enqueue all unfinished requests, whose messages may have been lost."""
+    """Enqueue ``disconnect`` for each ``Disconnection`` that has not ended.
+
+    So none is forgotten if its first task was lost, or while an instance does not answer.
+    """
     for disconnection_id in disconnecting.list_due():
         disconnect.apply_async(kwargs={"disconnection_id": disconnection_id}, expires=10)
 
 
 @shared_task(name="workers.land")  # type: ignore[untyped-decorator]
 def land(**_future: str) -> None:
-    """Write what the samples since the last landing changed to the bronze table."""
+    """Write the samples since the last landing to files, and commit the files to the bronze table.
+
+    An expected error, such as a full disk, is only logged: the samples wait for the next run.
+    """
     periodic.land()
 
 
 @shared_task(name="workers.enforce_quotas")  # type: ignore[untyped-decorator]
 def enforce_quotas(**_future: str) -> None:
-    """Raise and lift the alerts of period quotas, and withdraw or restore the right to send.
+    """Raise and lift every tenant's alerts of period quotas; withdraw or restore the right to send.
 
-    Usage that is not in gold yet counts too.
+    Messages that are not in gold yet, because Spark has not computed them, count too.
     """
     live.enforce(timezone.now())
 
 
 @shared_task(name="workers.run_pipeline")  # type: ignore[untyped-decorator]
 def run_pipeline(**_future: str) -> None:
-    """Compute gold from new bronze rows with Spark, and copy it to the database.
+    """Compute gold with Spark if bronze has new rows, and copy gold to the database.
 
-    The task leaves the run to a close that waits for Spark. It also deletes old outbox rows and the
-    temporary files of killed processes.
+    While a close waits for Spark, the task computes nothing: the close does. An expected error is
+    only logged. In any case the task deletes old outbox rows and temporary files of killed
+    processes.
     """
     periodic.run_pipeline(timezone.now())
 
 
 @shared_task(name="workers.close_invoice")  # type: ignore[untyped-decorator]
 def close_invoice(*, invoice_id: str, **_future: str) -> None:
-    """Gather the evidence for a closing invoice, then make the invoice a draft or hold it."""
+    """Gather the evidence for a closing invoice, then make the invoice a draft or hold it.
+
+    While a part of the evidence is missing, the invoice stays ``closing``. ``bill_due`` enqueues it
+    again.
+    """
     closing.close(invoice_id, wiring.readers())
 
 
 @shared_task(name="workers.verify_invoice")  # type: ignore[untyped-decorator]
 def verify_invoice(*, invoice_id: str, **_future: str) -> None:
-    """Recompute an invoice from its pinned table versions, and store whether it came out the same.
+    """Recompute an invoice from its pinned table versions, and compare it with the stored one.
 
-    The result finishes the operation of the requested verification.
+    The operation of the requested verification succeeds if every byte is the same. Otherwise it
+    fails with the differences, or with the error that prevented the comparison. The invoice itself
+    does not change.
     """
     verifying.verify(invoice_id)
 
 
 @shared_task(name="workers.bill_due")  # type: ignore[untyped-decorator]
 def bill_due(**_future: str) -> None:
-    """Request due closes, mark overdue invoices, and enqueue what waits for a worker.
+    """Request the closes of billing periods that are due, and mark invoices that are overdue.
 
-    That is every invoice in ``closing``, and every invoice with a requested verification.
+    Then enqueue ``close_invoice`` for every invoice in ``closing``, and ``verify_invoice`` for
+    every invoice whose verification is requested and not finished.
     """
     due = periodic.list_due(timezone.now())
     for invoice_id in due.closing:
@@ -124,9 +146,9 @@ def bill_due(**_future: str) -> None:
 
 @shared_task(name="workers.delete_expired")  # type: ignore[untyped-decorator]
 def delete_expired(**_future: str) -> None:
-    """Delete expired login sessions and idempotency keys, and old history of addresses.
+    """Delete expired login sessions, idempotency keys, and old history of addresses' readings.
 
-    It also makes the partitions of the next days of history.
+    The history is deleted by dropping partitions. The task also creates those of the next days.
     """
     now = timezone.now()
     expiry.delete_expired(now)
@@ -135,7 +157,11 @@ def delete_expired(**_future: str) -> None:
 
 @shared_task(name="workers.run_message_request")  # type: ignore[untyped-decorator]
 def run_message_request(*, request_id: str, **_future: str) -> None:
-    """Carry out one operation on messages, unless another worker does."""
+    """Carry out one ``MessageRequest`` (an operation on stored messages), or a slice of it.
+
+    If messages are left, the task enqueues itself again. It does nothing if another worker carries
+    out the same request, or if the request has ended.
+    """
     seconds = wiring.message_worker().run(request_id)
     if seconds is not None:
         run_message_request.apply_async(kwargs={"request_id": request_id}, countdown=seconds)
@@ -143,7 +169,11 @@ def run_message_request(*, request_id: str, **_future: str) -> None:
 
 @shared_task(name="workers.message_requests_due")  # type: ignore[untyped-decorator]
 def message_requests_due(**_future: str) -> None:
-    """Enqueue the operations on messages that have not ended; delete answers that are old."""
+    """Enqueue ``run_message_request`` for each ``MessageRequest`` that has not ended.
+
+    Before that, delete the rows of browses that ended more than 5 minutes ago, and those of all
+    requests that ended more than 30 days ago.
+    """
     message_requests.delete_old(timezone.now())
     for request_id in message_requests.list_due():
         run_message_request.apply_async(kwargs={"request_id": request_id}, expires=10)

@@ -1,7 +1,7 @@
 """Delete the kept volumes of deleted spaces, once an operator has released them for deletion.
 
 ``KeptVolumes`` has a row for each deleted space whose volumes were kept. Level-triggered: each call
-reads which rows are released and not done.
+reads which rows are released (``released_at``) and not deleted yet (``gone_at``).
 """
 
 import structlog
@@ -15,10 +15,10 @@ logger = structlog.get_logger(__name__)
 
 
 def remove_released(infra: Infra) -> None:
-    """Delete the namespace of each released row, with the volumes in it. Idempotent.
+    """Delete the namespace, with its volumes, of each space whose kept volumes are released.
 
-    ``gone_at`` is set once the namespace is gone. If the platform refuses or is not finished, the
-    row is left to the next call.
+    ``KeptVolumes.gone_at`` is set once the namespace is gone. If the platform refuses, which is
+    logged, or has not finished, the row is left to the next call. Idempotent.
     """
     waiting = KeptVolumes.objects.filter(released_at__isnull=False, gone_at__isnull=True)
     for kept in waiting.select_related("space"):

@@ -1,6 +1,7 @@
-"""Build the ports of a reconcile pass and the readers of metering from the settings.
+"""Build what tasks work with, from the settings: ports, readers of metering, a message worker.
 
-Called by ``workers.tasks``, the command ``reconcile`` and ``controlplane.cli.sample``.
+Called by ``workers.tasks``, ``manage.py reconcile`` and ``controlplane.cli.sample``. The functions
+connect to nothing.
 """
 
 from pathlib import Path
@@ -21,7 +22,7 @@ from workers.reconcile.ports import Ports
 
 
 def readers() -> Readers:
-    """Return the readers that sample this installation's routers and brokers.
+    """Return the ``Readers`` through which sampling cycles read this installation's instances.
 
     Raises:
         Invalid, InfraError: what ``adapters.current`` raises.
@@ -30,7 +31,7 @@ def readers() -> Readers:
 
 
 def message_worker() -> MessageWorker:
-    """Return the worker for operations on messages, with the adapters of this installation.
+    """Return the object that carries out operations on messages at this installation's brokers.
 
     Raises:
         Invalid, InfraError: what ``adapters.current`` raises.
@@ -39,7 +40,7 @@ def message_worker() -> MessageWorker:
 
 
 def ports() -> Ports:
-    """Return the ports of a reconcile pass, with the adapters of this installation.
+    """Return the ports of a reconcile pass, with the adapters that the settings choose.
 
     Raises:
         Invalid, InfraError: what ``adapters.current`` raises.
@@ -65,9 +66,10 @@ def _routing() -> Routing:
 
 
 def _router_engine() -> str:
-    """Return the engine: ``devrouter``, the development router, if no router binary is configured.
+    """Return the name of the router program: ``qdrouterd`` if the settings name a router binary.
 
-    The name decides how the local adapter starts routers, and whether routers can form a mesh.
+    Otherwise it is ``devrouter``, the development router. The name decides how the local adapter
+    starts routers, and whether routers can form a mesh.
     """
     return "qdrouterd" if settings.ROUTER_BINARY else "devrouter"
 

@@ -12,10 +12,11 @@ def current() -> Infra:
     """Return the adapter that ``settings.INFRA`` names; it sends no request.
 
     The adapters keep no state, and all calls in a process share the connections to the cluster. So
-    the call is cheap, and callers need not keep the result.
+    the call is cheap, and callers need not keep the adapter.
 
     Raises:
-        Invalid: ``infra.unknown``, ``infra.not_installed`` or ``cluster_file.invalid``.
+        Invalid: ``infra.unknown``: the setting names no adapter; ``infra.not_installed``: the local
+            adapter is not part of this image; ``cluster_file.invalid``.
         InfraError: ``ClusterUnknown``: neither a kubeconfig nor a service account was found.
     """
     if settings.INFRA == "kubernetes":

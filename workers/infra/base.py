@@ -19,9 +19,10 @@ from controlplane.core.reasons import Reason
 
 
 class InfraError(Exception):
-    """The platform refuses or does not answer.
+    """The platform refuses or does not answer, or it lacks something that the request needs.
 
-    ``retry``: the same request may succeed later, without a change of the space or the settings.
+    * ``reason``: becomes the reason of a condition of the space; its help says what to do.
+    * ``retry``: the same request may succeed later, without a change of the space or the settings.
     """
 
     def __init__(self, message: str, *, reason: Reason, retry: bool) -> None:
@@ -33,8 +34,8 @@ class InfraError(Exception):
 class CertificateProblem(InfraError):
     """The certificate that the installation provides for public listeners is not available.
 
-    A space that has been Active continues to serve with the certificate that it has. A new space
-    waits.
+    Callers let a space that has been Active continue to serve with the certificate that it has. A
+    new space waits.
     """
 
 
@@ -51,7 +52,10 @@ class EndpointPending(InfraError):
 
 @dataclass(frozen=True)
 class Namespace:
-    """The namespace of one address space; ``workers.infra.names.namespace`` makes its ``name``."""
+    """Identifies the namespace of one address space and its owner; it need not exist.
+
+    ``workers.infra.names.namespace`` makes ``name``.
+    """
 
     name: str
     tenant_id: str
@@ -60,10 +64,11 @@ class Namespace:
 
 @dataclass(frozen=True)
 class ResourceBudget:
-    """The most instances of each kind that one space may run.
+    """What one space may use: the most instances of each kind, and the size of one instance.
 
-    The memory is in MiB, for the engine of one instance. ``disk_gb``, ``persistent`` and
-    ``broker_cpu_millis`` are those of ``InstanceSpec``, for brokers.
+    * ``brokers``, ``routers``: numbers of instances.
+    * ``broker_memory_mb``, ``router_memory_mb``: memory of the engine of one instance, in MiB.
+    * ``disk_gb``, ``persistent``, ``broker_cpu_millis``: for each broker, as in ``InstanceSpec``.
     """
 
     brokers: int
@@ -77,7 +82,7 @@ class ResourceBudget:
 
 @dataclass(frozen=True)
 class Layout:
-    """The folders, hosts and ports of one instance.
+    """Where one instance has its folders, hosts and ports; its files are rendered from this value.
 
     * ``config_dir``, ``data_dir``: absolute paths as the instance sees them.
     * ``bind_host``: the address that the instance listens on.
@@ -94,7 +99,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class InstanceSpec:
-    """One router or broker to run.
+    """One router or broker that must run: the desired state for ``Session.ensure_instance``.
 
     * ``files``: content by path relative to ``Layout.config_dir``.
     * ``live_files``: paths of files that the engine reloads, so that their change needs no restart.
@@ -128,14 +133,15 @@ class InstanceSpec:
 class InstanceStatus:
     """The observed state of an instance.
 
-    * ``running``: the process runs. In a cluster its readiness probe also passes, and no newer pod
-      must replace it.
-    * ``message``: the state in words, for people.
+    * ``running``: the process runs. In a cluster its readiness probe also passes, and its pod is
+      made from the present template and not being deleted.
+    * ``message``: the state in words, for operators.
     * ``boot``: identifies the last incarnation; empty if there is no pod or supervised program yet.
     * ``trouble``: why the instance will not run soon by itself, as the platform reports it; empty
       if no reason is known.
-    * ``cause``: the cause of a trouble, or of a message that holds words of the platform. Tenants
-      read the words of the cause instead. None where tenants may read both.
+    * ``cause``: why the instance does not run. Tenants read ``cause.words`` in place of ``trouble``
+      and ``message``, which may name hosts of the platform. With ``Cause.NONE`` tenants may read
+      both.
     * ``restart_deferred``: ``ensure_instance`` did not apply a change that needs a restart.
     """
 
@@ -151,7 +157,7 @@ class InstanceStatus:
 
 @dataclass(frozen=True)
 class EngineImages:
-    """The configured images of the engines, and what else decides how instances are created.
+    """The engine release that is configured: images, and what else decides how instances start.
 
     * ``broker``, ``router``: image references; empty on a platform without images.
     * ``template_hash``: a hash of everything except images that makes a restart necessary when it
@@ -169,7 +175,7 @@ class EngineImages:
 
 @dataclass(frozen=True)
 class PublicEndpoint:
-    """Where clients connect to a space.
+    """The host and port where clients connect to a space.
 
     * ``extra_names``: other host names by which clients reach it. Its certificate names them too.
     * ``trouble``: why clients outside the platform cannot reach it, and what to do; empty if no
@@ -199,10 +205,11 @@ class GivenCertificate:
 
 
 class Session(Protocol):
-    """The work of one reconcile pass, or of one other task, in one namespace.
+    """Reads and changes one namespace, for one reconcile pass or one other task.
 
-    A session may keep what it has read and written, so a session must not outlive the task: open
-    another one for the next pass. Its methods may be called in any order.
+    ``Infra.open`` returns a session. A session may keep what it has read and written, so it must
+    not outlive the pass or task: open another one for the next. Its methods may be called in any
+    order.
 
     Raises:
         InfraError: any method: the platform refuses or does not answer.
@@ -227,10 +234,12 @@ class Session(Protocol):
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
         """Make the instance run as ``spec`` says; create it if it does not exist.
 
-        An instance restarts if anything but its live files changes. With ``may_restart`` False it
-        does not. Then, if such a change is due, an existing instance gets its live files only and
-        keeps everything else, so that it starts as before if it crashes. ``restart_deferred`` in
-        the status is True. A file that somebody deleted or edited may be restored.
+        Returns the present status, without a wait until the instance is ready.
+
+        An existing instance restarts if anything but its live files changes. If such a change is
+        due and ``may_restart`` is False, the instance does not restart. It then gets its live files
+        only and keeps everything else, so that it starts as before if it crashes; the status has
+        ``restart_deferred`` True. A file that somebody deleted or edited may be restored even so.
 
         Raises:
             ValueError: ``spec`` is of another namespace.
@@ -251,18 +260,18 @@ class Session(Protocol):
     def delete_instance(self, name: str, *, keep_volume: bool = False) -> None:
         """Stop the instance; delete its files, and its volume unless ``keep_volume``.
 
-        This method does not check what the volume stores. Callers have checked that it is empty, or
-        a person has confirmed the deletion.
+        This method does not check whether the volume stores messages. Callers must have checked
+        that it stores none, or a person must have confirmed the deletion.
         """
         ...
 
     def ensure_endpoint(self, instance: str, former_port: int | None = None) -> PublicEndpoint:
-        """Create or update the endpoint that clients reach ``instance`` by; return its address.
+        """Ensure and return the endpoint (host and port) through which clients reach ``instance``.
 
         ``instance`` is a broker of a brokered space, or a router of a standard space. A cluster has
         one endpoint for all these instances of a space. On a single machine each has its own.
-        ``former_port`` is the port that clients know. A platform that assigns ports is asked for it
-        again; if it is not free, the endpoint gets another one.
+        ``former_port`` is the port that clients know. A cluster that assigns ports is asked for
+        this port again; if the port is not free, the endpoint gets another one.
 
         Raises:
             EndpointPending: the platform has not assigned an address yet.
@@ -270,10 +279,11 @@ class Session(Protocol):
         ...
 
     def ensure_certificate(self, endpoint: PublicEndpoint) -> GivenCertificate | None:
-        """Return the certificate that the installation provides for public listeners.
+        """Return the certificate that the installation provides for public listeners, unchecked.
 
-        If cert-manager issues it, the method requests it for the host of ``endpoint``. None: the
-        installation provides none, so the space's own authority signs one.
+        If cert-manager issues the certificate, this method requests one for the host of
+        ``endpoint``. None: the installation provides none, so the caller uses one that the space's
+        own authority signs.
 
         Raises:
             CertificateProblem: there is no certificate for this endpoint, or none yet.
@@ -288,15 +298,24 @@ class Session(Protocol):
         ...
 
     def delete_namespace(self) -> bool:
-        """Delete the namespace with everything in it; return True once it is gone."""
+        """Delete the namespace with everything in it, also volumes; return True once it is gone.
+
+        False: the platform has not finished. Call again later.
+        """
         ...
 
 
 class Infra(Protocol):
-    """Runs instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
+    """A platform that runs instances, in one namespace for each space.
+
+    All methods are idempotent and raise only ``InfraError``.
+    """
 
     def engine_images(self) -> EngineImages:
-        """Return the configured images, and the platform's part of the template hash."""
+        """Return the configured images, and the platform's part of the template hash.
+
+        All fields are empty on a platform without images. ``rollouts.release`` completes the value.
+        """
         ...
 
     def open(self, namespace: Namespace) -> AbstractContextManager[Session]:
@@ -312,10 +331,10 @@ class Infra(Protocol):
 
 
 def check_namespace(spec: InstanceSpec, namespace: Namespace) -> None:
-    """Check that ``spec`` is for ``namespace``, that of the session.
+    """Check that ``spec`` is for ``namespace``, the one of the session.
 
     Raises:
-        ValueError: it is for another one.
+        ValueError: ``spec`` is for another namespace.
     """
     if spec.namespace != namespace:
         raise ValueError(f"{spec.name} is of {spec.namespace.name}, not of {namespace.name}")

@@ -17,9 +17,8 @@ _FLAGS = (
 )
 
 
-# These properties switch the broker plugin on. ``broker.xml`` refers to them with defaults for a
-# broker without the plugin. So a broker that was started before the plugin existed can read a new
-# ``broker.xml``, and nothing changes for it.
+# These properties switch the broker plugin on. ``broker.xml`` refers to them, with defaults for a
+# broker without the plugin. So such a broker can reload the same ``broker.xml``.
 _PLUGIN = (
     "-Dwaypost.guard=waypost.broker.Guard",
     "-Dwaypost.unguarded-connections=-1",
@@ -29,7 +28,7 @@ _PLUGIN = (
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start an engine in the foreground."""
+    """How to start an engine in the foreground: the command, and environment variables to add."""
 
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -57,8 +56,10 @@ def broker_command(
     """Return the command that runs a broker with a heap of at most ``memory_mb`` MiB.
 
     * ``java``: the program to run.
-    * ``class_path``, ``flags``: further options of Java.
-    * ``has_plugin``: the class path has the JAR of the broker plugin (docs/adr/0017).
+    * ``class_path``: the options of Java that set the class path, such as ``-cp`` and its value.
+    * ``flags``: further options of Java.
+    * ``has_plugin``: the class path has the JAR of the broker plugin (docs/adr/0017). Then the
+      command switches the plugin on.
     """
     return [
         java,
@@ -94,9 +95,10 @@ def router_command(program: str, config_dir: str) -> Launch:
 
 
 def as_new_incarnation(command: Sequence[str]) -> Launch:
-    """Return how to run a broker's command so that each start is another incarnation.
+    """Return how to run a broker's command so that each start counts as another incarnation.
 
-    The value of the property ``waypost.boot`` identifies it.
+    A shell adds the Java property ``waypost.boot``, whose value identifies the incarnation. So the
+    first part of ``command`` must be the Java program.
     """
     # Saves memory: by default glibc creates more malloc arenas as Java starts more threads.
     return Launch(["/bin/sh", "-c", _BOOT_SCRIPT, *command], {"MALLOC_ARENA_MAX": "2"})

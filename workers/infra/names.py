@@ -17,7 +17,8 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 def namespace(tenant_id: str, space_id: str, readable: str) -> str:
     """Return the name of a space's namespace: ``wp-<slug of readable>-<hash of the two ids>``.
 
-    It has at most ``MAX_LENGTH`` characters; the slug is cut if it is longer.
+    ``readable`` is the space's name. The result has at most ``MAX_LENGTH`` characters: a longer
+    slug is cut. Without a slug the result is ``wp-<hash>``.
     """
     digest = _hash(tenant_id, space_id)
     budget = MAX_LENGTH - len(_PREFIX) - len(digest) - 2  # two hyphens
@@ -32,9 +33,9 @@ def program(namespace: str, instance: str) -> str:
 
 
 def slug(text: str) -> str:
-    """Return the ASCII letters (in lower case) and digits of ``text``; one ``-`` for all between.
+    """Return ``text`` in lower case, with ``-`` for each run of characters but a-z and 0-9.
 
-    Empty if there are none.
+    There is no ``-`` at either end. Empty if ``text`` has no ASCII letter or digit.
     """
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 

@@ -16,7 +16,7 @@ from workers.messaging.observed import InstanceSnapshot, ManagementTarget
 
 
 class ConfiguredImages(Protocol):
-    """The image references that an installation configures; empty where it has none."""
+    """The image references that an installation configures; empty for an engine without one."""
 
     @property
     def broker(self) -> str: ...
@@ -38,9 +38,10 @@ class Share:
 
 @dataclass(frozen=True)
 class Container:
-    """Paths in a container: the program ``java``, Artemis, and the folders of the instance.
+    """What a start command needs to know of its container: programs and folders of the instance.
 
-    ``broker_plugin``: the folder ``lib`` of Artemis has the plugin's JAR (docs/adr/0017).
+    ``java`` is a program, the other texts are paths of folders. ``broker_plugin``: the folder
+    ``lib`` of Artemis has the plugin's JAR (docs/adr/0017).
     """
 
     java: str
@@ -66,7 +67,10 @@ class Connects:
 
 
 class ReadSnapshot(Protocol):
-    """Reads the counters of one instance, as one snapshot.
+    """A function that reads the cumulative counters of one instance, as one snapshot.
+
+    ``addresses`` are the addresses to look for. The snapshot leaves out those that the instance
+    does not have or does not count.
 
     Raises:
         Unreachable: the instance does not answer.
@@ -78,7 +82,11 @@ class ReadSnapshot(Protocol):
 
 
 class CloseConnections(Protocol):
-    """Closes client connections of one instance; ``brokers.driver`` documents it.
+    """A function that closes client connections of one instance; returns how many it closed.
+
+    It closes those of the messaging user ``user``, and those in ``ids``. ``ids`` belong to the
+    incarnation ``boot_id``: in another incarnation they are ignored. None means no user, and no
+    check of the incarnation.
 
     Raises:
         Unreachable: the instance does not answer.
@@ -97,7 +105,7 @@ class CloseConnections(Protocol):
 
 @dataclass(frozen=True)
 class InstanceKind:
-    """One kind of instance.
+    """Describes one kind of instance, for the adapters and for metering.
 
     * ``image``: returns the one of the configured images that it runs.
     * ``command``: returns how a container starts the engine with this memory in MiB.

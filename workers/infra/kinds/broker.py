@@ -1,4 +1,4 @@
-"""The broker: an Artemis server that stores messages on a volume."""
+"""The kind ``broker``: an Artemis server, which stores messages on a volume or in memory."""
 
 from controlplane.core.instance_names import Kind, Listener
 from workers.infra import engines
@@ -14,7 +14,10 @@ def image(images: ConfiguredImages) -> str:
 
 
 def command(container: Container, memory_mb: int) -> Launch:
-    """Return how a container starts a broker, with all JARs of Artemis on the class path."""
+    """Return how a container starts a broker with a heap of at most ``memory_mb`` MiB.
+
+    All JARs of Artemis are on the class path. Each start is another incarnation.
+    """
     home = container.artemis_home
     paths = BrokerPaths(home, container.config_dir, container.data_dir, container.scratch_dir)
     class_path = ["-cp", f"{home}/lib/*"]

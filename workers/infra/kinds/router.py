@@ -1,4 +1,4 @@
-"""The router: a Qpid Dispatch router, to which clients of a standard space connect."""
+"""The kind ``router``: a Qpid Dispatch router, to which clients of a standard space connect."""
 
 from controlplane.core.instance_names import Kind, Listener
 from workers.infra import engines

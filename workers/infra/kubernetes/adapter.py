@@ -17,7 +17,7 @@ from workers.infra.kubernetes.session import KubernetesSession
 
 
 class KubernetesInfra:
-    """Runs each instance as a stateful set of one pod."""
+    """The adapter of ``Infra``: runs each instance as a stateful set of one pod."""
 
     def __init__(self, api: Api, cluster: Cluster) -> None:
         self._api = api

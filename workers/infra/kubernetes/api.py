@@ -53,13 +53,13 @@ _CONFLICT, _MISSING = 409, 404
 
 
 class _Collection(Part):
-    """The API's answer to a list request, of which only the objects are read."""
+    """The API's answer to a list request; only the list of objects is read."""
 
     items: Sequence[Mapping[str, object]] = ()
 
 
 class Api:
-    """The API of one cluster. Every method is idempotent.
+    """A client of one cluster's API, which may be shared. Every method is idempotent.
 
     Raises:
         InfraError: any method: the API refuses or does not answer.
@@ -87,7 +87,7 @@ class Api:
     ) -> Sequence[ReportedT]:
         """Return the objects that have all labels of ``selector`` and all values of ``fields``.
 
-        ``namespace`` None: of all namespaces. Empty if the cluster does not serve the kind.
+        ``namespace`` None means all namespaces. Empty if the cluster does not serve the kind.
         """
         query = {"labelSelector": labels.as_query(selector)}
         if fields:
@@ -162,9 +162,12 @@ class Api:
         )
 
     def _without_additions(self, wanted: Applied, applied: Reported) -> Reported:
-        """Remove what others added to protected fields; return the live object.
+        """Remove what others added to protected fields of ``applied``; return the live object.
 
-        An apply leaves it there, because it changes only the fields in ``wanted``.
+        An apply leaves such additions, because it changes only the fields in ``wanted``.
+
+        Raises:
+            InfraError: ``AdmissionAdds``: the cluster adds to a protected field again at once.
         """
         added = difference.additions(wanted, applied)
         if not added:
@@ -191,9 +194,9 @@ class Api:
         return cleaned
 
     def _is_edited_by_hand(self, wanted: Applied, refusal: JsonObject) -> bool:
-        """Return whether all managers in the conflict wrote by plain updates, as an editor does.
+        """Return whether all managers in a conflict wrote by plain updates, as an editor does.
 
-        ``refusal`` is the body of the answer to the apply. False if it names no manager.
+        ``refusal`` is the body of the cluster's answer to the apply. False if it names no manager.
         """
         managers = refusals.conflicting_managers(Refusal.of(refusal))
         namespace = metadata_of(wanted).namespace

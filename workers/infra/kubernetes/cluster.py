@@ -47,9 +47,9 @@ class Issuer:
 class CertificateChoice:
     """Where public listeners get their certificates from.
 
-    * ``secret``: for that source, the name of a Secret in the control namespace. It has the keys
-      ``tls.crt``, ``tls.key`` and optionally ``ca.crt``.
-    * ``issuer``: for that source, who issues the certificates.
+    * ``secret``: needed for the source ``secret``: the name of a Secret in the control namespace,
+      which has the keys ``tls.crt``, ``tls.key`` and optionally ``ca.crt``.
+    * ``issuer``: needed for the source ``issuer``: who issues the certificates.
     """
 
     source: CertificateSource = CertificateSource.SPACE_CA
@@ -67,7 +67,7 @@ class CertificateChoice:
 
 @dataclass(frozen=True, config=_CHECKED)
 class EndpointChoice:
-    """How clients reach spaces.
+    """The installation's settings of how clients reach spaces.
 
     * ``kind``: the name of a row of ``endpoints.registry``. It decides which fields must be set.
     * ``domain``: each space gets the host ``<namespace>.<domain>``. For node ports it is the host
@@ -75,6 +75,7 @@ class EndpointChoice:
     * ``class_name``: the ingress class, for the kind ``ingress``.
     * ``gateway``: ``namespace/name`` of the Gateway, for the kind ``gateway``.
     * ``annotations``: set on each space's service, and on the object that leads clients to it.
+    * ``certificate``: where the certificates of public listeners come from.
     """
 
     kind: str = "service"
@@ -86,7 +87,7 @@ class EndpointChoice:
 
     @property
     def strategy(self) -> EndpointKind:
-        """The row of ``kind``: it builds the endpoint's objects and finds the address."""
+        """The ``EndpointKind`` named ``kind``: builds the endpoint's objects, finds the address."""
         return REGISTRY[self.kind]
 
     @field_validator("kind")
@@ -138,7 +139,7 @@ class Storage:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Toleration:
-    """A taint that pods tolerate, with the fields of Kubernetes (``core/v1 Toleration``)."""
+    """Which taint of nodes pods tolerate, with the fields of ``core/v1 Toleration``."""
 
     key: str = ""
     operator: str = "Equal"
@@ -148,7 +149,7 @@ class Toleration:
 
 @dataclass(frozen=True, config=_CHECKED)
 class PlacementProfile:
-    """Where the instances of a space run. A space plan names one.
+    """Where the instances of a space run. A space plan may name one.
 
     * ``priority_class``, ``storage_class``: empty means the cluster's default, and for the storage
       class first that of ``Storage``. The storage class applies to new volumes only.
@@ -217,7 +218,7 @@ class Cluster:
         """Return the placement profile of this name; an empty one for the empty name.
 
         Raises:
-            InfraError: the settings do not define it.
+            InfraError: ``PlacementUnknown``: the settings define no profile of this name.
         """
         if not name:
             return _NO_PROFILE

@@ -18,7 +18,7 @@ from workers.infra.kubernetes.cluster import Cluster
 
 
 def api() -> Api:
-    """Return the cluster's API; it sends no request. The whole process shares the connections.
+    """Return the API of the cluster. No request is sent. A process shares its connections.
 
     Raises:
         InfraError: ``ClusterUnknown``: neither a kubeconfig nor a service account was found.
@@ -28,7 +28,7 @@ def api() -> Api:
 
 @cache
 def cluster(path: Path) -> Cluster:
-    """Return the description of the cluster. Each process reads the file once.
+    """Return the description of the cluster in the file ``path``. Each process reads it once.
 
     Raises:
         Invalid: ``cluster_file.invalid``.

@@ -42,7 +42,7 @@ def digest(value: object) -> str:
 
 
 def stamped(wanted: Applied) -> Applied:
-    """Return the object with the digest of its document as an annotation."""
+    """Return a copy of the object with the digest of its document as an annotation."""
     metadata = metadata_of(wanted)
     annotations = {**(metadata.annotations or {}), DIGEST: digest(document_of(wanted))}
     return wanted.model_copy(
@@ -98,10 +98,10 @@ def has_more(live: object, wanted: object, field: str = "") -> bool:
 
 
 def holds(live: object, wanted: object, field: str = "") -> bool:
-    """Return whether ``live`` has every field of ``wanted`` with its value; it may have more.
+    """Return whether ``live`` has every field of ``wanted`` with the same value.
 
-    A list may have more elements only if the API merges it by a key. ``field`` is as in
-    ``has_more``.
+    Further fields of ``live`` do not count. A list may have more elements only if the API merges
+    it by a key. ``field`` is as in ``has_more``.
     """
     if _is_same(live, wanted):
         return True

@@ -62,7 +62,10 @@ def disruption_budget(namespace: Namespace, kind: Kind) -> k8s.V1PodDisruptionBu
 
 
 def stateful_set(cluster: Cluster, spec: InstanceSpec) -> k8s.V1StatefulSet:
-    """Return the stateful set of one instance: one replica, and for a broker a volume claim."""
+    """Return the stateful set of one instance: one replica, and a claim if it needs a volume.
+
+    A broker needs a volume unless ``spec.persistent`` is False.
+    """
     has_claim = REGISTRY[spec.kind].has_volume and spec.persistent
     return k8s.V1StatefulSet(
         metadata=instance_metadata(spec, spec.name),
@@ -103,7 +106,7 @@ def template_hash(cluster: Cluster) -> str:
     specs = [InstanceSpec(nowhere, kind, kind.value, {}) for kind in Kind]
     templates: list[object] = [json_of(pods.template(bare, spec)) for spec in specs]
     if cluster.endpoint.certificate.source is not CertificateSource.SPACE_CA:
-        # This text is read by nobody; it only enters the digest. A change of it starts a rollout.
+        # This text only enters the digest. Another text would start a rollout.
         templates.append("public listeners present a key pair of their own")
     return digest(templates)
 
@@ -111,10 +114,11 @@ def template_hash(cluster: Cluster) -> str:
 def with_former_claims(
     wanted: k8s.V1StatefulSet, live: reported.StatefulSet | None
 ) -> k8s.V1StatefulSet:
-    """Return the stateful set with the size and storage class that its volume was created with.
+    """Return ``wanted`` with the size and storage class that the volume was created with.
 
-    The cluster refuses a change of either (Kubernetes documentation, "StatefulSet: Volume Claim
-    Templates"). So the storage settings of the installation apply only to new volumes.
+    It is unchanged if there is no ``live`` stateful set, or no volume claim. The cluster refuses
+    a change of either (Kubernetes documentation, "StatefulSet: Volume Claim Templates"). So the
+    storage settings of the installation apply only to new volumes.
     """
     former = live.spec.volume_claim_templates if live else ()
     if not former or wanted.spec is None or not wanted.spec.volume_claim_templates:
@@ -133,11 +137,11 @@ def with_former_claims(
 
 
 def with_former(spec: InstanceSpec, live: Sequence[reported.Files]) -> InstanceSpec:
-    """Return the spec with its own live files, and with all other files as they are in ``live``.
+    """Return ``spec`` with its live files, and with all other files as the cluster has them now.
 
-    ``live`` are the Secret and the config maps of the instance. A file that somebody deleted or
-    edited there gets the content in ``spec`` too: an instance may not start without its file, and
-    an edited file may let anybody in.
+    ``live`` are the Secret and the config maps of the instance. A file that somebody else deleted
+    or edited there gets the content in ``spec``: an instance may not start without its file, and an
+    edited file may let anybody in.
     """
     former: dict[str, str] = {}
     for found in live:
@@ -161,7 +165,9 @@ def secret(spec: InstanceSpec) -> k8s.V1Secret:
 
 
 def config_maps(spec: InstanceSpec) -> Sequence[k8s.V1ConfigMap]:
-    """Return the two config maps of all other files; the second has only the file that grows.
+    """Return the two config maps with the files that are not in ``spec.secret_files``.
+
+    The second has only ``InstanceKind.growing_file``, so that this file may fill an object alone.
 
     Raises:
         InfraError: the files do not fit into an object.
@@ -179,7 +185,7 @@ def config_maps(spec: InstanceSpec) -> Sequence[k8s.V1ConfigMap]:
 def service(spec: InstanceSpec) -> k8s.V1Service:
     """Return the headless service that gives the instance its own DNS name.
 
-    The name resolves before the instance is ready, because routers and workers connect to it then.
+    The name resolves even before the instance is ready, because routers and workers connect then.
     """
     return k8s.V1Service(
         metadata=instance_metadata(spec, spec.name),

@@ -25,7 +25,7 @@ _RBAC = "rbac.authorization.k8s.io"
 
 @dataclass(frozen=True)
 class Taken:
-    """What a space uses now.
+    """What a space uses now, as the cluster reports it (``observed.taken``).
 
     * ``memory_mb``: the memory limits of the containers of its instances, in MiB, by kind.
     * ``volumes``: the number of its volume claims.
@@ -45,7 +45,7 @@ _NOTHING = Taken()
 def build(
     cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
 ) -> Sequence[Applied]:
-    """Return the namespace and the objects of ``inside``, in the order of creation."""
+    """Return the namespace object, then the objects of ``inside``, in the order of creation."""
     return [namespace_object(namespace), *inside(cluster, namespace, budget, taken)]
 
 
@@ -76,14 +76,17 @@ def namespace_object(namespace: Namespace) -> k8s.V1Namespace:
 
 
 def role_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
-    """Return the role binding that lets the worker manage the objects in this namespace."""
+    """Return the role binding that gives the worker its rights in this namespace."""
     return _binding(
         cluster, namespace, "waypost-worker", cluster.space_role, cluster.worker_account
     )
 
 
 def metering_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
-    """Return the role binding that lets metering list pods and stateful sets, and nothing more."""
+    """Return the role binding that gives the metering worker its rights in this namespace.
+
+    By ``cluster.metering_role`` it may list pods and stateful sets, and nothing more.
+    """
     return _binding(cluster, namespace, METERING, cluster.metering_role, cluster.metering_account)
 
 
@@ -104,7 +107,7 @@ def _binding(
 def resource_quota(
     cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
 ) -> k8s.V1ResourceQuota:
-    """Return the quota: what the budget allows or the space uses already, and one instance more.
+    """Return the resource quota: what the budget allows or the space uses, and one instance more.
 
     An existing instance counts with its present memory limit if that is larger than the plan's.
     Otherwise, after a change to a smaller plan, the first replaced pod would not fit beside those
@@ -148,14 +151,21 @@ def resource_quota(
 
 
 def _cpu_millis(limits: Mapping[Kind, Sequence[int]], budget: ResourceBudget, taken: Taken) -> int:
-    """Return the CPU of the instances in ``limits``, or what is used if more, and a reserve."""
+    """Return the CPU of the quota, in thousandths of a core.
+
+    That is the CPU of the instances in ``limits``, or that of all present pods if it is more, and
+    the CPU of one instance more.
+    """
     one = {Kind.BROKER: budget.broker_cpu_millis}
     each = [one.get(kind, sizes.CPU_MILLIS) for kind, of_kind in limits.items() for _ in of_kind]
     return max(sum(each), taken.cpu_millis) + max(each, default=sizes.CPU_MILLIS)
 
 
 def memory_limits(kind: Kind, share: Share, taken: Taken) -> list[int]:
-    """Return the memory limits, in MiB, of the instances that exist and of those still to come."""
+    """Return the memory limits, in MiB, of the instances that exist and of those still to come.
+
+    An existing instance counts with its present limit, or with that of ``share`` if it is larger.
+    """
     size = sizes.container_mb(kind, share.memory_mb)
     running = [max(limit, size) for limit in taken.memory_mb.get(kind, ())]
     # If more instances exist than ``share`` allows, the factor is negative and the list empty.

@@ -19,7 +19,10 @@ from workers.infra.kubernetes.snapshot import Snapshot, marked
 
 
 class SpaceNamespace:
-    """The namespace with a space's name. It may be missing, or belong to somebody else."""
+    """Creates, checks and deletes the namespace with a space's name.
+
+    The namespace may be missing, or belong to somebody else. In the latter case the methods raise.
+    """
 
     def __init__(self, api: Api, cluster: Cluster, namespace: Namespace) -> None:
         self._api = api
@@ -27,7 +30,7 @@ class SpaceNamespace:
         self._namespace = namespace
 
     def ensure(self) -> None:
-        """Create the namespace, or update its labels. Idempotent.
+        """Create the namespace, or update its labels; nothing that is in it. Idempotent.
 
         Raises:
             InfraError: ``NamespaceTaken`` or ``OtherInstallation`` if it belongs to somebody else;
@@ -67,8 +70,8 @@ class SpaceNamespace:
         """Request the deletion of the namespace with everything in it; return True once it is gone.
 
         Raises:
-            InfraError: ``NamespaceTaken`` or ``OtherInstallation``; ``NamespaceStuck`` if an
-                earlier request has not been finished in time.
+            InfraError: ``NamespaceTaken`` or ``OtherInstallation``: it belongs to somebody else;
+                ``NamespaceStuck``: the cluster has not finished an earlier request in time.
         """
         live = self._find()
         if live is None:

@@ -24,7 +24,10 @@ Peer = k8s.V1NetworkPolicyPeer
 def policies(
     cluster: Cluster, namespace: Namespace, budget: ResourceBudget
 ) -> Sequence[k8s.V1NetworkPolicy]:
-    """Return all network policies of a space; ``budget`` says which kinds of instances it has."""
+    """Return all network policies of a space.
+
+    ``budget`` decides which kinds of instances the space has, and to which kind clients connect.
+    """
     paths = paths_of_all(cluster, Kind.ROUTER if budget.routers else Kind.BROKER)
     for row in REGISTRY.values():
         if row.share(budget).count:
@@ -91,7 +94,7 @@ def paths_of(cluster: Cluster, row: InstanceKind) -> dict[str, k8s.V1NetworkPoli
 
 
 def _resolution(cluster: Cluster) -> k8s.V1NetworkPolicyEgressRule:
-    """Return the rule that lets pods resolve host names."""
+    """Return the rule that lets pods send requests to the cluster's DNS servers."""
     resolvers = [_peer(cluster.dns)]
     resolvers += [Peer(ip_block=k8s.V1IPBlock(cidr=cidr)) for cidr in cluster.dns_cidrs]
     ports = [
@@ -115,7 +118,7 @@ def _egress(
 
 
 def _peer(pods: Pods) -> Peer:
-    """Return a peer that selects these pods in their namespace."""
+    """Return the peer of a policy that stands for ``pods`` in their namespace."""
     name = {"kubernetes.io/metadata.name": pods.namespace}
     return Peer(
         namespace_selector=k8s.V1LabelSelector(match_labels=name),

@@ -25,7 +25,7 @@ def json_of(model: BaseModel) -> dict[str, object]:
 def space_metadata(
     namespace: Namespace, name: str, annotations: Mapping[str, str] | None = None
 ) -> k8s.V1ObjectMeta:
-    """Return the metadata of an object that belongs to the space as a whole."""
+    """Return the metadata, with labels, of an object that belongs to the space as a whole."""
     return k8s.V1ObjectMeta(
         name=name,
         namespace=namespace.name,
@@ -36,7 +36,7 @@ def space_metadata(
 
 
 def instance_metadata(spec: InstanceSpec, name: str) -> k8s.V1ObjectMeta:
-    """Return the metadata of an object that belongs to one broker or router."""
+    """Return the metadata, with labels, of an object that belongs to one broker or router."""
     return k8s.V1ObjectMeta(
         name=name,
         namespace=spec.namespace.name,

@@ -83,7 +83,10 @@ def status(stateful_set: StatefulSet, seen: Sequence[Pod], now: datetime) -> Ins
 
 
 def is_instance(stateful_set: Reported) -> bool:
-    """Return whether the stateful set is an instance, by its name: anybody can set our labels."""
+    """Return whether the stateful set is an instance, by its name.
+
+    The labels do not decide: anybody can set Waypost's labels on another stateful set.
+    """
     return InstanceId.find(stateful_set.name) is not None
 
 
@@ -91,7 +94,7 @@ def why_missing(events: Sequence[Event]) -> str:
     """Return why a pod is not created, from the events of its stateful set.
 
     Only the last event about creations counts, because the cluster keeps events for an hour. Empty
-    if there is none, if it was a success, or if its reason passes by itself.
+    if there is no such event, if it reports a success, or if its reason passes by itself.
     """
     creations = [event for event in events if event.reason in _CREATIONS]
     # Events have times in whole seconds: of two in one second, the success came last.
@@ -104,10 +107,10 @@ def why_missing(events: Sequence[Event]) -> str:
 
 
 def taken(stateful_sets: Iterable[StatefulSet], quotas: Mapping[str, Quota]) -> Taken:
-    """Return what a space uses now; ``quotas`` are its live quotas by name.
+    """Return what a space uses now; ``quotas`` are its live resource quotas by name.
 
-    Its CPU, and the number and size of its volumes, come from the status of Waypost's quota; 0
-    without it.
+    The memory comes from the stateful sets of instances. CPU, and the number and size of volumes,
+    come from the status of Waypost's own quota; they are 0 if it is missing.
     """
     memory: dict[Kind, list[int]] = {kind: [] for kind in Kind}
     for stateful_set in stateful_sets:
@@ -142,7 +145,7 @@ def ending_trouble(namespace: WithConditions, now: datetime) -> str:
 
 
 def _message(pod: Pod) -> str:
-    """Return the message of a pod that was made from the current template."""
+    """Return the state in words of a pod that was made from the present template."""
     containers = pod.status.container_statuses
     if pod.is_ready:
         return "ready"
@@ -165,7 +168,10 @@ def _trouble(pod: Pod) -> str:
 
 
 def _cause(pod: Pod, *, is_current: bool) -> Cause:
-    """Return why a pod is not ready; none if it is, or if it only starts."""
+    """Return why a pod is not ready; ``Cause.NONE`` if it is ready, or if it only starts.
+
+    ``is_current``: the pod was made from the present template and is not being deleted.
+    """
     if pod.is_ready:
         return Cause.NONE
     if not is_current:  # its trouble says nothing about the template that replaces it
@@ -241,7 +247,10 @@ def _scheduling_trouble(pod: Pod) -> str:
 
 
 def _end_trouble(pod: Pod, now: datetime) -> str:
-    """Return what to do about a pod whose node does not confirm its end; empty while in time."""
+    """Return what to do about a deleted pod whose node does not confirm that the pod ended.
+
+    Empty if nobody deleted the pod, or until a minute after its grace period.
+    """
     due = pod.metadata.deletion_timestamp  # includes the grace period
     if due is None or now - due < _POD_ENDS_WITHIN:
         return ""

@@ -16,7 +16,7 @@ _OURS = frozenset({FIELD_MANAGER, REPAIRER})
 
 
 def find_appliers(live: Reported | None) -> frozenset[str]:
-    """Return the field managers that use server-side apply on the object; none for None."""
+    """Return the field managers that use server-side apply on the object; empty for None."""
     return frozenset(entry.manager for entry in _entries(live) if entry.operation == "Apply")
 
 

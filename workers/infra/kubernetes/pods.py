@@ -160,9 +160,10 @@ def probe(listener: Listener, period_seconds: int, failures: int) -> k8s.V1Probe
 
 
 def volumes(spec: InstanceSpec) -> list[k8s.V1Volume]:
-    """Return the volumes of an instance's files and of temporary files.
+    """Return the pod's volumes for the instance's files and for temporary files.
 
-    The volume of a broker's journal is not among them: it comes from a claim of the stateful set.
+    The persistent volume of a broker's journal is not among them: it comes from a claim of the
+    stateful set. A broker without one gets an empty folder of the node in its place.
     """
     sources = [
         k8s.V1VolumeProjection(secret=k8s.V1SecretProjection(name=spec.name)),
@@ -190,7 +191,7 @@ def volumes(spec: InstanceSpec) -> list[k8s.V1Volume]:
 
 
 def tolerations(profile: PlacementProfile) -> list[k8s.V1Toleration]:
-    """Return the profile's tolerations."""
+    """Return the profile's tolerations as objects of the Kubernetes API."""
     return [
         k8s.V1Toleration(
             key=row.key or None,
@@ -203,7 +204,7 @@ def tolerations(profile: PlacementProfile) -> list[k8s.V1Toleration]:
 
 
 def apart(selector: k8s.V1LabelSelector) -> k8s.V1Affinity:
-    """Return the affinity that spreads the selected pods over nodes, if possible.
+    """Return the anti-affinity that spreads the selected pods over nodes, if possible.
 
     A soft spread constraint is only one score of the scheduler beside others, such as free memory.
     The anti-affinity for nodes adds a second score. Both count only pods of this namespace.
@@ -236,5 +237,8 @@ def security_context(cluster: Cluster) -> k8s.V1PodSecurityContext:
 
 
 def made_from(annotations: Mapping[str, str] | None) -> str:
-    """Return the digest that ``template`` put into these annotations of a pod; empty without it."""
+    """Return the digest that ``template`` put into a pod's annotations; empty if they have none.
+
+    Equal digests mean that the pod needs no restart.
+    """
     return (annotations or {}).get(RESTART, "")

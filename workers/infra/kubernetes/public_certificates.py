@@ -73,9 +73,9 @@ class Certificate(ForeignObject):
 
 
 def build(issuer: Issuer, namespace: Namespace, host: str) -> Certificate:
-    """Return the ``Certificate`` that requests one for ``host``, the space's public host name.
+    """Return the ``Certificate`` object that asks cert-manager for a certificate for ``host``.
 
-    ``host`` may also be an IP address.
+    ``host`` is the space's public host name or IP address.
     """
     is_address = _is_ip_address(host)
     return Certificate(
@@ -96,7 +96,9 @@ def build(issuer: Issuer, namespace: Namespace, host: str) -> Certificate:
 
 
 def issued(snapshot: Snapshot, wanted: Certificate) -> GivenCertificate:
-    """Apply the ``Certificate``; return what cert-manager has issued for it. Idempotent.
+    """Apply the ``Certificate``; return the key and certificate that cert-manager has issued.
+
+    Idempotent.
 
     Raises:
         CertificateProblem: ``CertManagerMissing``; ``CertificatePending`` until it is issued; or
@@ -132,7 +134,8 @@ def issued(snapshot: Snapshot, wanted: Certificate) -> GivenCertificate:
 def forget(snapshot: Snapshot, namespace: Namespace) -> None:
     """Delete the space's ``Certificate`` and its Secret, if there are any. Idempotent.
 
-    Sessions call it if the installation does not use cert-manager, or no longer does.
+    Sessions call it if the installation does not use cert-manager, or no longer does. Nothing is
+    deleted if the worker may not list Certificates.
     """
     ours = labels.of_space(namespace)
     try:
@@ -149,7 +152,7 @@ def forget(snapshot: Snapshot, namespace: Namespace) -> None:
 def supplied(api: Api, namespace: str, name: str) -> GivenCertificate:
     """Return the key pair that the operator stored in the Secret ``namespace``/``name``.
 
-    It is not checked here. Entries that the Secret lacks are empty.
+    The key pair is not checked here. Entries that the Secret lacks are empty.
 
     Raises:
         CertificateProblem: ``CertificateMissing`` or ``CertificateForbidden``.

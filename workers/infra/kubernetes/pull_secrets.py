@@ -1,7 +1,7 @@
 """Copy the registries' credentials from Waypost's own namespace into that of a space.
 
-The chart's value ``imagePullSecrets`` names these Secrets. The worker may read only them in
-Waypost's own namespace, and the Secret of a provided certificate.
+The chart's value ``imagePullSecrets`` names these Secrets. In Waypost's own namespace the worker
+may read only these Secrets, and the Secret of a provided certificate.
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,15 @@ _LASTING = frozenset(
 
 
 def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot) -> Sequence[str]:
-    """Copy the Secrets, or update the copies; return the names of the copies. Idempotent.
+    """Copy the Secrets, or update the copies; return the names of all copies. Idempotent.
 
-    If an original is missing, has another type or may not be read, and the space has a copy or an
-    instance already, this is only logged, and the space goes on without an update.
+    An original may be missing, have another type or be forbidden to read. If the space has a copy
+    or an instance already, this is only logged, and the copy is neither made nor updated. Its name
+    is returned all the same, so that the caller keeps an existing copy.
 
     Raises:
-        InfraError: one of these problems, and the space has neither; or the cluster does not
-            answer.
+        InfraError: one of these problems, and the space has neither a copy nor an instance; or the
+            cluster does not answer.
     """
     names = []
     for original in cluster.images.pull_secrets:
@@ -54,11 +55,11 @@ def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot)
 
 
 def _find(api: Api, cluster: Cluster, original: str) -> reported.Files:
-    """Return the original.
+    """Return the Secret ``original`` in Waypost's own namespace.
 
     Raises:
-        InfraError: ``PullSecretMissing``; ``PullSecretUnfit`` if it has no registry's credentials;
-            and what ``Api.find`` raises.
+        InfraError: ``PullSecretMissing``; ``PullSecretUnfit`` if its type is not one for
+            credentials of registries; and what ``Api.find`` raises.
     """
     found = api.find(resources.SECRET, cluster.control_namespace, original)
     if found is None:

@@ -1,6 +1,6 @@
 """Turn refusals of the cluster's API into errors that say what to do. Pure.
 
-The events of controllers, to which the API refused a pod, are turned into messages.
+``why_not_made`` does the same for events of controllers to which the API refused a pod.
 Source: Kubernetes API conventions, "Response Status Kind" (code, reason, message, details.causes).
 """
 
@@ -32,7 +32,7 @@ class Details(Part):
 
 
 class Refusal(Part):
-    """The body of an unsuccessful response."""
+    """The body of an unsuccessful response of the API."""
 
     message: str = ""
     details: Details = Details()
@@ -60,7 +60,10 @@ def conflicting_managers(refusal: Refusal) -> frozenset[str]:
 
 
 def explain(status: int, refusal: Refusal, what: str) -> InfraError:
-    """Return the error for an unsuccessful response; ``what`` names the object in its message."""
+    """Return (not raise) the error for an unsuccessful response.
+
+    ``status`` is the HTTP status. ``what`` names the object in the error's message.
+    """
     message = refusal.message[:_LONGEST]
     managers = conflicting_managers(refusal)
     if managers:
@@ -88,7 +91,7 @@ def why_not_made(message: str) -> str:
 
 
 def _classify(status: int, message: str) -> tuple[Reason, str, bool]:
-    """Return the reason, what to do about it, and whether waiting can help."""
+    """Return a refusal's reason, what to do about it, and whether a later retry can succeed."""
     # By text first, because the API gives most of these refusals the same status. Then by status.
     if "could not find the requested resource" in message or "404 page not found" in message:
         return Reason.KIND_MISSING, _KIND_MISSING, False

@@ -85,7 +85,7 @@ class Reported(Part):
 
     @property
     def is_ending(self) -> bool:
-        """Whether its deletion was requested. The API keeps it until the deletion is finished."""
+        """Whether the object's deletion was requested; the API reports it until it is gone."""
         return self.metadata.deletion_timestamp is not None
 
 
@@ -103,13 +103,16 @@ class ConditionsStatus(Part):
 
 
 class WithConditions(Reported):
-    """An object of whose status Waypost reads only the conditions: a namespace, a Certificate."""
+    """A reported namespace or Certificate: of its status Waypost reads only the conditions."""
 
     status: ConditionsStatus = ConditionsStatus()
 
 
 class Files(Reported):
-    """A config map or Secret; the values of a Secret are in base 64. Only Secrets have a type."""
+    """A reported config map or Secret.
+
+    Only a Secret has a ``type``, and only its values in ``data`` are in base 64.
+    """
 
     type: str = ""
     data: Mapping[str, str] = {}
@@ -196,7 +199,7 @@ class Pod(Reported):
 
     @property
     def is_ready(self) -> bool:
-        """Whether its condition ``Ready`` is true: its probe passes, and its node answers."""
+        """Whether the pod's condition ``Ready`` is true: its probe passes, and its node answers."""
         return any(
             condition.type == "Ready" and condition.status == "True"
             for condition in self.status.conditions
@@ -218,7 +221,10 @@ class Event(Reported):
 
     @property
     def last_seen(self) -> str:
-        """When it happened last; which of the fields is set depends on the event API."""
+        """The time when the event happened last, as RFC 3339 text; empty if not reported.
+
+        Which field has the time depends on the event API.
+        """
         return self.series.last_observed_time or self.last_timestamp or self.event_time
 
 

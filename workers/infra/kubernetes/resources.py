@@ -25,9 +25,10 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?")
 
 @dataclass(frozen=True)
 class Resource(Generic[ReportedT_co]):
-    """One kind of object, and its protected fields (JSON pointers, RFC 6901).
+    """Describes one kind of object, and its protected fields (JSON pointers, RFC 6901).
 
-    Waypost removes what others add to a protected field, because it could open or divert something.
+    Waypost removes what others add to a protected field, because an addition could break the
+    isolation of a space or divert its traffic.
 
     * ``plural``: the name of the kind in API paths.
     * ``reported``: the model of an object of this kind as the cluster reports it.
@@ -46,9 +47,9 @@ class Resource(Generic[ReportedT_co]):
     closed: frozenset[str] = frozenset()
 
     def path(self, namespace: str | None, name: str | None = None) -> str:
-        """Return the API's path of one object, or of the collection without ``name``.
+        """Return the API's path of the object ``name``; without ``name``, of the collection.
 
-        ``namespace`` None means all namespaces.
+        ``namespace`` None means all namespaces. It has no effect for a kind outside namespaces.
 
         Raises:
             ValueError: a part is not a legal name, so that the path could lead elsewhere.
@@ -193,7 +194,7 @@ BY_MODEL: Mapping[type[BaseModel], Resource[Reported]] = {
 
 
 def of(wanted: Applied) -> Resource[Reported]:
-    """Return the resource of an object that Waypost applies."""
+    """Return the ``Resource`` that describes the kind of an object that Waypost applies."""
     return wanted.resource if isinstance(wanted, ForeignObject) else BY_MODEL[type(wanted)]
 
 
@@ -209,7 +210,7 @@ def metadata_of(wanted: Applied) -> k8s.V1ObjectMeta:
 
 
 def name_of(wanted: Applied) -> str:
-    """Return the object's name."""
+    """Return the name in the object's metadata; empty if it has none."""
     return metadata_of(wanted).name or ""
 
 

@@ -57,7 +57,10 @@ _PUBLIC_SPACE = {**labels.OURS, labels.COMPONENT: labels.SPACE_COMPONENT}
 
 
 class KubernetesSession:
-    """Reads and writes the objects in the namespace of one space, which it checks for its owner."""
+    """Reads and writes the objects in the namespace of one space.
+
+    It refuses to work in a namespace that belongs to somebody else (``SpaceNamespace``).
+    """
 
     def __init__(self, api: Api, cluster: Cluster, namespace: Namespace) -> None:
         self._api = api
@@ -135,7 +138,7 @@ class KubernetesSession:
         return replace(status, restart_deferred=restart_deferred)
 
     def restart_instance(self, name: str) -> None:
-        """Delete the pod, if any. Its stateful set creates another one with the same volume."""
+        """Delete the pod, if there is one. Its stateful set recreates it with the same volume."""
         if self._space.exists():
             self._api.delete(resources.POD, self._namespace.name, f"{name}-0")
 
@@ -226,10 +229,15 @@ class KubernetesSession:
 
     @property
     def _seen(self) -> Snapshot:
-        """The snapshot of the namespace; its owner is checked when the snapshot is created."""
+        """The snapshot of the namespace's objects; created when first used.
+
+        Raises:
+            InfraError: the namespace belongs to somebody else; checked at the creation.
+            RuntimeError: the session has ended.
+        """
         self._check_open()
         if self._snapshot is None:
-            self._space.exists()  # raises if it is somebody else's
+            self._space.exists()  # raises if the namespace is somebody else's
             self._snapshot = self._space.new_snapshot()
         return self._snapshot
 
@@ -247,10 +255,10 @@ class KubernetesSession:
         return found, self._api.list(resources.STATEFUL_SET, where, labels.OURS)
 
     def _would_restart(self, spec: InstanceSpec, live: StatefulSet | None) -> bool:
-        """Return whether the spec would make the cluster replace the pod of an existing instance.
+        """Return whether ``spec`` would make the cluster replace the pod of the instance.
 
-        Only the digests in the templates are compared: what others added to the template does not
-        count.
+        False if there is no instance (``live`` is None). Only the digests in the templates are
+        compared: what others added to the template does not count.
         """
         if live is None:
             return False
@@ -269,7 +277,10 @@ class KubernetesSession:
         ]
 
     def _why_missing(self, spec: InstanceSpec) -> str:
-        """Return why the pod is not created; empty if the events do not say, or cannot be read."""
+        """Return why the instance has no pod, from the events of its stateful set.
+
+        Empty if the events do not say, or if the worker may not read them.
+        """
         fields = {"involvedObject.kind": "StatefulSet", "involvedObject.name": spec.name}
         try:
             events = self._api.list(resources.EVENT, self._namespace.name, {}, fields)
@@ -280,7 +291,10 @@ class KubernetesSession:
         return observed.why_missing(events)
 
     def _apply_endpoint(self, kind: Kind, former_port: int | None) -> None:
-        """Apply the objects of the endpoint, with the former port if the cluster can give it."""
+        """Apply the endpoint's objects, which lead to the instances of ``kind``.
+
+        The endpoint gets ``former_port`` if the cluster can assign it, otherwise another port.
+        """
         choice = self._cluster.endpoint
         build = choice.strategy.build
         if former_port is not None and choice.strategy.keeps(former_port):
@@ -311,9 +325,10 @@ class KubernetesSession:
 
 
 def _ensure(snapshot: Snapshot, wanted: Applied) -> None:
-    """Apply one object of the space.
+    """Apply one object of the space unless it matches already.
 
-    If the cluster refuses metering's role binding, this is only logged: messages pass without it.
+    If the cluster refuses metering's role binding, this is only logged: messages pass without the
+    binding, but invoices are held, because metering cannot read the instances.
     """
     try:
         snapshot.ensure(wanted)

@@ -16,7 +16,7 @@ from workers.infra.kubernetes.resources import (
 
 
 def marked(wanted: Applied, installation: str) -> Applied:
-    """Return the object with the label of the installation in its own metadata.
+    """Return a copy of the object with the label of the installation in its own metadata.
 
     Pod and claim templates do not get the label, because a change of them would restart the pods.
     """
@@ -26,11 +26,11 @@ def marked(wanted: Applied, installation: str) -> Applied:
 
 
 class Snapshot:
-    """Waypost's objects in one namespace by kind, as they were listed at the first use of the kind.
+    """Reads and writes Waypost's objects in one namespace; keeps what it has read.
 
-    ``ensure`` and ``prune`` keep the lists up to date with their own writes. An object that already
-    matches is not written. So a pass over an unchanged space costs one list request for each kind,
-    and no write.
+    The objects of a kind are listed at the first use of this kind. ``ensure`` and ``prune`` keep
+    the lists up to date with their own writes. An object that already matches is not written. So a
+    pass over an unchanged space costs one list request for each kind, and no write.
     """
 
     def __init__(self, api: Api, namespace: str, installation: str) -> None:
@@ -40,7 +40,7 @@ class Snapshot:
         self._seen: dict[str, dict[str, Reported]] = {}
 
     def of(self, resource: Resource[ReportedT]) -> Mapping[str, ReportedT]:
-        """Return the objects of a kind that carry Waypost's labels, by name."""
+        """Return the objects of a kind that carry Waypost's labels, by name, as last known."""
         if resource.kind not in self._seen:
             found = self._api.list(resource, self._namespace, labels.OURS)
             self._seen[resource.kind] = {live.name: live for live in found}

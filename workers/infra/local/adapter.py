@@ -55,7 +55,10 @@ def _as_infra_error() -> Iterator[None]:
 
 
 class LocalInfra:
-    """Runs instances as processes of one supervisord; their files are in ``state_dir/spaces``."""
+    """The adapter of ``Infra``: runs instances as processes of one supervisord.
+
+    Their files are in ``state_dir/spaces``.
+    """
 
     def __init__(self, state_dir: Path, supervisor: SupervisorClient) -> None:
         self._spaces = state_dir / "spaces"
@@ -85,7 +88,7 @@ class LocalSession:
 
     @_as_infra_error()
     def ensure_namespace(self, budget: ResourceBudget) -> None:
-        """Create the space's folder. A single machine does not enforce ``budget``."""
+        """Create the space's folder if it is missing. One machine does not enforce ``budget``."""
         folder = self._spaces / self._namespace.name
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         owner = folder / "namespace.json"
@@ -195,7 +198,7 @@ def of_settings() -> LocalInfra:
 
 
 def observed(name: str, status: ProgramStatus | None, folder: InstanceFiles) -> InstanceStatus:
-    """Return the status of an instance from that of its program.
+    """Return the status of an instance, from the status of its program and the end of its log.
 
     ``status`` is None if supervisord does not know the program.
     """

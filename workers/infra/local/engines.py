@@ -1,4 +1,4 @@
-"""The command line of each engine that the local adapter can run."""
+"""Build the command that starts each engine on this machine, for the local adapter."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ JAVA_FLAGS = (
 
 @dataclass(frozen=True)
 class ClassData:
-    """The path of a class-data archive, and the class path with which it was or will be made.
+    """The path of a class-data archive of Java, and the class path that belongs to the archive.
 
     The archive halves the start time of a broker; ``workers.broker_archive`` makes it.
     """
@@ -38,10 +38,10 @@ class ClassData:
 
 
 def launch(spec: InstanceSpec, files: InstanceFiles) -> Launch:
-    """Return how to start the engine of ``spec``, whose files are in ``files``.
+    """Return how to start ``spec.engine`` with the files in ``files``.
 
     Raises:
-        InfraError: the engine is not installed on this machine, or unknown.
+        InfraError: the engine is unknown, or it is not installed on this machine.
     """
     if spec.engine == "artemis":
         return _artemis(spec, files)
@@ -53,9 +53,10 @@ def launch(spec: InstanceSpec, files: InstanceFiles) -> Launch:
 
 
 def artemis_command(java: str, etc: Path, memory_mb: int, class_path: Sequence[str]) -> list[str]:
-    """Return the command that runs a broker in the foreground.
+    """Return the command that runs a broker in the foreground, with the broker plugin.
 
-    ``etc`` is the folder ``etc`` of its ``InstanceFiles``; data and logs are in the folders beside.
+    ``etc`` is the broker's ``InstanceFiles.config``; the folders ``data`` and ``log`` are beside
+    it. ``class_path`` are the options of Java that set the class path.
     """
     folder = etc.parent
     paths = BrokerPaths(
@@ -82,9 +83,10 @@ def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
 
 
 def class_data(home: Path) -> ClassData:
-    """Return where the class-data archive of the broker is, even if it does not exist yet.
+    """Return the path of the class-data archive for Artemis at ``home``, and its class path.
 
-    Java uses an archive only with exactly the class path that it was made with.
+    The archive need not exist yet. Java uses an archive only with exactly the class path with which
+    the archive was made.
     """
     jar = plugin.jar(home)
     # The JAR's name has a digest of its sources, so another plugin gets another archive.

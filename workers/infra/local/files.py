@@ -27,7 +27,7 @@ _LOG_TAIL_BYTES, _LONGEST_LOG_LINE = 4096, 300
 
 
 class InstanceFiles:
-    """The folder of one instance: ``config`` (its ``etc``), ``data`` and ``log``."""
+    """Reads and writes the folder of one instance: ``config`` (``etc``), ``data`` and ``log``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -58,7 +58,10 @@ class InstanceFiles:
                 path.unlink()
 
     def with_former(self, spec: InstanceSpec) -> Mapping[str, str]:
-        """Return the live files of ``spec``, and all other files as they are in ``config`` now."""
+        """Return the live files of ``spec``, and all other files as they are in ``config`` now.
+
+        Nothing is written.
+        """
         live = {name: text for name, text in spec.files.items() if name in spec.live_files}
         former = {
             str(path.relative_to(self.config)): path.read_text()
@@ -110,10 +113,11 @@ def digest(files: Mapping[str, str], but: frozenset[str]) -> str:
 
 
 def remembered_ports(spaces: Path, instance: Path, wanted: Sequence[str]) -> dict[str, int]:
-    """Return a port for each name in ``wanted``; ``instance`` is the instance's folder.
+    """Return {name: port} for the listener names in ``wanted``.
 
-    A port is chosen at random when its name is first wanted, and stored in ``ports.json``. Later
-    calls return it again. ``spaces`` is the folder of all spaces: no two instances get one port.
+    ``instance`` is the instance's folder. A port is chosen at random when its name is first wanted,
+    and is stored in ``ports.json`` there. Later calls return the same port. ``spaces`` is the
+    folder of all spaces: no two instances in it get the same port.
 
     Raises:
         InfraError: every port is taken.
@@ -133,7 +137,7 @@ def remembered_ports(spaces: Path, instance: Path, wanted: Sequence[str]) -> dic
 
 
 def _taken(spaces: Path) -> set[int]:
-    # The ports of all instances, even stopped ones: they use the same ports when they start again.
+    # The ports of stopped instances too: an instance uses the same ports when it starts again.
     return {
         port
         for path in spaces.glob("*/*/ports.json")

@@ -19,10 +19,10 @@ def jar(home: Path) -> Path:
 
 
 def sources() -> Sequence[Path]:
-    """Return the Java files of the plugin."""
+    """Return the paths of the plugin's Java source files, sorted."""
     return sorted(_SOURCES.rglob("*.java"))
 
 
 def class_path(home: Path) -> str:
-    """Return the JARs of the Artemis program at ``home`` as a class path, without the plugin."""
+    """Return Java's class path of all JARs of the Artemis program at ``home``, not the plugin's."""
     return ":".join(str(path) for path in sorted((home / "lib").glob("*.jar")))

@@ -1,8 +1,9 @@
 """``manage.py after_restore``: prepare a restored database before workers start. Idempotent.
 
-It changes nothing if the database and the lakehouse do not fit together. Otherwise it deletes all
-leases and the notes of planned restarts, resets the revision of rollouts, and makes every space due
-for a full pass. ``controlplane.embedded.restore`` and operators (docs/operate/backup.md) call it.
+It fails, and changes nothing, if the database and the lakehouse do not fit together. Otherwise it
+deletes all leases and the notes of planned restarts, sets the revision of rollouts to 0, and makes
+every space due for a full pass. ``controlplane.embedded.restore`` and operators call it
+(docs/operate/backup.md).
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
-"""``manage.py compute_usage``: compute new usage and copy it to the database, once.
+"""``manage.py compute_usage``: compute usage of new samples once, and copy it to the database.
 
 For the cron job of the chart (``pipeline.runs: cronjob``). If another process computes usage now,
-the command says so and succeeds.
+the command prints that, does nothing and succeeds.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """``manage.py reconcile [--once]``: reconcile due spaces in the foreground, without Celery.
 
-It runs until SIGTERM, which lets the present space finish. With ``--once`` it also ends as soon as
-no space is due.
+It runs until SIGTERM, and then finishes the space that it is working on. With ``--once`` it also
+ends as soon as no space is due.
 """
 
 import signal

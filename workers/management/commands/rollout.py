@@ -1,7 +1,8 @@
-"""``manage.py rollout [pause|resume|roll-back]``: show the last rollout of an engine release.
+"""``manage.py rollout [pause|resume|roll-back]``: show or steer the rollout of an engine release.
 
-It prints the release, the progress and the spaces that failed. With a verb it first pauses or
-resumes the rollout, or begins one back to the former release.
+The command prints the last rollout: its release, its progress and the spaces that failed. With a
+verb it first pauses or resumes this rollout, or begins another one back to the former release. It
+fails on an installation whose engines run as local programs, which has no releases.
 """
 
 from typing import Any

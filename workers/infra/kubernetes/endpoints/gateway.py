@@ -73,7 +73,7 @@ class WantedSpec(ForeignPart):
 
 
 class TlsRoute(ForeignObject):
-    """The TLSRoute that leads TLS connections for the space's host to its service."""
+    """The TLSRoute that leads TLS connections for the space's host name to the space's service."""
 
     resource = TLS_ROUTE
 

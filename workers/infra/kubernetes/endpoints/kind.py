@@ -1,7 +1,8 @@
-"""The base class of endpoint kinds: the objects of an endpoint, and the address it gets. Pure.
+"""The base class of endpoint kinds: the objects of an endpoint, and its address. Pure.
 
-An endpoint is a service in front of the space's public instances. Some kinds add one object that
-leads clients from outside the cluster to the service, such as an Ingress: here called ``lead``.
+An endpoint is a service in front of the space's public instances, those that clients connect to.
+Some kinds add one object that leads clients from outside the cluster to the service, such as an
+Ingress. This object is called ``lead`` here.
 """
 
 from abc import ABC, abstractmethod
@@ -40,7 +41,7 @@ class Choice(Protocol):
 
 
 class EndpointKind(ABC):
-    """One kind of endpoint.
+    """Builds the objects of one kind of endpoint, and reads its address from the live objects.
 
     * ``needs``: fields of ``Choice`` that must not be empty.
     * ``service_type``: the type of the service in front of the space's public instances.
@@ -57,7 +58,7 @@ class EndpointKind(ABC):
     )
 
     def service_annotations(self, choice: Choice, namespace: Namespace) -> Mapping[str, str]:
-        """Return the annotations that the service gets."""
+        """Return the annotations for the service in front of the space's public instances."""
         return choice.annotations
 
     def lead(self, choice: Choice, namespace: Namespace) -> Applied | None:
@@ -70,7 +71,7 @@ class EndpointKind(ABC):
     ) -> Address | None:
         """Return the host and port where clients connect; None until the cluster has assigned them.
 
-        ``service`` is the live service.
+        ``service`` is the live service of the endpoint.
         """
 
     def trouble(self, service: reported.Service, lead: Reported | None) -> str:
@@ -81,7 +82,7 @@ class EndpointKind(ABC):
         return ""
 
     def keeps(self, port: int) -> bool:
-        """Return whether the cluster can be asked for this port of the endpoint again."""
+        """Return whether the cluster can be asked to assign the former ``port`` again."""
         return False
 
     def service(
@@ -112,9 +113,9 @@ class EndpointKind(ABC):
     def build(
         self, choice: Choice, namespace: Namespace, kind: Kind, port: int | None = None
     ) -> Sequence[Applied]:
-        """Return the objects of the endpoint, the service first. Its pods are those of ``kind``.
+        """Return the objects of the endpoint: the service, then ``lead`` if this kind has one.
 
-        ``port`` is the port that the service asks for, as for ``service``.
+        The service leads to the pods of ``kind``. ``port`` is as for ``service``.
         """
         lead = self.lead(choice, namespace)
         service = self.service(choice, namespace, kind, port)

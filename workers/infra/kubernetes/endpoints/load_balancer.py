@@ -17,8 +17,8 @@ _NO_BALANCER = (
 class LoadBalancer(EndpointKind):
     """The kind ``loadbalancer``: a service of type LoadBalancer.
 
-    Clients use the address that the cluster assigns. If the installation has a domain, they use the
-    space's host name in it, for which ExternalDNS creates the DNS record.
+    Clients use the address that the cluster assigns. If the installation has a domain, clients use
+    the space's host name in the domain instead, for which ExternalDNS creates the DNS record.
     """
 
     service_type = "LoadBalancer"

@@ -18,7 +18,7 @@ from workers.infra.kubernetes.resources import ForeignObject, ForeignPart, Resou
 
 
 class RouteStatus(Part):
-    """The status of a Route; ``ingress`` has the report of each router that serves it."""
+    """The status of a Route; ``ingress`` has a report of each OpenShift router that serves it."""
 
     ingress: Sequence[ConditionsStatus] = ()
 
@@ -59,7 +59,7 @@ class WantedSpec(ForeignPart):
 
 
 class Route(ForeignObject):
-    """The Route that leads TLS connections for the space's host to its service."""
+    """The Route that leads TLS connections for the space's host name to the space's service."""
 
     resource = ROUTE
 
