@@ -46,19 +46,13 @@ def run(disconnection_id: str, ports: Ports) -> None:
       ends.
     * The call does nothing while another worker runs the same request, or after the request ended.
     """
-    name, holder = f"disconnect:{disconnection_id}", uuid.uuid4().hex
-    if not leases.acquire(name, holder, _LEASE_SECONDS):
-        return
-    try:
-        row = (
-            Disconnection.objects.select_related("space")
-            .filter(pk=disconnection_id, finished_at__isnull=True)
-            .first()
-        )
-        if row is not None:
+    name = f"disconnect:{disconnection_id}"
+    # Extended while it runs: instances that answer slowly take longer than the lease.
+    with leases.kept(name, uuid.uuid4().hex, _LEASE_SECONDS) as is_ours:
+        rows = Disconnection.objects.select_related("space")
+        row = rows.filter(pk=disconnection_id, finished_at__isnull=True).first()
+        if is_ours and row is not None:
             _close(row, ports)
-    finally:
-        leases.release(name, holder)
 
 
 def _close(row: Disconnection, ports: Ports) -> None:
