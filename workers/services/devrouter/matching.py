@@ -20,13 +20,16 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def of_prefix(prefix: str) -> tuple[str, ...]:
-    """Return the pattern that matches a prefix and everything below it."""
+    """Return the tokens of the pattern that matches ``prefix`` and everything below it."""
     return (*tokens(prefix), "#")
 
 
 @dataclass
 class PatternTable(Generic[Item]):
-    """A map from patterns to items; ``find`` prefers literal tokens over ``*`` over ``#``."""
+    """A map from patterns, as tuples of tokens, to items, with a look-up by address.
+
+    In a pattern ``*`` stands for one token, and ``#`` for any number of tokens.
+    """
 
     _items: dict[tuple[str, ...], Item] = field(default_factory=dict)
 
@@ -41,7 +44,11 @@ class PatternTable(Generic[Item]):
         self._items.pop(pattern, None)
 
     def find(self, address: str) -> Item | None:
-        """Return the item of the most specific matching pattern."""
+        """Return the item of the most specific pattern that matches ``address``; None without one.
+
+        Patterns are compared from the first token on: a literal token is more specific than ``*``,
+        and ``*`` more than ``#``.
+        """
         wanted = tokens(address)
         exact = self._items.get(wanted)
         if exact is not None:
@@ -65,7 +72,7 @@ def _covers(pattern: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 
 
 def is_permitted(permissions: Mapping[str, Iterable[str]], operation: str, address: str) -> bool:
-    """Return whether one of ``permissions`` ({names: operations}) grants ``operation``.
+    """Return whether ``permissions`` ({names: operations}) grant ``operation`` on ``address``.
 
     The rules are those of Dispatch with our patch ``policy-host``:
 

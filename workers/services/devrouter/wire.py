@@ -1,4 +1,4 @@
-"""The socket of one connection. The handshake reads from it; then the engine gets its bytes."""
+"""Wrap the socket of one connection: the handshake reads it, then the engine gets its bytes."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 class Consumer(Protocol):
     """What gets the bytes after the handshake: ``engine.Connection``.
 
-    ``lost``: the socket has closed. ``writable``: it takes output again.
+    ``Wire`` calls ``lost`` when the socket has closed, and ``writable`` when it takes output again.
     """
 
     def receive(self, received: bytes) -> None: ...
@@ -17,7 +17,7 @@ class Consumer(Protocol):
 
 
 class Wire(asyncio.Protocol):
-    """One TCP or TLS connection; ``made`` is called when it is established.
+    """The asyncio protocol of one TCP or TLS connection; ``made`` is called when it is established.
 
     ``is_paused``: the peer does not read fast enough, so nothing more should be written.
     """
