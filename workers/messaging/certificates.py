@@ -74,7 +74,7 @@ class KeyPair:
 
     @property
     def hosts(self) -> list[str]:
-        """The alternative names of the certificate: DNS names and IP addresses as text."""
+        """The certificate's alternative names as text: DNS names and IP addresses; or empty."""
         try:
             found = self.certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
         except x509.ExtensionNotFound:
@@ -87,9 +87,9 @@ class KeyPair:
 
 
 def create_authority(common_name: str, now: datetime) -> KeyPair:
-    """Return a new self-signed authority, valid for ten years.
+    """Return the key and certificate of a new self-signed authority, valid for ten years.
 
-    It may sign end-entity certificates only, no further authorities.
+    The authority may sign end-entity certificates only, no further authorities.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name(common_name)

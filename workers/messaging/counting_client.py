@@ -1,4 +1,4 @@
-"""An AMQP client that runs in a thread of its own and counts its messages.
+"""Run an AMQP client, in a thread of its own, that counts its messages and connections.
 
 ``traffic`` groups such clients. Other threads must not call into proton's event loop. So each
 request to a client (begin to send, close) sets a flag, which the client's own timer reads.
@@ -104,7 +104,7 @@ class Client(handlers.MessagingHandler):
         self._go.set()
 
     def leave(self) -> None:
-        """Make the client close its connection cleanly; ``ended`` is set once it has."""
+        """Make the client close its connection cleanly; return at once. ``ended`` follows."""
         self._leave.set()
 
     def _run(self) -> None:
@@ -163,15 +163,15 @@ class Client(handlers.MessagingHandler):
         self._pump()
 
     def on_accepted(self, event: Any) -> None:
-        """Count a message that the other side accepted."""
+        """Count a sent message that the peer accepted."""
         self.tally.accepted += 1
 
     def on_rejected(self, event: Any) -> None:
-        """Count a message that the other side rejected."""
+        """Count a sent message that the peer rejected, as refused."""
         self.tally.refused += 1
 
     def on_released(self, event: Any) -> None:
-        """Count a message with the outcome released or modified."""
+        """Count a sent message with the outcome released or modified, as refused."""
         self.tally.refused += 1
 
     def on_message(self, event: Any) -> None:

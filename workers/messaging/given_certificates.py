@@ -140,7 +140,7 @@ class _Found:
         return found
 
     def check_own(self, certificate: x509.Certificate, key: _Key, host: str) -> None:
-        """Check the server's own certificate: key, validity period, host name and purpose."""
+        """Check the server's own certificate: its key, validity period, host name and purpose."""
         what = f"The certificate in {self._source}"
         if key.public_key() != certificate.public_key():
             problem = "does not match tls.key: the first certificate in tls.crt must belong to it."

@@ -114,7 +114,7 @@ class ManagementClient:
         return started is False
 
     def leave(self, address: str, text: str) -> None:
-        """Send one non-durable message to ``address``; the broker loses it when it stops.
+        """Send one message with the body ``text`` to ``address``; it is lost when the broker stops.
 
         Raises:
             Unreachable: the broker did not accept the message in time.

@@ -7,7 +7,8 @@ from datetime import datetime
 from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
 
 MANAGEMENT_ADDRESS = "activemq.management"  # a broker's; requests are messages to it
-# Of the addresses that probes use, on brokers and routers. A tenant's address cannot begin so.
+# The names of the addresses that probes use, on brokers and routers, begin with this. The name of a
+# tenant's address cannot begin so.
 PROBE_PREFIX = "$waypost.probe."
 
 

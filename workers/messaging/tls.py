@@ -23,9 +23,10 @@ _KEPT_SECONDS = 60
 
 
 def make_settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLDomain:
-    """Return new settings that trust ``ca_file`` and check the peer's name.
+    """Return new settings for a TLS client, which trust ``ca_file`` and check the peer's name.
 
-    With ``cert_file`` and ``key_file`` the client presents this certificate to the peer.
+    They trust the machine's authorities too. With ``cert_file`` and ``key_file`` the client
+    presents this certificate to the peer.
 
     Raises:
         proton.SSLException: one of the files is missing or not readable.

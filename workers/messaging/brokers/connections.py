@@ -39,7 +39,7 @@ class OpenConnection:
 
     @classmethod
     def of_row(cls, row: Row) -> Self:
-        """Return the connection in a row of ``listConnections``."""
+        """Return the connection that a row of ``listConnections`` describes."""
         # java.util.Date.toString() uses the time zone of the process; our brokers run in UTC.
         opened_at = datetime.strptime(str(row["creationTime"]), "%a %b %d %H:%M:%S UTC %Y").replace(
             tzinfo=UTC

@@ -44,7 +44,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class BrokerAddressKind(StrEnum):
-    """How a broker implements an address."""
+    """The form that a tenant's address of any type has on a broker: a queue or a topic."""
 
     QUEUE = "queue"  # one anycast queue of the same name
     TOPIC = "topic"  # a multicast address; each subscriber has its own queue
@@ -82,7 +82,7 @@ class DesiredAddress:
 
     @property
     def routing_type(self) -> str:
-        """Artemis's name for how messages reach the queues."""
+        """Artemis's name for how messages reach the address's queues."""
         return "ANYCAST" if self.address_kind is BrokerAddressKind.QUEUE else "MULTICAST"
 
 
@@ -203,11 +203,11 @@ def users_revision(broker: DesiredBroker) -> int:
 
 
 def is_possible(address: str) -> bool:
-    """Return whether a tenant's address may have this name on a broker.
+    """Return whether a tenant's address may have the name ``address`` on a broker.
 
-    Names that begin with ``$`` or ``activemq.`` are internal. The broker replaces ``${…}`` by a
-    system property wherever it reads it. ``::`` separates address and queue in Artemis's fully
-    qualified queue names. Some control characters cannot be written in XML.
+    False in four cases. Names that begin with ``$`` or ``activemq.`` are internal. The broker
+    replaces ``${…}`` by a system property wherever it reads a name. ``::`` separates address and
+    queue in Artemis's fully qualified names. Some control characters cannot be written in XML.
     """
     reserved = address.startswith(("$", "activemq."))
     harmful = "::" in address or "${" in address or _NOT_XML.search(address)

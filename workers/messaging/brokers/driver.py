@@ -217,7 +217,7 @@ def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
 
 
 def count_stored(target: ManagementTarget) -> int:
-    """Return how many messages the broker stores, without those on internal addresses.
+    """Return how many messages the broker stores on all addresses that are not internal.
 
     Raises:
         Unreachable: the broker stopped answering; the count is then unknown, never 0.

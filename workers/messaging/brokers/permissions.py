@@ -134,5 +134,5 @@ def reply_roles(broker: DesiredBroker, holder: str) -> Roles:
 
 
 def internal_roles() -> Roles:
-    """Return the roles of addresses that only Waypost itself may use."""
+    """Return the roles of an address that only Waypost's workers may use."""
     return {kind: [desired.INTERNAL_ROLE] for kind in EVERYTHING}

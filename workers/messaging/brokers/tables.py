@@ -12,7 +12,7 @@ from workers.messaging.brokers import queue_settings
 from workers.messaging.brokers.desired import DesiredAddress
 from workers.messaging.management import ManagementClient, Refused, Request
 
-_TRIES = 4  # of a list that the broker refuses, before the last one
+_TRIES = 4  # a refused list is requested this often, and then for the last time
 _MANY = 1_000_000  # page size of list operations: one page that holds everything
 _FEW = 200  # up to this number of names, one look-up for each costs less than listing everything
 
@@ -27,7 +27,7 @@ class BrokerTables:
         self._client = client
 
     def rows(self, operation: str) -> Sequence[Mapping[str, Any]]:
-        """Return all rows of a list operation such as ``listQueues``: column -> value."""
+        """Return all rows of a list operation such as ``listQueues``, each as column -> value."""
         return self.rows_of(operation)[0]
 
     def rows_of(self, *operations: str) -> Sequence[Sequence[Mapping[str, Any]]]:

@@ -1,6 +1,6 @@
-"""The client of a router's ``$management`` address, over AMQP with mutual TLS.
+"""Send requests to a router's ``$management`` address, over AMQP with mutual TLS.
 
-``driver`` opens it. ``tables`` sends most of the requests, ``driver`` a few. The protocol is the
+``driver`` connects. ``tables`` sends most of the requests, ``driver`` a few. The protocol is the
 OASIS draft "AMQP Management Version 1.0". Qpid Dispatch differs from it in three ways:
 
 * answers are already settled;

@@ -47,7 +47,7 @@ class RouterAddressKind(StrEnum):
 
     @property
     def is_direct(self) -> bool:
-        """Whether no broker is involved; the router's own counters are billed then."""
+        """Whether no broker stores its messages; the router's own counters are billed then."""
         return self in (RouterAddressKind.ANYCAST, RouterAddressKind.MULTICAST)
 
 
@@ -80,7 +80,7 @@ class RoutedAddress:
 
 @dataclass(frozen=True)
 class BrokerAt:
-    """The host and port of a broker's internal listener, to which routers connect."""
+    """The name of a broker, and the host and port of its listener for routers; a value."""
 
     name: str
     host: str
@@ -89,7 +89,7 @@ class BrokerAt:
 
 @dataclass(frozen=True)
 class PeerAt:
-    """The host and port of another router's mesh listener."""
+    """The name of another router, and the host and port of its mesh listener; a value."""
 
     name: str
     host: str

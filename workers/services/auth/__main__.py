@@ -107,7 +107,10 @@ class Replica:
             return False
 
     def _load_certificate(self) -> datetime:
-        """Issue a server certificate, load it into the TLS context and return when it expires."""
+        """Issue a server certificate, load it into the TLS context, and return when it expires.
+
+        The control authority signs it; only peers with a certificate of this authority may connect.
+        """
         now = datetime.now(UTC)
         authority = certificates.control_authority(settings.CONTROL_CA_DIR, now)
         pair = certificates.issue_server(authority, [self._host], now)

@@ -33,7 +33,7 @@ FindUser = Callable[[str], KnownUser | None]
 
 
 class Refused(Exception):
-    """The login failed, or the client violated the mechanism; the text is for the log only."""
+    """A login failed, or the client violated the mechanism; the text is for the log only."""
 
 
 def check_plain(response: bytes, find: FindUser) -> KnownUser:

@@ -1,7 +1,7 @@
 """Hold the entities that management creates and deletes: addresses, autoLinks, linkRoutes.
 
-``router`` and ``routed`` apply these entities to links. As in Dispatch,
-messages for a waypoint address go to the broker in phase 0 and come from it in phase 1.
+``router`` and ``routed`` apply these entities to links. As in Dispatch, messages for a waypoint
+address go to the broker in phase 0 and come from the broker in phase 1.
 """
 
 import asyncio
@@ -185,7 +185,7 @@ class Configured:
         }
 
     def add_rule(self, rule: AddressRule) -> bool:
-        """Add a rule; return False if another rule has the same prefix or pattern."""
+        """Add a rule; return False, and add nothing, if another has the same prefix or pattern."""
         if not self._by_address.add(rule.tokens, rule):
             return False
         self.rules[rule.name] = rule
@@ -217,7 +217,7 @@ class Configured:
     def key(self, name: str, phase: int) -> str | None:
         """Return the key of the address ``name`` in the router's address table.
 
-        ``phase``: 0 for producers, 1 for consumers; only a waypoint address has two keys. None if
+        ``phase``: 0 for producers, 1 for consumers; a waypoint address has a key for each. None if
         no rule matches ``name`` and the default distribution is "unavailable".
         """
         rule = self._by_address.find(name)

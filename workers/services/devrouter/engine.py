@@ -40,7 +40,7 @@ class Settings:
     * ``name``: the connector's; empty for a listener.
     * ``vhost``: the policy of the listener; empty for a connector.
     * ``capacity``: the credit of each link.
-    * ``host: the peer, as ``<host>:<port>``.
+    * ``host``: the peer, as ``<host>:<port>``.
     """
 
     role: str = "normal"  # normal | route-container
@@ -150,7 +150,7 @@ class Connection:
             self._handle_events()
 
     def tick(self) -> None:
-        """Let proton send a heartbeat if one is due, and close the connection of a silent peer."""
+        """Let proton send a heartbeat if due, or close the connection of a silent peer."""
         self.transport.tick(time.monotonic())
         self.touch()
 

@@ -24,7 +24,7 @@ _FALLBACK_MECHANISMS = ("SCRAM-SHA-256", "PLAIN")
 
 
 class NotAuthenticated(Exception):
-    """The login failed, or it could not be checked."""
+    """The login of a peer, or of this router at a broker, failed or could not be checked."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ async def relay(wire: Wire, service: AuthService) -> Peer:
 
 
 class _Relay:
-    """One login that is relayed from a client (``wire``) to the auth service."""
+    """Relays one login from a client (``wire``) to the auth service (``reader``, ``writer``)."""
 
     def __init__(
         self, wire: Wire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -1,4 +1,4 @@
-"""The two kinds of link: messages reach the router by a ``Producer`` and leave by a ``Consumer``.
+"""Handle links: messages reach the router by a ``Producer`` and leave it by a ``Consumer``.
 
 The links of clients, of autoLinks and of link routes use the same two classes. They differ in the
 producer's sink and the consumer's source.
@@ -121,7 +121,7 @@ class Producer(RouterLink):
     def finish(self, inbound: Inbound) -> None:
         """Settle a message with its sender, and give credit again.
 
-        The caller has set the outcome on the message's delivery.
+        The caller has set the outcome on the message's delivery, if the sender expects one.
         """
         self.unsettled.pop(inbound.delivery, None)
         if self.connection.is_gone:
@@ -201,7 +201,7 @@ class Consumer(RouterLink):
             self.proton.drained()
 
     def send(self, inbound: Inbound) -> None:
-        """Send a message now; the caller checks the credit."""
+        """Send a message now, and wait for its outcome; the caller has checked the credit."""
         if inbound.settled:
             self.send_settled(inbound.payload)
             return
@@ -214,7 +214,7 @@ class Consumer(RouterLink):
             self.unsettled[delivery] = inbound
 
     def send_settled(self, payload: bytes) -> None:
-        """Send a message without waiting for an outcome; the caller checks the credit."""
+        """Send a message and expect no outcome; the caller has checked the credit."""
         self.counts["presettled"] += 1
         self._transmit(payload).settle()
 

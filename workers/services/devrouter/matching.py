@@ -15,7 +15,7 @@ _SEPARATORS = re.compile(r"[./]")
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """Return the tokens of an address or pattern; leading separators are ignored."""
+    """Return the parts of an address between ``.`` or ``/``, without leading separators."""
     return tuple(_SEPARATORS.split(text.lstrip("./")))
 
 
@@ -34,7 +34,7 @@ class PatternTable(Generic[Item]):
     _items: dict[tuple[str, ...], Item] = field(default_factory=dict)
 
     def add(self, pattern: tuple[str, ...], item: Item) -> bool:
-        """Add an item; return False if the table already has the same pattern."""
+        """Add an item; return False, and add nothing, if the table already has the same pattern."""
         if pattern in self._items:
             return False
         self._items[pattern] = item
@@ -90,7 +90,7 @@ def is_permitted(permissions: Mapping[str, Iterable[str]], operation: str, addre
 
 
 def without_host(address: str) -> str:
-    """Return the part of an address that routing uses: ``a`` of ``amqp://host/a``.
+    """Return an address without scheme and host, as routing uses it: ``a`` of ``amqp://host/a``.
 
     Source: Qpid Dispatch, ``iterator.c``, ``view_initialize``.
     """

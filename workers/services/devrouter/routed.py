@@ -120,7 +120,7 @@ class RoutedPair:
         connection.touch()
 
     def _broker_gone(self, closed: bool) -> None:
-        """End the client's link as the broker ended the twin; close it if the broker is lost."""
+        """End the client's link as the broker ended the twin; close it if the broker is gone."""
         client, connection = self._client.proton, self._client.connection
         if connection.links.pop(client, None) is None or connection.is_gone:
             return

@@ -46,7 +46,7 @@ class Router:
 
     * ``addresses``: the address table, by key (``configured.Configured.key``).
     * ``connections``: those of authenticated peers, by identity.
-    * ``approved, ``denied``: how many connections of each vhost were ever admitted or refused.
+    * ``approved``, ``denied``: how many connections of each vhost were ever admitted or refused.
     * ``agent``: the sink of messages to ``$management``.
     """
 
@@ -306,7 +306,7 @@ class Router:
         self._retry(auto_link)
 
     def remove_auto_link(self, auto_link: AutoLink) -> None:
-        """Remove an autoLink and end its link."""
+        """Remove an autoLink, end its link, and remove its address if nothing else uses it."""
         del self.configured.auto_links[auto_link.name]
         link = auto_link.link
         auto_link.link = None

@@ -69,7 +69,7 @@ class Wire(asyncio.Protocol):
         return taken
 
     def hand_over(self, consumer: Consumer) -> None:
-        """Pass all further bytes to ``consumer``, the buffered ones first."""
+        """Pass all bytes not read yet, and the end of the socket, to ``consumer``."""
         self._consumer = consumer
         if self._buffer:
             buffered = bytes(self._buffer)
