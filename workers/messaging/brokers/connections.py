@@ -25,7 +25,7 @@ class OpenConnection:
     """One connection as the broker lists it, of a client or an internal one; a value.
 
     ``user`` is empty before the first session. ``listener`` is the local address that the peer
-    connected to. ``sessions``: None if the broker does not list their number, or lists 0.
+    connected to. ``sessions``: None if the broker does not list their number.
     """
 
     id: str
