@@ -37,9 +37,10 @@ _LONGEST_SUBJECT = 64  # RFC 5280, appendix A.1, ub-common-name-length; host nam
 
 @dataclass(frozen=True)
 class KeyPair:
-    """A private key (PKCS #8 PEM, unencrypted) and its certificate (PEM).
+    """A private key (PKCS #8 PEM, unencrypted) and its certificate (PEM); a value.
 
-    In a provided pair, the other certificates of the chain follow the first one.
+    In the pair of a provided certificate (``given_certificates``), the other certificates of the
+    chain follow the first one.
     """
 
     key_pem: str
@@ -47,7 +48,7 @@ class KeyPair:
 
     @classmethod
     def of(cls, key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> Self:
-        """Return a key and its certificate, both encoded as PEM."""
+        """Return the pair of ``key`` and ``certificate``, both encoded as PEM."""
         key_pem = key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
@@ -58,7 +59,11 @@ class KeyPair:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the key pair in ``text``: PEM of the key, followed by PEM of the certificate."""
+        """Return the key pair in ``text``: PEM of the key, followed by PEM of the certificate.
+
+        Raises:
+            ValueError: ``text`` has no certificate.
+        """
         mark = "-----BEGIN CERTIFICATE-----"
         key, certificate = text.split(mark, 1)
         return cls(key, mark + certificate)
@@ -69,7 +74,7 @@ class KeyPair:
 
     @property
     def hosts(self) -> list[str]:
-        """The alternative names of the certificate: DNS names and IP addresses as text."""
+        """The certificate's alternative names as text: DNS names and IP addresses; or empty."""
         try:
             found = self.certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
         except x509.ExtensionNotFound:
@@ -82,9 +87,9 @@ class KeyPair:
 
 
 def create_authority(common_name: str, now: datetime) -> KeyPair:
-    """Return a new self-signed authority, valid for ten years.
+    """Return the key and certificate of a new self-signed authority, valid for ten years.
 
-    It may sign end-entity certificates only, no further authorities.
+    The authority may sign end-entity certificates only, no further authorities.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name(common_name)
@@ -101,10 +106,11 @@ def create_authority(common_name: str, now: datetime) -> KeyPair:
 def issue_server(
     authority: KeyPair, hosts: Sequence[str], now: datetime, lifetime: timedelta = LIFETIME
 ) -> KeyPair:
-    """Return a new server certificate with ``hosts`` (names or IP addresses) as alternative names.
+    """Return a new key and server certificate, signed by ``authority``, for ``hosts``.
 
-    Some AMQP libraries compare the host with the subject only. So the first host that is short
-    enough is also the subject's common name.
+    ``hosts`` (DNS names or IP addresses, at least one) become the alternative names. Some AMQP
+    libraries compare the host with the subject only. So the first host that is short enough is also
+    the subject's common name.
     """
     # If all hosts are too long, cut the first one: then only the alternative names match a host.
     subject = next((host for host in hosts if len(host) <= _LONGEST_SUBJECT), hosts[0])
@@ -115,12 +121,18 @@ def issue_server(
 def issue_client(
     authority: KeyPair, common_name: str, now: datetime, lifetime: timedelta = LIFETIME
 ) -> KeyPair:
-    """Return a new client certificate whose subject is ``CN=<common_name>, O=waypost``."""
+    """Return a new key and client certificate with the subject ``CN=<common_name>, O=waypost``.
+
+    ``authority`` signs it. It has no alternative names.
+    """
     return _issue(authority, common_name, ExtendedKeyUsageOID.CLIENT_AUTH, now, lifetime, ())
 
 
 def distinguished_name(common_name: str) -> str:
-    """Return the subject as Java prints it, for a broker's ``certificate-users.properties``."""
+    """Return the subject of the client certificate with this common name, as Java prints it.
+
+    A broker's ``certificate-users.properties`` has it in this form.
+    """
     return f"CN={common_name}, O={ORGANIZATION}"
 
 
@@ -131,7 +143,10 @@ def renew_at(certificate: x509.Certificate) -> datetime:
 
 
 def is_signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:
-    """Return whether ``by`` signed ``certificate``, whose issuer is also the subject of ``by``."""
+    """Return whether ``by`` signed ``certificate`` and is named in it as the issuer.
+
+    Periods of validity are not checked.
+    """
     try:
         certificate.verify_directly_issued_by(by)
     except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
@@ -140,7 +155,7 @@ def is_signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:
 
 
 def is_good(pair: KeyPair, authority: KeyPair, hosts: Sequence[str], now: datetime) -> bool:
-    """Return whether ``authority`` signed ``pair`` for exactly ``hosts`` and no renewal is due.
+    """Return whether ``authority`` signed ``pair`` for exactly ``hosts``, and no renewal is due.
 
     ``hosts`` is empty for a client certificate, which has no alternative names.
     """
@@ -153,7 +168,8 @@ def is_good(pair: KeyPair, authority: KeyPair, hosts: Sequence[str], now: dateti
 def control_authority(folder: Path, now: datetime) -> KeyPair:
     """Return the installation's control authority; create it in ``folder`` on the first call.
 
-    ``authority.pem`` holds its key and certificate, ``ca.pem`` the certificate alone. Processes may
+    ``authority.pem`` holds its key and certificate, ``ca.pem`` the certificate alone. An existing
+    authority is returned even if it has expired: nothing here renews it. Processes may
     call this at the same time: a file lock lets one of them create the files. A folder that already
     holds an authority may be read-only, as a mounted secret is.
     """

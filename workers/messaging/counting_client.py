@@ -1,4 +1,4 @@
-"""An AMQP client that runs in a thread of its own and counts its messages.
+"""Run an AMQP client, in a thread of its own, that counts its messages and connections.
 
 ``traffic`` groups such clients. Other threads must not call into proton's event loop. So each
 request to a client (begin to send, close) sets a flag, which the client's own timer reads.
@@ -19,8 +19,9 @@ _TICK_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Login:
-    """Host and credentials of a connection, which always uses TLS and trusts ``ca_file``.
+    """Says where and as which user a client connects; a value.
 
+    The connection always uses TLS, trusts ``ca_file`` and checks the peer's name.
     ``virtual_host``: the host name of the AMQP open, if it is not ``host``.
     """
 
@@ -34,7 +35,7 @@ class Login:
 
 @dataclass
 class Tally:
-    """What clients counted.
+    """What one client counted, or several: ``+`` adds two tallies field by field.
 
     * ``accepted``, ``refused``: sent messages by outcome; ``refused`` are all others than accepted.
     * ``received``: messages that receivers took.
@@ -59,7 +60,7 @@ class Tally:
 
 
 class TrafficError(Exception):
-    """A client was refused or did not finish in time.
+    """A client was refused, lost its connection, or did not finish in time.
 
     ``condition`` is the AMQP error name, such as ``amqp:unauthorized-access``; empty without one.
     """
@@ -70,10 +71,11 @@ class TrafficError(Exception):
 
 
 class Client(handlers.MessagingHandler):
-    """One connection with one link: it sends ``sends`` messages, or receives up to ``credit``.
+    """An AMQP client with one link: it sends ``sends`` messages, or receives up to ``credit``.
 
-    It is a receiver if ``sends`` is 0. ``ready`` is set when its link is attached, and ``ended``
-    when its connection is closed. Both are also set after a failure; ``error`` then has the reason.
+    It is a receiver if ``sends`` is 0. Call ``start``, for a sender then ``go``, and ``leave`` at
+    the end. ``ready`` is set when the link is attached, ``ended`` when the connection is closed.
+    After a failure both are set, and ``error`` has the reason.
     """
 
     def __init__(
@@ -98,11 +100,11 @@ class Client(handlers.MessagingHandler):
         threading.Thread(target=self._run, daemon=True).start()
 
     def go(self) -> None:
-        """Let the client send its messages as soon as it has credit."""
+        """Let the client send its messages as soon as it has credit; return at once."""
         self._go.set()
 
     def leave(self) -> None:
-        """Make the client close its connection cleanly; ``ended`` is set once it has."""
+        """Make the client close its connection cleanly; return at once. ``ended`` follows."""
         self._leave.set()
 
     def _run(self) -> None:
@@ -129,7 +131,7 @@ class Client(handlers.MessagingHandler):
         event.container.schedule(_TICK_SECONDS, self)
 
     def on_timer_task(self, event: Any) -> None:
-        """Close the connection or send, as the flags request; restart the timer unless closing."""
+        """Close the connection after ``leave``, or send after ``go``; restart the timer if open."""
         if self._leave.is_set():
             self._connection.close()
             return
@@ -161,15 +163,15 @@ class Client(handlers.MessagingHandler):
         self._pump()
 
     def on_accepted(self, event: Any) -> None:
-        """Count a message that the other side accepted."""
+        """Count a sent message that the peer accepted."""
         self.tally.accepted += 1
 
     def on_rejected(self, event: Any) -> None:
-        """Count a message that the other side rejected."""
+        """Count a sent message that the peer rejected, as refused."""
         self.tally.refused += 1
 
     def on_released(self, event: Any) -> None:
-        """Count a message with the outcome released or modified."""
+        """Count a sent message with the outcome released or modified, as refused."""
         self.tally.refused += 1
 
     def on_message(self, event: Any) -> None:
@@ -177,22 +179,22 @@ class Client(handlers.MessagingHandler):
         self.tally.received += 1
 
     def on_link_error(self, event: Any) -> None:
-        """Keep the error of the refused or detached link and close the connection."""
+        """Store the peer's error of the refused or detached link, and close the connection."""
         self._fail_with(event.link.remote_condition)
         event.connection.close()
 
     def on_connection_error(self, event: Any) -> None:
-        """Keep the error with which the peer closed the connection."""
+        """Store the error with which the peer closed the connection."""
         self._fail_with(event.connection.remote_condition)
 
     def on_transport_error(self, event: Any) -> None:
-        """Keep the error of TLS, SASL or the network and end the event loop."""
+        """Store the error of TLS, SASL or the network, and end the event loop."""
         self._fail_with(event.transport.condition)
         self._mark_closed()
         event.container.stop()
 
     def on_connection_closed(self, event: Any) -> None:
-        """Stop the connection's clock and close the socket: both sides have sent a close.
+        """Count how long the connection was open, and close the socket: both sides have closed.
 
         A router waits for the client to close the socket and counts the connection until then.
         """

@@ -1,8 +1,8 @@
 """Show a stored message: decode the begin of its AMQP encoding into bounded, printable values.
 
-``brokers.stored_messages`` calls it. The encoding may end anywhere: a section that is not complete
-is left out, except the body, of which the begin is shown. Source: AMQP 1.0, part 3.2 (message
-format) and part 1.6 (encodings).
+``brokers.stored_messages`` calls ``shown``. The encoding may end anywhere: a section that is not
+complete is left out, except the body, of which the begin is shown. ``encode`` makes the encoding of
+a message that Waypost sends. Source: AMQP 1.0, part 3.2 (message format) and part 1.6 (encodings).
 """
 
 import base64
@@ -38,9 +38,13 @@ _WIDTHS = {0xA0: 1, 0xA1: 1, 0xB0: 4, 0xB1: 4}
 
 @dataclass(frozen=True)
 class ShownMessage:
-    """A stored message as a person reads it. Times are milliseconds since 1970, 0 if there is none.
+    """A stored message as a person reads it; a value. Times are ms since 1970, 0 if there is none.
 
-    ``body`` is a text, or base64 if ``is_binary``. ``is_whole`` is false if it is only the begin.
+    * ``id``: the broker's id of the message. ``size``: bytes. ``deliveries``: attempts until now.
+    * ``came_from``: the queue from which the broker moved it, for a dead letter; empty for others.
+    * ``properties``: the AMQP properties by name, without those that are not set.
+    * ``body``: a text, or base64 if ``is_binary``. ``is_whole`` is False if ``body`` is only the
+      begin of the message's body.
     """
 
     id: int
@@ -60,7 +64,11 @@ class ShownMessage:
 
 
 def shown(row: Mapping[str, Any], encoded: bytes) -> ShownMessage:
-    """Return the message of a row of ``Messages.list``; ``encoded`` begins its AMQP encoding."""
+    """Return the message of ``row``, a row of ``Messages.list`` of the broker plugin.
+
+    ``encoded`` is the begin of its AMQP encoding; empty if the plugin has none. Whatever cannot be
+    decoded is left out.
+    """
     sections, body, is_cut = _sections(encoded)
     properties = {
         name: _value(value)
@@ -88,9 +96,10 @@ def shown(row: Mapping[str, Any], encoded: bytes) -> ShownMessage:
 
 
 def _sections(encoded: bytes) -> tuple[dict[int, Any], bytes, bool]:
-    """Return the sections before the body by their code, and the bytes of the body's first one.
+    """Return the decoded sections before the body by code, and the bytes of the body's sections.
 
-    The third value says whether the encoding ends before the body, which every message has.
+    The bytes begin with the code of the body's first section. The third value is True if the
+    encoding ends before the body, which every message has; the bytes are then empty.
     """
     found: dict[int, Any] = {}
     while len(encoded) > 3 and encoded[:2] == b"\x00\x53":
@@ -111,7 +120,11 @@ def _sections(encoded: bytes) -> tuple[dict[int, Any], bytes, bool]:
 
 
 def _body(section: bytes) -> tuple[str, bool, bool]:
-    """Return the text of a body section, whether it is base64, and whether it is complete."""
+    """Return at most ``_BODY_BYTES`` of a body section as text, and two facts about the text.
+
+    They are: whether it is base64, and whether it is the whole section. Binary data in UTF-8 is
+    shown as text.
+    """
     if len(section) < 2:
         return "", False, False
     width = _WIDTHS.get(section[1])
@@ -149,7 +162,11 @@ def _other_body(section: bytes) -> tuple[str, bool, bool]:
 
 
 def _value(value: Any) -> Any:
-    """Return a value that JSON has: texts are cut, and what JSON lacks becomes a text."""
+    """Return the value of a property as JSON can have it.
+
+    Bytes become base64. A number that JSON's doubles cannot hold, and any other type, becomes a
+    text. Texts and bytes are cut after ``_TEXT``.
+    """
     if isinstance(value, bool | int | float) and not isinstance(value, bytes):
         return value if abs(value) < 2**53 else str(value)
     if isinstance(value, bytes | memoryview):
@@ -158,6 +175,9 @@ def _value(value: Any) -> Any:
 
 
 def encode(body: str, properties: Mapping[str, Any], *, durable: bool) -> bytes:
-    """Return the AMQP encoding of a text message with these application properties."""
+    """Return the AMQP encoding of a message with the text ``body``.
+
+    ``properties`` become its application properties.
+    """
     message = Message(body=body, durable=durable, properties=dict(properties) or None)
     return bytes(message.encode())

@@ -26,7 +26,7 @@ _Key = RSAPrivateKey | EllipticCurvePrivateKey
 
 
 class NotUsable(Exception):
-    """The certificate must not be presented to clients; the message explains ``reason``."""
+    """The provided certificate must not be presented to clients; the text explains ``reason``."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class NotUsable(Exception):
 
 @dataclass(frozen=True)
 class Usable:
-    """A provided certificate that passed the check, encoded again as PEM.
+    """A provided certificate that passed ``check``, encoded again as PEM; a value.
 
     * ``pair``: the key as PKCS #8, and the chain with the server's own certificate first.
     * ``authority_pem``: the authorities that clients must trust. It is empty without a ``ca.crt``.
@@ -78,7 +78,10 @@ def check(
 
 
 def covers(certificate: x509.Certificate, host: str) -> bool:
-    """Return whether an alternative name matches ``host``, a DNS name or an IP address."""
+    """Return whether an alternative name of ``certificate`` matches ``host``.
+
+    ``host`` is a DNS name or an IP address. The common name of the subject does not count.
+    """
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
@@ -106,7 +109,10 @@ def warn_at(certificate: x509.Certificate) -> datetime:
 
 
 class _Found:
-    """Reads and checks the texts of one provided certificate; every message names ``source``."""
+    """Reads and checks the texts of one provided certificate at the time ``now``.
+
+    Each method raises ``NotUsable`` at the first problem, with a text that names ``source``.
+    """
 
     def __init__(self, source: str, now: datetime) -> None:
         self._source = source
@@ -119,10 +125,10 @@ class _Found:
             raise self._unreadable(file, "one or more certificates") from error
 
     def read_key(self, pem: str, file: str) -> _Key:
-        """Return the private key in ``pem``.
+        """Return the private key in ``pem``, which must not need a passphrase.
 
-        Other keys than RSA and EC are refused, because some clients, routers or brokers do not
-        support them.
+        Other keys than RSA and EC are refused with ``NotUsable``, because some clients, routers or
+        brokers do not support them. ``file`` is named in the error.
         """
         wanted = "one RSA or EC private key without a passphrase"
         try:
@@ -134,7 +140,7 @@ class _Found:
         return found
 
     def check_own(self, certificate: x509.Certificate, key: _Key, host: str) -> None:
-        """Check the server's own certificate: key, validity period, host name and purpose."""
+        """Check the server's own certificate: its key, validity period, host name and purpose."""
         what = f"The certificate in {self._source}"
         if key.public_key() != certificate.public_key():
             problem = "does not match tls.key: the first certificate in tls.crt must belong to it."
@@ -147,8 +153,9 @@ class _Found:
             raise NotUsable(Reason.CERTIFICATE_USAGE_OTHER, f"{what} {problem}")
 
     def check_signers(self, chain: Sequence[x509.Certificate]) -> None:
-        """Check that each certificate after the first one signed the one before it and is valid.
+        """Check that each certificate after the first one signed the one before it.
 
+        Each of the others must also be in its validity period (``check_own`` checks the first).
         ``chain`` are the certificates of tls.crt. Source of the order: RFC 5246, section 7.4.2.
         """
         for certificate, by in pairwise(chain):
@@ -164,9 +171,9 @@ class _Found:
     def check_authorities(
         self, last: x509.Certificate, authorities: Sequence[x509.Certificate]
     ) -> None:
-        """Check that a valid certificate of ca.crt signed ``last``, or equals it.
+        """Check that a certificate of ca.crt signed ``last``, or equals it, and is valid now.
 
-        ``last`` is the last certificate of tls.crt.
+        ``last`` is the last certificate of tls.crt, ``authorities`` are all certificates of ca.crt.
         """
         signers = [
             authority
@@ -204,7 +211,7 @@ class _Found:
 
 
 def _is_for_servers(certificate: x509.Certificate) -> bool:
-    """Return whether the certificate may identify a server.
+    """Return whether the extended key usage of ``certificate`` permits that a server presents it.
 
     Without the extension "extended key usage", every purpose is allowed (RFC 5280, section
     4.2.1.12).

@@ -1,7 +1,7 @@
 """Write certificates and keys to files, because the AMQP library reads them from paths only.
 
 Each file's name is a hash of its content. Only this process's user may read the files (mode 0600).
-They can be deleted at any time: the next call of ``target`` writes them again.
+The files can be deleted at any time: the next call of ``target`` writes them again.
 """
 
 import hashlib
@@ -15,9 +15,10 @@ from workers.messaging.observed import ManagementTarget
 def target(
     host: str, port: int, *, authority_pem: str, client: KeyPair, folder: Path
 ) -> ManagementTarget:
-    """Return how to reach the management listener at ``host`` and ``port``. Idempotent.
+    """Write an instance's credentials to files; return them with the host and port of its listener.
 
-    Writes the authority, and the client's certificate and key, to ``folder``.
+    The files are in ``folder``, which is created if it is missing: the authority that signed the
+    instance's certificate, and ``client``, Waypost's own key pair. Connects to nothing. Idempotent.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return ManagementTarget(

@@ -1,9 +1,9 @@
 """The client of a broker's management address, over AMQP with mutual TLS.
 
-A request is a message to ``activemq.management``; the answer comes to a dynamic queue of this
-connection. Only the modules in ``brokers`` send such requests. The client of routers and the probes
-share the errors of this module and the functions that open and close connections. Source: Artemis
-user manual, "Management", section "Management via AMQP".
+A request is an AMQP message to ``activemq.management``. The broker sends the answer to a temporary
+queue of the connection. Only the modules in ``brokers`` send such requests. The client of routers
+and the probes share the errors of this module and the functions that open and close connections.
+Source: Artemis user manual, "Management", section "Management via AMQP".
 """
 
 import json
@@ -28,19 +28,20 @@ _GOODBYE_SECONDS = 1.0  # how long a peer may take to answer a close
 class Unreachable(Exception):
     """No connection to the instance, no answer from it in time, or it is stopping.
 
-    Its state is then unknown. Callers must not conclude that it holds nothing.
+    The state of the instance is then unknown: callers must not conclude that it holds nothing.
     """
 
 
 class Refused(Exception):
-    """A broker or router answered that a request failed; the text contains its own message."""
+    """A broker or router answered that a request failed; the text contains that answer."""
 
 
 @dataclass(frozen=True)
 class Request:
     """A request to call ``operation`` with ``arguments``, or to read ``attribute`` if it is given.
 
-    ``resource`` has the operation or attribute: ``broker``, ``queue.orders`` or another one.
+    ``resource`` is the broker's name of the object that has the operation or attribute, such as
+    ``broker`` or ``queue.orders``. A value, which ``ManagementClient`` sends.
     """
 
     resource: str
@@ -50,7 +51,10 @@ class Request:
 
 
 class ManagementClient:
-    """An open management connection; create it by ``connected``. Not thread-safe."""
+    """Sends requests to one broker over an open connection; create it by ``connected``.
+
+    Not thread-safe. ``timeout_seconds`` limits the wait for each answer.
+    """
 
     def __init__(self, connection: BlockingConnection, timeout_seconds: float) -> None:
         self._connection = connection
@@ -60,20 +64,21 @@ class ManagementClient:
         self._reply_to = self._receiver.link.remote_source.address
 
     def call(self, resource: str, operation: str, *arguments: Any) -> Any:
-        """Call an operation and return its decoded result. Raises as ``ask`` does."""
+        """Call an operation; return its result as ``ask`` does. Raises as ``ask`` does."""
         return self.ask([Request(resource, operation, arguments)])[0]
 
     def read(self, resource: str, attribute: str) -> Any:
-        """Return the decoded value of one attribute. Raises as ``ask`` does."""
+        """Return the value of one attribute, decoded as in ``ask``. Raises as ``ask`` does."""
         return self.ask([Request(resource, attribute=attribute)])[0]
 
     def ask(self, requests: Sequence[Request]) -> list[Any]:
-        """Send all requests; return the decoded results in the order of the requests.
+        """Send all requests; return their results, decoded from JSON, in the order of the requests.
 
-        Up to ``_WINDOW`` requests are in flight at once.
+        A result that is a list of one element is returned as that element, and an empty answer as
+        None. Up to ``_WINDOW`` requests are in flight at once.
 
         Raises:
-            Refused: one of them failed; the others were sent nevertheless.
+            Refused: a request failed; the others were sent nevertheless.
             Unreachable: no answer in time, or the broker is stopping and refused a request.
         """
         outcomes = self.try_all(requests)
@@ -84,6 +89,8 @@ class ManagementClient:
 
     def try_all(self, requests: Sequence[Request]) -> list[Any]:
         """Send all requests; return for each, in order, its result or a ``Refused`` if it failed.
+
+        Results are decoded as in ``ask``.
 
         Raises:
             Unreachable: no answer in time, or the broker is stopping and refused a request.
@@ -97,7 +104,7 @@ class ManagementClient:
         return results
 
     def _is_stopping(self) -> bool:
-        """Return whether the broker is stopping. Its refusals then mean nothing.
+        """Return whether the broker is stopping: what it refuses then says nothing about its state.
 
         A stopping broker still answers for about a second. It refuses most requests then (seen
         with Artemis 2.56), but still reports that it is no longer started. Source:
@@ -107,7 +114,7 @@ class ManagementClient:
         return started is False
 
     def leave(self, address: str, text: str) -> None:
-        """Send one non-durable message to ``address``; the broker loses it when it stops.
+        """Send one message with the body ``text`` to ``address``; it is lost when the broker stops.
 
         Raises:
             Unreachable: the broker did not accept the message in time.
@@ -118,7 +125,7 @@ class ManagementClient:
             sender.close()
 
     def peek(self, address: str) -> str:
-        """Return the body of the first message at ``address`` without removing it.
+        """Return the body of the first message in the queue ``address`` as text; remove nothing.
 
         Raises:
             Unreachable: no message came in time.
@@ -194,8 +201,9 @@ def connected(
     """Connect to the broker at ``target`` and yield a client; close the connection after the block.
 
     ``purpose`` becomes part of the container id, so that operators recognize the connection.
-    ``greeting_seconds`` limits the opening of the connection, as ``timeout_seconds`` does if it is
-    None: a hung process accepts the connection, but never greets.
+    ``timeout_seconds`` limits the wait for each answer. ``greeting_seconds`` limits the opening of
+    the connection: a hung process accepts the socket, but never opens AMQP. None means that
+    ``timeout_seconds`` limits it too.
 
     Raises:
         Unreachable: nothing answers, or it does not accept our certificate.
@@ -214,7 +222,10 @@ def connected(
 def open_connection(
     target: ManagementTarget, *, purpose: str, timeout_seconds: float
 ) -> BlockingConnection:
-    """Return an open AMQP connection to a broker or router, with our certificate as identity.
+    """Return an open AMQP connection to a broker or router; close it by ``close_quietly``.
+
+    Waypost logs in by the certificate of ``target`` (SASL EXTERNAL). ``timeout_seconds`` limits
+    each later call on the connection too, until the caller sets another ``timeout`` on it.
 
     Raises:
         Unreachable: nothing answers, or it does not accept our certificate.
@@ -233,8 +244,8 @@ def open_connection(
 def close_quietly(connection: BlockingConnection) -> None:
     """Close a connection; suppress all errors. A peer has ``_GOODBYE_SECONDS`` to answer the close.
 
-    proton's own ``close`` does not notice that the socket has closed. It waits for the answer until
-    its timeout, and then without a limit for the end of its event loop.
+    proton's own ``close`` does not notice that the socket has closed. It waits for the peer's
+    answer until its timeout, and then without a limit for the end of its event loop.
     """
     ending: Any = connection.conn
     with suppress(ProtonException, OSError):

@@ -1,4 +1,4 @@
-"""What the drivers of brokers and routers share: addresses, how to reach an instance, counters."""
+"""Values that the drivers of brokers and routers share: where an instance is, what it reports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,14 +7,16 @@ from datetime import datetime
 from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
 
 MANAGEMENT_ADDRESS = "activemq.management"  # a broker's; requests are messages to it
-# Of the addresses that probes use, on brokers and routers. A tenant's address cannot begin so.
+# The names of the addresses that probes use, on brokers and routers, begin with this. The name of a
+# tenant's address cannot begin so.
 PROBE_PREFIX = "$waypost.probe."
 
 
 @dataclass(frozen=True)
 class ManagementTarget:
-    """How to reach one instance's management listener: mutual TLS with the space's own authority.
+    """Says how to reach and verify the management listener of one broker or router; a value.
 
+    ``ca_file`` has the space's own authority, ``cert_file`` and ``key_file`` Waypost's key pair.
     ``ca_file``, ``cert_file`` and ``key_file`` are paths that this process can read.
     """
 
@@ -27,9 +29,10 @@ class ManagementTarget:
 
 @dataclass(frozen=True)
 class AddressCounters:
-    """Cumulative counters of one tenant address on one instance, within one incarnation.
+    """Cumulative counters of one tenant address on one instance, within one incarnation; a value.
 
-    ``stored_bytes`` is a gauge. Internal addresses (probe twins, management) have no counters here.
+    ``messages_in`` and ``messages_out`` are what may be billed: they are 0 where an address of this
+    type is not billed. ``stored_bytes`` is a gauge.
 
     ``queues_out`` is filled for topics only: the messages acknowledged on each subscriber's queue.
     Its keys are ``<queue name>#<queue id>``. A queue vanishes with its subscriber, so
@@ -50,16 +53,19 @@ class AddressCounters:
 
     @property
     def by_meter(self) -> Mapping[str, int]:
-        """The message counters, by the meter that each is billed as."""
+        """The two message counters as {meter: messages}."""
         return {MESSAGES_IN: self.messages_in, MESSAGES_OUT: self.messages_out}
 
 
 @dataclass(frozen=True)
 class AddressGauges:
-    """The values of one address on one instance at one moment. None: the instance cannot know it.
+    """The newest values of one address on one instance; None: the instance cannot know the value.
 
-    * ``arrived``, ``left``: messages in and out within the incarnation; nobody bills them. In
-      contrast to ``AddressCounters``, a subscription counts what its topic gave it.
+    Metering stores them for people and never bills them.
+
+    * ``arrived``, ``left``: messages in and out within the incarnation. In contrast to
+      ``AddressCounters``, a subscription counts what its topic gave it. A router has 0 for an
+      address that brokers store.
     * ``depth``: messages stored, those that are being delivered included. ``stored_bytes``: their
       persistent size.
     * ``delivering``: messages sent to a consumer that it has not acknowledged yet.
@@ -82,11 +88,13 @@ class AddressGauges:
 
 @dataclass(frozen=True)
 class ConnectionSeen:
-    """One open connection of a client; connections of workers and routers are left out.
+    """One open connection of a client as an instance reports it; a value.
 
-    ``container`` is the client's AMQP container id. Below it are facts for people, which metering
-    does not use. What the engine does not report is empty or None. ``sent`` and ``received`` count
-    messages of the links that are open now. ``addresses`` are those that it has links on, sorted.
+    Connections of workers and routers are never shown as this. ``container`` is the client's AMQP
+    container id. The fields after ``remote_host`` are facts for people, which metering does not
+    use. What the broker or router does not report is empty or None. ``sent`` and ``received``:
+    messages that the client sent and received on the links that are open now. ``addresses`` are
+    those that the connection has links on, sorted.
     """
 
     id: str
@@ -106,11 +114,12 @@ class ConnectionSeen:
 
 @dataclass(frozen=True)
 class InstanceSnapshot:
-    """The counters of one broker or router at one moment, and its open client connections.
+    """The counters of one broker or router at one moment, and its open client connections; a value.
 
-    ``boot_id`` identifies the incarnation of its process. ``connections_opened`` is cumulative
-    within the incarnation and counts client connections only. ``gauges`` has the newest values of
-    each address; metering bills none of them.
+    * ``boot_id``: identifies the incarnation of its process.
+    * ``addresses``: only tenants' addresses that the instance has; internal ones never.
+    * ``connections_opened``: cumulative within the incarnation; client connections only.
+    * ``gauges``: the newest values by address; never billed.
     """
 
     boot_id: str
@@ -121,5 +130,5 @@ class InstanceSnapshot:
 
     @property
     def by_meter(self) -> Mapping[str, int]:
-        """The counter of the instance as a whole, by the meter that it is billed as."""
+        """The only counter of the instance as a whole, as {meter: number of connections}."""
         return {CONNECTIONS_OPENED: self.connections_opened}

@@ -1,4 +1,4 @@
-"""Address patterns of permissions.
+"""Match addresses with the address patterns of permissions. Pure.
 
 Levels are separated by ``/``. ``*`` stands for one level, a final ``#`` for any number of levels.
 So ``a/#`` matches ``a``, ``a/b`` and ``a/b/c``, never ``ab``; ``#`` matches everything. The broker

@@ -24,17 +24,18 @@ class ProbeFailed(Exception):
 
     @classmethod
     def at(cls, address: str, error: Exception) -> Self:
-        """Return the failure that ``error`` causes for a probe of ``address``."""
+        """Return a ``ProbeFailed`` that names ``address`` and has the text of ``error``."""
         return cls(f"{address}: {str(error) or type(error).__name__}")
 
 
 def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
     """Send and receive one durable message at ``address`` of a broker; return the seconds it took.
 
-    The time to connect does not count.
+    The time to connect does not count. ``timeout_seconds`` limits each step: connecting, each
+    attach, sending, receiving.
 
     Raises:
-        ProbeFailed: the broker refused the message, or it did not come back in time.
+        ProbeFailed: the broker refused a link or the message, or the message did not come back.
         Unreachable: no connection to the broker can be opened.
     """
     connection = management.open_connection(
@@ -64,9 +65,9 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
 
 
 def is_closed(host: str, port: int, timeout_seconds: float = 0.5) -> bool:
-    """Return whether the host refuses connections at ``port``.
+    """Return whether ``host`` refuses a connection to ``port``.
 
-    Returns False if it accepts one, and also if nothing answers.
+    False if it accepts one (which is closed at once), and also if nothing answers in time.
     """
     try:
         socket.create_connection((host, port), timeout_seconds).close()

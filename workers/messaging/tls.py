@@ -1,8 +1,8 @@
-"""TLS settings of our AMQP clients, and a proton container that creates none itself.
+"""Make and cache TLS settings for Waypost's AMQP clients; a container that makes none itself.
 
 TLS settings are an ``SSLDomain`` of proton. For each one proton reads every authority that the
-machine trusts (35 ms on Debian 12). proton's own container creates two that nothing here uses. So
-``recent_settings`` caches the last ones, and ``Container`` creates none.
+machine trusts (35 ms on Debian 12). proton's own container creates two ``SSLDomain`` that nothing
+here uses. So ``recent_settings`` caches the newest settings, and ``Container`` creates none.
 
 proton trusts the machine's authorities in addition to the given one, and has no option against it.
 The check of the peer's name protects us: no public authority signs the internal names.
@@ -23,9 +23,10 @@ _KEPT_SECONDS = 60
 
 
 def make_settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLDomain:
-    """Return new settings that trust ``ca_file`` and check the peer's name.
+    """Return new settings for a TLS client, which trust ``ca_file`` and check the peer's name.
 
-    With ``cert_file`` and ``key_file`` the client presents this certificate to the peer.
+    They trust the machine's authorities too. With ``cert_file`` and ``key_file`` the client
+    presents this certificate to the peer.
 
     Raises:
         proton.SSLException: one of the files is missing or not readable.
@@ -39,10 +40,11 @@ def make_settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLD
 
 
 def recent_settings(ca_file: str, cert_file: str, key_file: str) -> SSLDomain:
-    """Return settings as ``make_settings`` does, cached for at most a minute. Thread-safe.
+    """Return settings as ``make_settings`` does, from a cache if possible. Thread-safe.
 
-    Use it only for files whose names change with their content (``identities``): a file that was
-    rewritten under the same name is not read again while its entry is cached.
+    An entry is used for at most a minute. Use this function only for files whose names change with
+    their content (``identities``): a file that was rewritten under the same name is not read again
+    while its entry is cached. Raises as ``make_settings`` does.
     """
     # The number of the current minute is part of the key, so no entry is used in the next minute.
     return _kept(ca_file, cert_file, key_file, time.monotonic() // _KEPT_SECONDS)
@@ -54,7 +56,7 @@ def _kept(ca_file: str, cert_file: str, key_file: str, _minute: float) -> SSLDom
 
 
 class Container(reactor.Container):
-    """proton's container without TLS settings: pass ``ssl_domain`` for each connection."""
+    """An event loop of proton without TLS settings: pass ``ssl_domain`` for each connection."""
 
     def __init__(self, *handlers: Any) -> None:
         # With an ``impl`` argument, proton's constructor sets none of the following attributes, and

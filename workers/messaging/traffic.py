@@ -1,4 +1,4 @@
-"""Groups of real AMQP clients that exchange a known number of messages and count them.
+"""Run groups of real AMQP clients that exchange a known number of messages, and count these.
 
 Only the demo, the benchmark and the tests use this module. Its clients wait for the outcome of each
 message and close their connections cleanly. So the meters of routers and brokers must show exactly
@@ -14,13 +14,14 @@ from workers.messaging.counting_client import Client, Login, Tally, TrafficError
 
 @dataclass(frozen=True)
 class Plan:
-    """What a ``Party`` does at one address.
+    """Says how many clients a ``Party`` has at ``address``, and what they exchange; a value.
 
     * ``messages``: how many messages all its senders send together.
     * ``senders``, ``receivers``: how many clients of each sort, with one connection each.
     * ``copies``: each receiver gets every message (topic, multicast); otherwise they share them.
     * ``arriving``: how many messages the receivers get from elsewhere. A subscription, for example,
       receives what other parties send to its topic.
+    * ``body_bytes``: the size of each message's body.
     """
 
     address: str
@@ -33,14 +34,14 @@ class Plan:
 
     @property
     def expected(self) -> int:
-        """How many messages the receivers take in total."""
+        """How many messages all receivers together take."""
         return self.arriving + self.messages * (self.receivers if self.copies else 1)
 
 
 class Party:
-    """The clients of one plan. Call ``open``, then ``exchange``, then ``close``.
+    """Runs the clients of one ``Plan``: call ``open``, then ``exchange``, then ``close``.
 
-    The connections stay open until ``close``.
+    Each client has one connection, in a thread of its own, which stays open until ``close``.
     """
 
     def __init__(self, login: Login, plan: Plan) -> None:
@@ -75,8 +76,8 @@ class Party:
     def exchange(self, timeout_seconds: float = 60) -> Tally:
         """Send all messages, wait until all have an outcome and all expected ones have arrived.
 
-        Returns the tally. A message that the peer rejected has an outcome too: ``Tally.refused``
-        counts it.
+        Returns what all clients together have counted. A message that the peer rejected has an
+        outcome too: ``Tally.refused`` counts it. Call ``open`` before.
 
         Raises:
             TrafficError: a client failed, or not everything arrived in time.
@@ -92,9 +93,9 @@ class Party:
         return self.tally()
 
     def close(self, timeout_seconds: float = 20) -> Tally:
-        """Close every connection cleanly and return the tally. Idempotent.
+        """Close every connection cleanly; return what all clients have counted. Idempotent.
 
-        It waits up to ``timeout_seconds`` for each client, and raises nothing if one takes longer.
+        Waits up to ``timeout_seconds`` for each client, and raises nothing if one takes longer.
         """
         # Signal all clients first, so that the closes overlap.
         for client in self._clients():
@@ -104,7 +105,7 @@ class Party:
         return self.tally()
 
     def tally(self) -> Tally:
-        """Return the tally so far."""
+        """Return the sum of what all clients have counted until now."""
         return sum((client.tally for client in self._clients()), Tally())
 
     def _clients(self) -> Sequence[Client]:
@@ -129,27 +130,32 @@ class Party:
 
 
 def with_password(login: Login, password: str) -> Login:
-    """Return the login with another password."""
+    """Return a copy of ``login`` with another password."""
     return replace(login, password=password)
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """The result of ``attempt``: ``refusal`` is None if the link was attached."""
+    """The result of ``attempt``, a value.
+
+    ``refusal``: why the link was not attached: it was refused, or there was no answer in time. None
+    if it was attached. ``tally``: what the client counted.
+    """
 
     refusal: TrafficError | None
     tally: Tally
 
     @property
     def condition(self) -> str:
-        """Return ``let in``, or the AMQP error name of the refusal (empty if it has none)."""
+        """``let in``, or the AMQP error name of the refusal; empty if there was no answer."""
         return self.refusal.condition if self.refusal else "let in"
 
 
 def attempt(login: Login, address: str, *, sends: bool, timeout_seconds: float = 15) -> Attempt:
     """Connect, attach one sender or receiver, close the connection, and return the result.
 
-    A sender sends nothing. A receiver gives credit for one message, so it may take one.
+    A sender sends nothing. A receiver gives credit for one message, so it may take one. A refusal
+    and a timeout are returned, not raised.
     """
     client = Client(login, address, sends=int(sends), credit=int(not sends))
     client.start()
@@ -163,12 +169,13 @@ def attempt(login: Login, address: str, *, sends: bool, timeout_seconds: float =
 
 
 def listen(login: Login, address: str, timeout_seconds: float = 15) -> Client:
-    """Return a receiver that stays attached until it is closed from either side.
+    """Start a receiver at ``address`` and return it; it runs until either side closes it.
 
-    After ``timeout_seconds`` it is returned even if it is not attached yet.
+    The receiver takes at most one message. Waits until it is attached, but at most
+    ``timeout_seconds``: after that time it is returned without being attached.
 
     Raises:
-        TrafficError: it was refused.
+        TrafficError: the login or the link was refused.
     """
     client = Client(login, address, credit=1)
     client.start()
@@ -179,6 +186,6 @@ def listen(login: Login, address: str, timeout_seconds: float = 15) -> Client:
 
 
 def _split(total: int, parts: int) -> list[int]:
-    """Split ``total`` into at most ``parts`` shares that differ by at most one; none is 0."""
+    """Return at most ``parts`` numbers above 0 with the sum ``total``; they differ by at most 1."""
     shares = [total // parts + (1 if index < total % parts else 0) for index in range(parts)]
     return [share for share in shares if share]

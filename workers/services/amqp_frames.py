@@ -1,6 +1,6 @@
-"""A minimal AMQP 1.0 frame layer: the frames of SASL, as server and as client, and open and close.
+"""Read and write AMQP 1.0 frames: those of SASL, as server and as client, and open and close.
 
-The auth service uses no other frames. The development router uses them for logins only.
+The auth service uses no other frames. The development router uses this module for logins only.
 Values are encoded and decoded by proton. Source: OASIS AMQP 1.0 part 2 section 2.3 (frames), part 5
 section 5.3 (SASL).
 """
@@ -46,7 +46,7 @@ class Outcome(IntEnum):
 
 
 class Malformed(Exception):
-    """The peer sent something else than the frame that the protocol requires at this point."""
+    """The peer sent something else than the header or frame that is required at this point."""
 
 
 class Reader(Protocol):
@@ -57,7 +57,10 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Frame:
-    """One frame with its decoded performative; ``raw`` holds its bytes as received."""
+    """One received frame, a value; ``raw`` holds its bytes as received, header included.
+
+    ``code`` is the descriptor of its performative, ``fields`` are the performative's fields.
+    """
 
     code: int
     fields: Sequence[Any]
@@ -65,10 +68,10 @@ class Frame:
 
     @classmethod
     def decode(cls, raw: bytes) -> Self:
-        """Return the frame with these bytes, header included.
+        """Decode the bytes of a whole frame, header included.
 
         Raises:
-            Malformed: they are not a performative.
+            Malformed: the frame's body is not a performative.
         """
         data = Data()
         try:
@@ -87,15 +90,16 @@ class Frame:
             raise Malformed(f"not a performative: {error}") from error
 
     def field(self, index: int) -> Any:
-        """Return a field; None if the sender left it out, as trailing nulls may be."""
+        """Return the field at ``index``; None if the sender left it out, as trailing nulls may."""
         return self.fields[index] if index < len(self.fields) else None
 
 
 async def read_header(reader: Reader) -> bytes:
-    """Return the 8 bytes of a protocol header.
+    """Read and return the 8 bytes of a protocol header.
 
     Raises:
-        Malformed: they do not begin with ``AMQP``.
+        Malformed: the bytes do not begin with ``AMQP``.
+        EOFError: the connection ended before.
     """
     header = await reader.readexactly(8)
     if header[:4] != b"AMQP":
@@ -104,10 +108,11 @@ async def read_header(reader: Reader) -> bytes:
 
 
 async def read_frame(reader: Reader, *expected: Code) -> Frame:
-    """Return the next frame.
+    """Read and return the next frame.
 
     Raises:
-        Malformed: it is too large, broken, or not one of ``expected``.
+        Malformed: the frame is too large, broken, or not one of ``expected``.
+        EOFError: the connection ended before the frame's end.
     """
     head = await reader.readexactly(8)
     # Size in bytes, data offset in words of 4 bytes, type, channel (AMQP part 2 section 2.3.1).
@@ -121,7 +126,7 @@ async def read_frame(reader: Reader, *expected: Code) -> Frame:
 
 
 def encode(code: Code, fields: Sequence[Any]) -> bytes:
-    """Return the bytes of a frame with one performative, on channel 0.
+    """Return the bytes of a frame with the performative ``code``, on channel 0.
 
     proton chooses the AMQP type of each field by its Python type.
     """
@@ -155,7 +160,7 @@ def ubyte(value: int) -> Any:
 
 
 def texts(values: Any) -> Sequence[str]:
-    """Return the texts of a decoded array; a single text may stand for an array of one.
+    """Return the texts of a decoded array, as a list. A single text counts as an array of one.
 
     Source: AMQP part 1 section 1.4 (fields with ``multiple``).
     """

@@ -1,4 +1,4 @@
-"""TLS for asyncio servers: the end of one connection must not end another.
+"""Keep the end of one TLS connection from ending another one of the same asyncio thread.
 
 OpenSSL notes errors in a queue of the thread. A peer may end a connection with a fatal alert while
 we shut it down. ``SSL_shutdown`` then succeeds and leaves the alert in that queue. The next read on
@@ -14,7 +14,10 @@ _UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
 
 class CleanObject(ssl.SSLObject):
-    """An ``SSLObject`` that leaves no error behind; set it as ``SSLContext.sslobject_class``."""
+    """An ``SSLObject`` whose shutdown leaves no error in OpenSSL's queue of the thread.
+
+    Set it as ``SSLContext.sslobject_class``.
+    """
 
     def unwrap(self) -> None:
         """Shut the connection down, as in ``SSLObject``; raises ``ssl.SSLError``."""

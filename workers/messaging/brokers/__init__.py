@@ -1,1 +1,1 @@
-"""Artemis brokers: desired state and configuration files (both pure), and the driver."""
+"""Describe, configure and read Artemis brokers; desired state and rendering of files are pure."""

@@ -81,7 +81,10 @@ _FIXED = {
 
 
 def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
-    """Return the text of the file; ``engine_layout`` has the broker's folders, host and ports."""
+    """Return the text of ``broker.xml``, with all addresses and permissions of ``broker``.
+
+    ``engine_layout`` has the folders, host and ports that the broker's process uses.
+    """
     root = ElementTree.Element("configuration", xmlns="urn:activemq")
     core = ElementTree.SubElement(root, "core", xmlns="urn:activemq:core")
     _text(core, "name", _BOOT)
@@ -102,7 +105,7 @@ def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
 
 
 def _sized(sizes: BrokerSizes) -> Mapping[str, str]:
-    """Return the elements of ``_FIXED`` that a space plan decides."""
+    """Return the elements that replace those of ``_FIXED``, because a space plan decides them."""
     return {
         "persistence-enabled": "true" if sizes.persistent else "false",
         "journal-type": sizes.journal.upper(),
@@ -143,11 +146,13 @@ def address_settings(
     ``limits`` are the effective settings of an address. Each becomes the elements that
     ``address_types`` lists; ``max_bytes`` needs further ones. An address that has filled its memory
     pages to disk, up to ``max_bytes``. Then it refuses each message with
-    ``amqp:resource-limit-exceeded``. If the address says so, the broker stops giving credit
-    instead; such an address keeps all its messages in memory. It never drops messages.
-    ``in_memory``: the broker has no disk, so an address that has filled its memory refuses.
-    ``takes_all``: the address refuses nothing, whatever ``max_bytes`` says. If it refused a dead
-    letter, the broker would keep it in delivery, out of everyone's reach, until its next start.
+    ``amqp:resource-limit-exceeded``. If ``when_full`` is ``block``, the broker stops giving credit
+    instead; such an address keeps all its messages in memory. No address ever drops messages.
+
+    * ``in_memory``: the broker stores nothing on disk, so a full address refuses without paging.
+    * ``takes_all``: the address refuses nothing, whatever ``max_bytes`` says. If it refused a dead
+      letter, the broker would keep that message in delivery, out of everyone's reach, until the
+      broker's next start.
     """
     settings = {
         "auto-create-queues": "false",
@@ -169,7 +174,10 @@ def address_settings(
 
 
 def _room(limits: AddressSettings, *, in_memory: bool, takes_all: bool) -> dict[str, str]:
-    """Return the settings of memory and disk of an address, and what it does when it is full."""
+    """Return the address settings for memory, for disk, and for what a full address does.
+
+    The arguments are as in ``address_settings``.
+    """
     settings = {
         "address-full-policy": "PAGE",
         "page-size-bytes": str(_PAGE_BYTES),
@@ -196,7 +204,7 @@ def _room(limits: AddressSettings, *, in_memory: bool, takes_all: bool) -> dict[
 
 
 def settings_of(address: DesiredAddress) -> Mapping[str, str]:
-    """Return the address settings of one address of a broker, as ``address_settings`` does."""
+    """Return the address settings of ``address``: element of ``broker.xml`` -> text."""
     return address_settings(
         address.limits,
         address.address_kind,
@@ -206,7 +214,10 @@ def settings_of(address: DesiredAddress) -> Mapping[str, str]:
 
 
 def _unset() -> dict[str, str]:
-    """Return the settings that the file must name even without a value, with their ``if_unset``."""
+    """Return the elements that the file must have even where an address sets no value.
+
+    Their text is the setting's ``if_unset``. An address's own value replaces it.
+    """
     return {
         engine: str(setting.value.if_unset)
         for setting in address_types.SETTINGS
@@ -216,7 +227,10 @@ def _unset() -> dict[str, str]:
 
 
 class _Document:
-    """Adds the structured parts of the file to ``core``; each method adds one element."""
+    """Adds the structured parts of ``broker.xml`` to the element ``core``.
+
+    Each ``add_…`` method adds one child; ``render`` calls them in the order of the file.
+    """
 
     def __init__(self, core: ElementTree.Element, broker: DesiredBroker) -> None:
         self._core = core
@@ -299,10 +313,11 @@ class _Document:
                 _text(setting, name, value)
 
     def add_plugin(self) -> None:
-        """Add the broker plugin: limits before the login, and a notification of each connection.
+        """Add the broker plugin, which limits and announces the connections of clients.
 
-        An internal queue counts the notifications (``_add_counting_queues``); ``snapshot`` reads
-        its counter.
+        It limits connections before and after the login, and sends a notification of each one. An
+        internal queue counts the notifications (``_add_counting_queues``); ``snapshot`` reads the
+        queue's counter.
         """
         plugins = ElementTree.SubElement(self._core, "broker-plugins")
         plugin = ElementTree.SubElement(plugins, "broker-plugin", attrib={"class-name": _GUARD})
@@ -339,7 +354,11 @@ class _Document:
 
     @staticmethod
     def _add_counting_queues(parent: ElementTree.Element) -> None:
-        """Add the internal queues that ``snapshot`` reads; they end with the incarnation."""
+        """Add the internal queues that ``snapshot`` reads; none of them is durable.
+
+        Two count notifications of connections and of failed logins. One holds the record of
+        restored messages (``restored``).
+        """
         address = ElementTree.SubElement(parent, "address", name=desired.NOTIFICATIONS_ADDRESS)
         routing = ElementTree.SubElement(address, "multicast")
         kinds = {

@@ -22,10 +22,10 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class OpenConnection:
-    """One connection as the broker lists it.
+    """One connection as the broker lists it, of a client or an internal one; a value.
 
-    ``user`` is empty before the first session. ``listener`` is the local address that the client
-    connected to.
+    ``user`` is empty before the first session. ``listener`` is the local address that the peer
+    connected to. ``sessions``: None if the broker does not list their number.
     """
 
     id: str
@@ -39,7 +39,7 @@ class OpenConnection:
 
     @classmethod
     def of_row(cls, row: Row) -> Self:
-        """Return the connection in a row of ``listConnections``."""
+        """Return the connection that a row of ``listConnections`` describes."""
         # java.util.Date.toString() uses the time zone of the process; our brokers run in UTC.
         opened_at = datetime.strptime(str(row["creationTime"]), "%a %b %d %H:%M:%S UTC %Y").replace(
             tzinfo=UTC
@@ -60,7 +60,10 @@ class OpenConnection:
         return self.user.startswith(_INTERNAL_USER)
 
     def is_unknown(self, users: Mapping[str, DesiredUser]) -> bool:
-        """Return whether its user does not exist any more, or was created after it was opened."""
+        """Return whether the connection's user does not exist, or was created after it was opened.
+
+        ``users`` are the desired users by name. False before the first session.
+        """
         if self.user == "":
             return False  # no session yet, so it has no links
         user = users.get(self.user)
@@ -69,7 +72,10 @@ class OpenConnection:
 
 @dataclass(frozen=True)
 class _Link:
-    """A producer (``operation`` is ``send``) or consumer (``recv``) of a session."""
+    """A producer (``operation`` is ``send``) or consumer (``recv``) in the session with this id.
+
+    ``messages``: how many a producer has sent, or a consumer has acknowledged.
+    """
 
     session: str
     user: str
@@ -79,7 +85,10 @@ class _Link:
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether it names an address in each message; the broker checks each message."""
+        """Whether this is a sender without an address: each of its messages names its own.
+
+        The broker checks the permission for each message.
+        """
         return self.operation == "send" and self.address in ("", _ANONYMOUS)
 
     def is_permitted(
@@ -102,7 +111,10 @@ class _Link:
 
 
 class _Lists:
-    """Reads the broker's lists of connections, sessions, producers and consumers, each at once."""
+    """Reads a broker's whole lists of connections, sessions, producers and consumers.
+
+    Each method reads again. Each raises ``Unreachable`` if the broker stops answering.
+    """
 
     def __init__(self, client: ManagementClient) -> None:
         self._tables = BrokerTables(client)
@@ -122,7 +134,10 @@ class _Lists:
         return {row["id"]: row["connectionID"] for row in self._tables.rows("listSessions")}
 
     def temporary(self, names: Collection[str]) -> Collection[str]:
-        """Return those of ``names`` that are temporary addresses now; no names cost no request."""
+        """Return those of ``names`` that are temporary addresses on the broker now.
+
+        Without names it sends no request.
+        """
         found = self._tables.find("listAddresses", names) if names else {}
         return {name for name, row in found.items() if row["temporary"] == "true"}
 
@@ -145,7 +160,7 @@ class _Lists:
 
 
 def list_clients(client: ManagementClient) -> Sequence[OpenConnection]:
-    """Return the open client connections: all except those to the internal listener.
+    """Return the open client connections: those of workers and routers are left out.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -154,7 +169,7 @@ def list_clients(client: ManagementClient) -> Sequence[OpenConnection]:
 
 
 def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[str]:
-    """Return the ids of client connections that are no longer permitted.
+    """Return the ids of open client connections that ``broker`` does not permit.
 
     A connection is not permitted if one of these is true:
 
@@ -164,6 +179,9 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
       and is no temporary queue.
 
     Withdrawn sending (quota) does not count: the broker then refuses each message instead.
+
+    Raises:
+        Unreachable: the broker stopped answering.
     """
     lists = _Lists(client)
     clients = {connection.id: connection for connection in lists.clients()}
@@ -184,7 +202,11 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
 
 
 def find_on(client: ManagementClient, addresses: Collection[str]) -> set[str]:
-    """Return the ids of client connections with a consumer or producer on one of ``addresses``."""
+    """Return the ids of client connections with a consumer or producer on one of ``addresses``.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+    """
     lists = _Lists(client)
     clients = {connection.id for connection in lists.clients()}
     sessions = lists.sessions()
@@ -195,7 +217,11 @@ def find_on(client: ManagementClient, addresses: Collection[str]) -> set[str]:
 def find_of(client: ManagementClient, ids: Collection[str], user: str | None) -> set[str]:
     """Return the ids of open client connections that are in ``ids`` or belong to ``user``.
 
-    An internal connection is never among them, whatever ``ids`` has.
+    ``user``: None stands for no user. An internal connection is never returned, even if it is in
+    ``ids``.
+
+    Raises:
+        Unreachable: the broker stopped answering.
     """
     return {
         connection.id
@@ -207,9 +233,12 @@ def find_of(client: ManagementClient, ids: Collection[str], user: str | None) ->
 def describe(
     client: ManagementClient, clients: Sequence[OpenConnection]
 ) -> Sequence[ConnectionSeen]:
-    """Return ``clients`` with their links and counters.
+    """Read the links of ``clients`` from the broker; return each client with links and counters.
 
-    Reads nothing if there are no clients, as on each broker of a standard space.
+    Sends no request if there are no clients, as on each broker of a standard space.
+
+    Raises:
+        Unreachable: the broker stopped answering.
     """
     if not clients:
         return ()

@@ -1,7 +1,7 @@
 """The desired state of one broker, as plain values, and the names of its internal addresses.
 
-``reconcile.desired_brokers`` builds it from rows. ``rollouts.release``, ``workers.broker_archive``
-and the benchmark build it without tenants' data.
+``reconcile.desired_brokers`` builds a ``DesiredBroker`` from rows. ``rollouts.release``,
+``workers.broker_archive`` and the benchmark build one without tenants' data.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class BrokerAddressKind(StrEnum):
-    """How a broker implements an address."""
+    """The form that a tenant's address of any type has on a broker: a queue or a topic."""
 
     QUEUE = "queue"  # one anycast queue of the same name
     TOPIC = "topic"  # a multicast address; each subscriber has its own queue
@@ -52,11 +52,11 @@ class BrokerAddressKind(StrEnum):
 
 @dataclass(frozen=True)
 class DesiredAddress:
-    """One address on this broker.
+    """An address as one broker should have it; a value.
 
-    * ``limits``: its effective settings; None means no limit.
+    * ``limits``: the effective settings; a field that is None sets no limit.
     * ``subscriptions``: the names of a topic's durable queues. Empty for a queue.
-      ``subscription_limits``: the settings of those that have their own.
+    * ``subscription_limits``: {subscription: settings}, for those that have settings of their own.
     """
 
     address: str
@@ -69,26 +69,29 @@ class DesiredAddress:
 
     @property
     def queues(self) -> Sequence[str]:
-        """The names of its durable queues."""
+        """The names of the address's durable queues: a queue has one, a topic its subscriptions."""
         if self.address_kind is BrokerAddressKind.QUEUE:
             return [self.address]
         return list(self.subscriptions)
 
     def limits_of(self, queue: str) -> AddressSettings:
-        """Return the settings that apply to one of ``queues`` alone."""
+        """Return the settings of one of ``queues``; empty settings if it has none of its own."""
         if self.address_kind is BrokerAddressKind.QUEUE:
             return self.limits
         return self.subscription_limits.get(queue, AddressSettings())
 
     @property
     def routing_type(self) -> str:
-        """Artemis's name for how messages reach the queues."""
+        """Artemis's name for how messages reach the address's queues."""
         return "ANYCAST" if self.address_kind is BrokerAddressKind.QUEUE else "MULTICAST"
 
 
 @dataclass(frozen=True)
 class Permission:
-    """Address patterns and the ``operations`` (``send``, ``recv``) permitted on them."""
+    """Says which ``operations`` (``send``, ``recv``) are permitted on which address patterns.
+
+    ``patterns`` explains the patterns in ``addresses``. A value.
+    """
 
     addresses: Sequence[str]
     operations: Sequence[str]
@@ -96,10 +99,11 @@ class Permission:
 
 @dataclass(frozen=True)
 class DesiredUser:
-    """A messaging user.
+    """A messaging user as a broker should know it; a value.
 
-    ``verifiers``: format -> what the password is checked against; brokers use ``artemis``.
-    ``since``: connections older than this belong to an earlier user of the same name.
+    ``verifiers``: format -> what the password is checked against. Brokers use ``artemis``; without
+    it the user cannot log in at a broker. ``since``: connections that were opened before this time
+    belong to an earlier user of the same name.
     """
 
     name: str
@@ -110,7 +114,10 @@ class DesiredUser:
 
 @dataclass(frozen=True)
 class EngineLayout:
-    """The folders, host and ports of a broker, as seen by the broker's own process."""
+    """The folders, host and ports that a broker's own process uses; a value.
+
+    On Kubernetes these are paths and addresses inside the broker's container.
+    """
 
     config_dir: str
     data_dir: str
@@ -121,7 +128,7 @@ class EngineLayout:
 
 @dataclass(frozen=True)
 class BrokerSizes:
-    """What a space plan says about a broker's files.
+    """The sizes and kinds of storage that a space plan gives each broker; a value.
 
     * ``message_memory_mb``: memory that messages of all addresses together may fill.
     * ``journal``: ``nio`` or ``asyncio``.
@@ -135,9 +142,11 @@ class BrokerSizes:
 
 @dataclass(frozen=True)
 class DesiredBroker:
-    """The desired state of one broker.
+    """The desired state of one broker, a value: the files and requests are made from it.
 
     * ``public``: clients connect to the broker itself (brokered space).
+    * ``addresses``: those of tenants; internal ones are added by whoever renders or compares.
+    * ``users``: all messaging users of the space.
     * ``send_withdrawn``: no user may send now (quota).
     * ``server``: the key pair of its listeners; ``authority_pem``: the authority that signed it.
     * ``public_certificate``: presented to clients instead of ``server``, from files of its own.
@@ -155,7 +164,7 @@ class DesiredBroker:
 
 
 def probe_address(address_kind: BrokerAddressKind) -> str:
-    """Return the name of the internal address of this kind, which is for probes."""
+    """Return the name of the internal address that probes of this kind of address use."""
     return f"{PROBE_PREFIX}{address_kind.value}"
 
 
@@ -165,7 +174,7 @@ def probe_twins() -> Sequence[DesiredAddress]:
 
 
 def topics(broker: DesiredBroker) -> Sequence[DesiredAddress]:
-    """Return the topics of a broker, including the internal one for probes."""
+    """Return the topics among ``broker.addresses``, after the internal topic for probes."""
     return [
         address
         for address in (*probe_twins(), *broker.addresses)
@@ -174,7 +183,11 @@ def topics(broker: DesiredBroker) -> Sequence[DesiredAddress]:
 
 
 def users_revision(broker: DesiredBroker) -> int:
-    """Return a hash of the users, their passwords and permissions, and ``send_withdrawn``."""
+    """Return a hash of ``broker.users`` and ``send_withdrawn``, below 2**48.
+
+    It covers names, times of creation, password verifiers and permissions, whatever the order of
+    the users.
+    """
     users = sorted(
         (
             user.name,
@@ -190,11 +203,11 @@ def users_revision(broker: DesiredBroker) -> int:
 
 
 def is_possible(address: str) -> bool:
-    """Return whether a tenant's address may have this name on a broker.
+    """Return whether a tenant's address may have the name ``address`` on a broker.
 
-    Names that begin with ``$`` or ``activemq.`` are internal. The broker replaces ``${…}`` by a
-    system property wherever it reads it. ``::`` separates address and queue in Artemis's fully
-    qualified queue names. Some control characters cannot be written in XML.
+    False in four cases. Names that begin with ``$`` or ``activemq.`` are internal. The broker
+    replaces ``${…}`` by a system property wherever it reads a name. ``::`` separates address and
+    queue in Artemis's fully qualified names. Some control characters cannot be written in XML.
     """
     reserved = address.startswith(("$", "activemq."))
     harmful = "::" in address or "${" in address or _NOT_XML.search(address)

@@ -2,13 +2,14 @@
 
 Configuration reaches a running broker in two ways:
 
-* ``converge`` makes the broker reload its own files (``render``), which list everything;
-* ``apply`` creates and sets single addresses by requests, so its cost does not depend on the
-  others. The broker stores the requested settings, so a restart with older files loses nothing.
+* ``converge`` makes the broker reload its own files (``render``), which list all addresses and
+  users;
+* ``apply`` creates and sets single addresses by requests, so its cost does not depend on the other
+  addresses. The broker stores the requested settings, so a restart with older files loses nothing.
 
 Both compare the result with the desired state and return the differences. The reconcile steps use
-this module as their port; metering and setup (``workers.broker_archive``) call it too. Source of
-the operations: Artemis user manual, "Management".
+this module as their port ``Brokers``. Metering and setup (``workers.broker_archive``) call it too.
+Source of the operations: Artemis user manual, "Management".
 """
 
 from collections.abc import Collection, Sequence
@@ -31,10 +32,10 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Converged:
-    """Result of ``converge`` and ``apply``.
+    """The result of ``converge`` and ``apply``, a value.
 
-    * ``pending``: address -> why it is not as desired yet. The key ``desired.USERS_MATCH`` stands
-      for the users.
+    * ``pending``: address -> why it is not as desired yet; empty if all is done. The key
+      ``desired.USERS_MATCH`` stands for the users, which only ``converge`` checks.
     * ``created``: how many addresses and queues were created by requests.
     """
 
@@ -43,7 +44,7 @@ class Converged:
 
 
 def find_incarnation(target: ManagementTarget, *, timeout_seconds: float = 5) -> str:
-    """Return the identity of the broker process's current incarnation.
+    """Return the identity of the broker's current incarnation; it changes with each start.
 
     Raises:
         Unreachable: the broker does not answer in time; it may still be starting.
@@ -57,10 +58,11 @@ def find_incarnation(target: ManagementTarget, *, timeout_seconds: float = 5) ->
 def converge(
     target: ManagementTarget, broker: DesiredBroker, *, only: Collection[str] | None = None
 ) -> Converged:
-    """Reload the broker's files, then create and set by requests what still differs.
+    """Make the broker reload its files, then create and set by requests what still differs.
 
-    ``only``: after the reload, check and repair these addresses alone. None means all. Addresses
-    that are not desired stay; ``list_unknown`` finds them. Idempotent.
+    The caller has written the files of ``broker`` (``render.files``) before. ``only``: after the
+    reload, check and repair these addresses alone. None means all. Addresses that are not desired
+    stay; ``list_unknown`` finds them. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -92,8 +94,9 @@ def converge(
 def apply(target: ManagementTarget, broker: DesiredBroker) -> Converged:
     """Create and set ``broker.addresses`` by requests; leave all other addresses alone.
 
-    A topic may list only some of its subscriptions, because no queue is deleted. Users are needed
-    for the permissions only: their logins come from the files. Idempotent.
+    A topic in ``broker.addresses`` may list only some of its subscriptions, because no queue is
+    deleted. ``broker.users`` decides the permissions on the addresses. Logins of users come from
+    the broker's files, so this function does not change them. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -108,10 +111,11 @@ def apply(target: ManagementTarget, broker: DesiredBroker) -> Converged:
 
 
 def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
-    """Remove all clients' permissions on ``addresses`` and close the connections that use them.
+    """Remove all permissions of users and routers on ``addresses``; disconnect clients from them.
 
-    Returns how many connections were closed. No link of a client can attach until ``apply``,
-    ``converge`` or ``remove`` replaces the permissions. Idempotent.
+    Closes each client connection that has a link on one of them, and returns how many were closed.
+    Connections of routers stay open. No client and no router can attach a link there until
+    ``apply``, ``converge`` or ``remove`` replaces the permissions. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -126,8 +130,9 @@ def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
 def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
     """Close each client connection that is not permitted any more; return how many were closed.
 
-    It checks the user and the links of every open connection, so it needs no list of changes.
-    ``connections.find_unauthorized`` has the rules. Idempotent.
+    It compares the user and the links of every open connection with ``broker``, so it needs no list
+    of changes. A connection is closed if its user does not exist or was created after it, or if it
+    has a link that its user may not have (``connections.find_unauthorized``). Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -141,8 +146,9 @@ def close_connections(
 ) -> int:
     """Close the client connections in ``ids`` and those of ``user``; return how many were open.
 
-    ``ids`` belong to the incarnation ``boot_id``: in another one they would be other connections,
-    so none of them is closed. Internal connections are never closed. Idempotent.
+    ``boot_id`` is the incarnation from which ``ids`` come. In another incarnation the same ids are
+    other connections, so ``ids`` is then ignored; None means that it is not compared. ``user``:
+    None closes no connection by user. Internal connections are never closed. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -154,9 +160,10 @@ def close_connections(
 
 
 def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
-    """Delete addresses, and queues of these names, with all their messages and stored settings.
+    """Delete addresses, and queues of the same names, with their messages and stored settings.
 
-    Names that the broker does not have are ignored. Idempotent.
+    A subscription is such a queue on the address of its topic. Consumers of a deleted queue are
+    closed. Names that the broker does not have are ignored. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -174,9 +181,9 @@ def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Addresses on a broker that are not desired: ``empty`` ones, and those ``holding`` messages.
+    """The names of addresses on a broker that are not desired; the result of ``list_unknown``.
 
-    Both are sorted by name.
+    ``empty`` ones hold no message, ``holding`` ones do. Both are sorted.
     """
 
     empty: Sequence[str] = ()
@@ -186,7 +193,8 @@ class Unknown:
 def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
     """Return the addresses on the broker that are not among ``broker.addresses``.
 
-    Temporary and internal ones are left out.
+    Temporary and internal addresses are left out, and so are subscriptions: they are queues, not
+    addresses.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -209,7 +217,7 @@ def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
 
 
 def count_stored(target: ManagementTarget) -> int:
-    """Return how many messages the broker stores, without those on internal addresses.
+    """Return how many messages the broker stores on all addresses that are not internal.
 
     Raises:
         Unreachable: the broker stopped answering; the count is then unknown, never 0.
@@ -233,9 +241,13 @@ def list_unread(target: ManagementTarget) -> Collection[str]:
 
 
 def probe(target: ManagementTarget, address: str) -> float:
-    """Send a message through an internal address and read it back; return the seconds it took.
+    """Send a message through the internal ``address`` and read it back; return the seconds it took.
 
-    ``messaging.probe.through_broker`` describes it, and the errors.
+    ``address`` is one of ``desired.probe_twins``.
+
+    Raises:
+        ProbeFailed: the broker refused a link or the message, or the message did not come back.
+        Unreachable: no connection to the broker can be opened.
     """
     return probing.through_broker(target, address)
 
@@ -247,7 +259,7 @@ def probe_listener(target: ManagementTarget, port: int) -> None:
     that moment, the listener stays closed and no later reload opens it (seen with Artemis 2.56).
 
     The network may also refuse a connection on behalf of the broker. So if the broker reports
-    success, this function trusts it and does not connect again.
+    success, this function trusts the report and does not connect again.
 
     Raises:
         ProbeFailed: the broker cannot listen there; the text is the broker's.
@@ -268,5 +280,12 @@ def snapshot(
     addresses: Sequence[MeteredAddress],
     internal_users: Collection[str] = (),
 ) -> InstanceSnapshot:
-    """Return one cumulative snapshot for metering; see ``brokers.snapshot`` for what counts."""
+    """Read the broker's counters, gauges and open client connections for metering, once.
+
+    The result covers those of ``addresses`` that are on the broker. Open connections of
+    ``internal_users`` are left out of its list. ``brokers.snapshot`` says what counts.
+
+    Raises:
+        Unreachable: the broker does not answer, or management moves messages all the time.
+    """
     return snapshots.take(target, addresses=addresses, internal_users=internal_users)

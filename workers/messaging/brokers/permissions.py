@@ -54,14 +54,15 @@ Roles = Mapping[str, Sequence[str]]  # permission type -> roles
 
 
 def role(user: str) -> str:
-    """Return the role that only this user has."""
+    """Return the name of the role that only the messaging user ``user`` has."""
     return f"user-{user}"
 
 
 def may(user: DesiredUser, operation: str, address: DesiredAddress, *, withdrawn: bool) -> bool:
     """Return whether ``user`` may ``send`` to or ``recv`` from ``address`` now.
 
-    With ``withdrawn`` nobody in the space may send (quota).
+    With ``withdrawn`` nobody in the space may send (quota). Nobody may ever send to a read-only
+    address. Otherwise the user's permissions decide.
     """
     if operation == "send" and (withdrawn or address.read_only):
         return False
@@ -73,9 +74,10 @@ def may(user: DesiredUser, operation: str, address: DesiredAddress, *, withdrawn
 
 
 def roles_of(broker: DesiredBroker, address: DesiredAddress) -> Roles:
-    """Return the exact roles of one address; the internal role may do everything.
+    """Return the exact roles of one address: permission type -> roles that have it.
 
-    In a standard space the routers check each user. So the routers' role gets all permissions that
+    Waypost's internal role has all. In a brokered space each permitted user's own role follows. In
+    a standard space the routers check each user, so the routers' role gets all permissions that
     users of such an address need.
     """
     roles: dict[str, list[str]] = {kind: [desired.INTERNAL_ROLE] for kind in EVERYTHING}
@@ -95,9 +97,10 @@ def roles_of(broker: DesiredBroker, address: DesiredAddress) -> Roles:
 def with_own_roles(
     broker: DesiredBroker, addresses: Sequence[DesiredAddress]
 ) -> Sequence[DesiredAddress]:
-    """Return those of ``addresses`` that need roles of their own: in a standard space the topics.
+    """Return those of ``addresses`` that need roles of their own.
 
-    All other addresses share the roles of ``#``. In a brokered space each address has its own.
+    In a brokered space these are all addresses. In a standard space they are the topics; all other
+    addresses share ``router_roles``, which ``broker.xml`` has under the match ``#``.
     """
     if broker.public:
         return addresses
@@ -105,8 +108,9 @@ def with_own_roles(
 
 
 def router_roles() -> Roles:
-    """Return what routers may do on every address of a broker in a standard space.
+    """Return the roles of every address of a broker in a standard space that has none of its own.
 
+    The routers' role may send, receive and browse there; the internal role may do everything.
     Routers may create queues on topics only (``roles_of``). By the property ``x-opt-qd.address`` of
     a dynamic node, a client can make a router request a temporary queue from the broker. The router
     checks no permission then, and such a queue would be unmetered and unlimited.
@@ -120,7 +124,8 @@ def router_roles() -> Roles:
 def reply_roles(broker: DesiredBroker, holder: str) -> Roles:
     """Return the roles of every address of a brokered space that has none of its own.
 
-    ``holder`` is the role of all clients. While sending is withdrawn nobody may send replies.
+    ``holder``, the role of all clients, may create, read and send to temporary queues for replies.
+    While sending is withdrawn, nobody may send replies. The internal role may do everything.
     """
     kinds = _REPLIES if broker.send_withdrawn else (*_REPLIES, *_SEND)
     return {
@@ -129,5 +134,5 @@ def reply_roles(broker: DesiredBroker, holder: str) -> Roles:
 
 
 def internal_roles() -> Roles:
-    """Return the roles of addresses that only Waypost itself may use."""
+    """Return the roles of an address that only Waypost's workers may use."""
     return {kind: [desired.INTERNAL_ROLE] for kind in EVERYTHING}

@@ -1,8 +1,9 @@
-"""The attributes of a broker's queues, such as the number of consumers; set them by requests.
+"""Turn settings of an address into attributes of a broker's queue, such as the most consumers.
 
-They are not address settings: Artemis keeps them for each queue. ``broker_xml`` writes them into
-the file only where a setting has a value, so that the file of other queues stays as it is. A value
-that was removed must be set back by a request, because a reload leaves the attribute alone.
+Queue attributes are not address settings: Artemis keeps them for each queue. ``broker_xml`` writes
+an attribute only where a setting has a value, so that the entries of other queues stay as they are.
+When a setting loses its value, a request must set the attribute back, because a reload leaves the
+attribute alone. Nothing here sends a request; ``tables`` does.
 """
 
 import json
@@ -19,7 +20,7 @@ _WORDS = {"yes": "true", "no": "false"}
 
 
 def attributes(limits: AddressSettings) -> Mapping[str, str]:
-    """Return the attributes that differ from the broker's defaults: name in the file -> text."""
+    """Return the queue attributes for which ``limits`` has a value: name in the file -> text."""
     given = limits.given()
     return {
         attribute: _text(given[setting.name])
@@ -30,7 +31,12 @@ def attributes(limits: AddressSettings) -> Mapping[str, str]:
 
 
 def as_request(address: DesiredAddress, name: str, operation: str) -> Request:
-    """Return the request that creates or updates (``operation``) the queue ``name``."""
+    """Return the request that creates or updates the queue ``name`` of ``address``; send nothing.
+
+    ``operation`` is ``createQueue`` or ``updateQueue``. An update sets each attribute that can
+    change, also one without a value, to the broker's default. A creation of a queue that exists
+    changes nothing.
+    """
     queue: dict[str, Any] = {
         "name": name,
         "address": address.address,
@@ -55,9 +61,10 @@ def as_request(address: DesiredAddress, name: str, operation: str) -> Request:
 def list_different(
     wanted: Sequence[DesiredAddress], present: Mapping[str, Mapping[str, Any]]
 ) -> Sequence[tuple[DesiredAddress, str]]:
-    """Return the (address, queue) whose attributes differ from the desired ones.
+    """Return each (address, queue name) of ``wanted`` whose attributes the broker must change.
 
-    ``present``: rows of ``listQueues`` by name. Missing queues are left out.
+    ``present``: the broker's queues, as rows of ``listQueues`` by name. Queues that are missing
+    there are left out, and attributes that can never change are not compared.
     """
     return [
         (address, name)
@@ -72,7 +79,10 @@ def list_different(
 
 
 def _changeable(limits: AddressSettings) -> dict[str, tuple[str, str]]:
-    """Return {attribute: (column of ``listQueues``, text)} of all that can change later."""
+    """Return {attribute: (column of ``listQueues``, wanted text)} of all that can change later.
+
+    An attribute for which ``limits`` has no value is wanted as the broker's default.
+    """
     given = limits.given()
     return {
         attribute: (column, _wanted(setting, given))

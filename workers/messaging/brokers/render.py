@@ -96,7 +96,10 @@ _BOOTSTRAP = """\
 
 
 def files(broker: DesiredBroker, engine_layout: EngineLayout) -> Mapping[str, str]:
-    """Return every file of the broker: path in its configuration folder -> text."""
+    """Return every file of the broker: path in its configuration folder -> text.
+
+    Private keys are in it as plain text; ``SECRET_FILES`` names the files that hold secrets.
+    """
     made = _Files(broker, engine_layout)
     public = broker.public_certificate
     return {
@@ -131,7 +134,10 @@ class _Files:
         return _BOOTSTRAP.format(revision=digest[:16], config_dir=self._layout.config_dir)
 
     def key_pair(self, name: str, pair: KeyPair) -> Mapping[str, str]:
-        """Return three files: key, certificate, and the key store that names both (type PEMCFG)."""
+        """Return the files of a key pair: key, certificate, and a key store that names both.
+
+        ``name`` begins the names of the three files. The key store has Artemis's type PEMCFG.
+        """
         return {
             f"{name}.key": pair.key_pem,
             f"{name}.pem": pair.certificate_pem,
@@ -142,7 +148,8 @@ class _Files:
     def identities(self) -> Mapping[str, str]:
         """Return four files: messaging users, internal client certificates, and the roles of each.
 
-        In a standard space there are no messaging users, because clients log in at routers.
+        A user without a verifier for brokers gets no password, and so cannot log in. In a standard
+        space there are no messaging users in the files, because clients log in at routers.
         """
         users = self._broker.users if self._broker.public else ()
         names = {
@@ -172,7 +179,7 @@ class _Files:
 def properties(entries: Mapping[str, str]) -> str:
     """Return the text of a Java properties file, sorted by key.
 
-    Keys and values are escaped, so that none can add a line. Source of the format:
+    Keys and values are escaped, so that no key or value can add a line. Source of the format:
     ``java.util.Properties.load``.
     """
     lines = [f"{_escaped(key)} = {_escaped(value)}" for key, value in sorted(entries.items())]

@@ -1,8 +1,8 @@
 """Count the messages that each anycast queue restored from the journal when the broker started.
 
-The broker's counters include restored messages as if they were new, so ``snapshot`` subtracts them.
-The first snapshot of each incarnation records the counts as one message in a non-durable internal
-queue. Later snapshots read that message.
+The broker's counters include restored messages as if they were new, so ``snapshot`` subtracts the
+number of restored ones. The first snapshot of each incarnation records these numbers in the broker,
+as one message in a non-durable internal queue. Later snapshots read that message.
 """
 
 import json
@@ -20,8 +20,9 @@ def find_or_record(
 ) -> Mapping[str, int]:
     """Return {queue: number of restored messages}; queues that restored none are missing.
 
-    It counts and records the numbers if the broker has no record yet. ``queues`` and ``addresses``
-    are the rows of ``listQueues``, and those of ``listAddresses`` by name.
+    If the broker has no record of the numbers yet, this function counts them and stores the record
+    in the broker. ``queues`` are all rows of ``listQueues``, and ``addresses`` those of
+    ``listAddresses`` by name, both just read.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -37,7 +38,10 @@ def find_or_record(
 
 
 def count(queues: Sequence[Row], addresses: Mapping[str, Row]) -> dict[str, int]:
-    """Return {anycast queue: messages that were added but not routed to it}, if there are any."""
+    """Return {anycast queue: number of restored messages}, without queues that restored none. Pure.
+
+    The arguments are as in ``find_or_record``.
+    """
     # Restored messages count as added to the queue, but not as routed by the address.
     return {
         row["name"]: restored

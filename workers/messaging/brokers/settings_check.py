@@ -62,11 +62,12 @@ def apply(
 ) -> None:
     """Set the address settings and permissions of ``wanted`` by requests; the broker stores them.
 
-    In a standard space only topics have permissions of their own. Idempotent.
+    ``wanted`` are addresses of ``broker``, whose users decide the permissions. In a standard space
+    permissions are set for topics only, because all other addresses share one set. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
-        Refused: the broker refused one of them.
+        Refused: the broker refused one of the requests.
     """
     requests = [
         Request("broker", "addAddressSettings", [address.address, _as_json(address)])
@@ -82,11 +83,12 @@ def apply(
 def withdraw(client: ManagementClient, addresses: Collection[str]) -> None:
     """Remove all permissions of users and routers on ``addresses``. Idempotent.
 
-    The broker stores this until ``apply`` or ``forget`` replaces it.
+    Only Waypost's own role keeps its permissions. The broker stores this until ``apply`` or
+    ``forget`` replaces it.
 
     Raises:
         Unreachable: the broker stopped answering.
-        Refused: the broker refused one of them.
+        Refused: the broker refused one of the requests.
     """
     nobody = permissions.internal_roles()
     client.ask([_permit(address, nobody) for address in sorted(addresses)])
@@ -95,7 +97,8 @@ def withdraw(client: ManagementClient, addresses: Collection[str]) -> None:
 def forget(client: ManagementClient, addresses: Collection[str]) -> None:
     """Remove what ``apply`` and ``withdraw`` have stored for ``addresses``. Idempotent.
 
-    Use it for deleted addresses. For others, the settings in ``broker.xml`` would apply again.
+    Call it for addresses that are deleted. For others, the settings in ``broker.xml`` would apply
+    again.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -136,10 +139,10 @@ def _typed(text: str) -> bool | int | str:
 def find_differences(
     client: ManagementClient, broker: DesiredBroker, wanted: Sequence[DesiredAddress]
 ) -> dict[str, str]:
-    """Return the addresses that differ on the broker from ``wanted``: address -> difference.
+    """Return the addresses that differ on the broker from ``wanted``: address -> how, for people.
 
-    It compares address settings and permissions. An address with both differences has the text of
-    the second.
+    It compares address settings and permissions. If both differ, the text is about the permissions.
+    An address that the broker refuses to show differs.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -169,10 +172,10 @@ def find_differences(
 
 
 def has_loaded_users(client: ManagementClient, broker: DesiredBroker) -> bool:
-    """Return whether the broker has loaded a ``broker.xml`` that was written for these users.
+    """Return whether the broker has loaded a ``broker.xml`` that was written for ``broker.users``.
 
-    The file has an address setting for this check (``desired.USERS_MATCH``). The permissions of
-    addresses do not show it, because requests may have set them.
+    The file has an address setting for this check alone (``desired.USERS_MATCH``). The permissions
+    of addresses do not show whether the file is loaded, because requests may have set them.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -204,7 +207,7 @@ def _settings_difference(address: DesiredAddress, answer: Any) -> str:
 
 
 def _as_text(value: Any) -> str:
-    """Return a value that the broker reports in the form in which ``broker.xml`` has it."""
+    """Return a setting's value, as the broker reports it in JSON, as ``broker.xml`` has it."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -18,14 +18,14 @@ never routed. The number is exact unless sends were refused or rolled back befor
 
 **Operations on messages.** A move adds to one queue's counter and acknowledges on another's. The
 broker plugin counts what management added and removed, in the broker's own process, so these counts
-begin with the broker's counters and survive the death of a worker. They are subtracted.
+begin with the broker's counters and survive the death of a worker. The snapshot subtracts them.
 
 **Connections opened.** The broker itself counts them, so an outage of Waypost loses nothing. Two
 internal queues count notifications of the broker: of new connections, and of failed logins. Neither
-counts connections with one of our certificates. The figure is the first number minus the second,
-minus the open connections without a session. Port scans and failed TLS handshakes do not count. The
-figure may be too low while a login is in progress and is never too high; at rest it is exact. So
-the maximum within one incarnation is the right value.
+counts connections with one of our certificates. The meter shows the new connections, minus failed
+logins, minus open connections without a session. Port scans and failed TLS handshakes do not count.
+The result may be too low while a login is in progress and is never too high; at rest it is exact.
+So the maximum within one incarnation is the right value.
 """
 
 from collections import Counter
@@ -52,14 +52,17 @@ _TRIES = 5  # to read all queues while no message is being moved
 
 @dataclass(frozen=True)
 class MeteredAddress:
-    """A tenant's address that may be on an instance; ``type`` is a slug of ``address_types``."""
+    """Names a tenant's address that a snapshot should cover; a value.
+
+    ``type`` is a slug of ``address_types``. The instance need not have the address.
+    """
 
     address: str
     type: str
 
     @property
     def row(self) -> AddressTypeRow:
-        """The row of its type in the registry of address types."""
+        """The row of the address's type in the registry of address types."""
         return address_types.BY_SLUG[self.type]
 
 
@@ -69,12 +72,15 @@ def take(
     addresses: Sequence[MeteredAddress],
     internal_users: Collection[str] = (),
 ) -> InstanceSnapshot:
-    """Return one snapshot; addresses that are not on the broker are left out.
+    """Read the counters and gauges of ``addresses``, and the open client connections.
 
-    ``internal_users``: users whose open connections are left out (none in the product today).
+    Addresses that are not on the broker are left out. ``internal_users``: users whose open
+    connections are left out; the product passes none. The first call in an incarnation stores the
+    record of restored messages in the broker (``restored``).
 
     Raises:
-        Unreachable: the broker does not answer; its counters are then unknown.
+        Unreachable: the broker does not answer, or management moves messages all the time. The
+            counters are then unknown.
     """
     with management.connected(
         target, purpose="meter", greeting_seconds=management.GREETING_SECONDS
@@ -110,7 +116,10 @@ def take(
 
 
 class _Reading:
-    """Reads a running broker's counters through one management connection."""
+    """Reads a running broker's counters through one management connection.
+
+    Each method raises ``Unreachable`` if the broker does not answer.
+    """
 
     def __init__(self, client: ManagementClient) -> None:
         self._client = client
@@ -118,11 +127,14 @@ class _Reading:
     def queues_and_addresses(
         self,
     ) -> tuple[Sequence[Row], Mapping[str, Row], Mapping[str, int], Mapping[str, int]]:
-        """Return all queues, all addresses by name, the number of producers by address, and what
-        management changed on queues and addresses.
+        """Return queues, addresses by name, producers by address, and what management changed.
+
+        The first two are all rows of ``listQueues`` and ``listAddresses``. The third is the number
+        of producers on each address, the last what ``stored_messages.operated`` returns. Reads
+        again if management changed messages meanwhile, so that all are about the same state.
 
         Raises:
-            Unreachable: messages were moved during each of the reads.
+            Unreachable: management changed messages during each of the reads.
         """
         before = stored_messages.operated(self._client)
         for _ in range(_TRIES):
@@ -137,10 +149,9 @@ class _Reading:
         raise Unreachable("messages are being moved; their counts are not complete")
 
     def sizes_and_ages(self, queues: Sequence[Row]) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """Return the persistent size, in bytes, of each queue that holds messages, and the age of
-        its oldest message in milliseconds.
+        """Return {queue: persistent size in bytes} and {queue: age of the oldest message in ms}.
 
-        Internal queues, and queues that have vanished meanwhile, are missing.
+        Empty queues, internal ones, and those that have vanished meanwhile are missing.
         """
         names = [
             row["name"]
@@ -166,9 +177,9 @@ class _Reading:
     def connections(self) -> tuple[int, Sequence[connections.OpenConnection]]:
         """Return how many client connections have logged in, and the ones that are open now.
 
-        The number is that of announced connections, minus open ones without a session, minus failed
-        logins. The order of the reads matters: whatever happens between them makes the number too
-        low, never too high.
+        The first value is the number of announced connections in this incarnation, minus open ones
+        without a session, minus failed logins. The order of the reads matters: whatever happens
+        between them makes this value too low, never too high.
         """
         opened = int(self._client.read(f"queue.{desired.CONNECTIONS_QUEUE}", "MessagesAdded"))
         seen = connections.list_clients(self._client)
@@ -179,11 +190,12 @@ class _Reading:
 
 
 class _Counts:
-    """The counters of metered addresses, computed from a broker's queues and addresses.
+    """Computes the counters of metered addresses from what was read of a broker. Pure.
 
+    * ``queues``: all rows of ``listQueues``. ``topics``: all rows of ``listAddresses`` by name.
     * ``base``: restored messages by queue. ``stored``: bytes by queue.
-    * ``exclude``: queues that are addresses of type subscription. Their topic must not count them a
-      second time.
+    * ``exclude``: queues that are addresses of type subscription. Their topic must not count their
+      messages a second time.
     * ``moved``: what ``stored_messages.operated`` returned.
     """
 
@@ -208,7 +220,10 @@ class _Counts:
                 self.subscribers.setdefault(str(row["address"]), []).append(row)
 
     def of(self, metered: MeteredAddress) -> AddressCounters | None:
-        """Return the counters of an address; None if it is not on this broker."""
+        """Return the billed counters of an address; None if the address is not on this broker.
+
+        The module's docstring says which messages count for each type.
+        """
         if metered.row.broker_form is BrokerForm.TOPIC:
             return self._of_topic(metered.address)
         queue = self.queues.get(metered.address)
@@ -226,20 +241,26 @@ class _Counts:
         )
 
     def added(self, queue: Row) -> int:
-        """Return the messages that clients added to a queue in this incarnation.
+        """Return how many messages arrived in a queue in this incarnation.
 
-        Restored messages, and those that management added, are left out.
+        Restored messages, and those that management added, do not count.
         """
         others = self._base.get(str(queue["name"]), 0) + self._moved.get(f"in:{queue['id']}", 0)
         return max(0, int(queue["messagesAdded"]) - others)
 
     def sent(self, topic: Row) -> int:
-        """Return the messages that clients sent to a topic, with or without a subscriber."""
+        """Return how many messages arrived at a topic, with or without a subscriber.
+
+        Those that management sent do not count.
+        """
         arrived = int(topic["routedMessageCount"]) + int(topic["unroutedMessageCount"])
         return max(0, arrived - self._moved.get(f"in:{topic['id']}", 0))
 
     def acknowledged(self, queue: Row) -> int:
-        """Return the messages that clients acknowledged on a queue."""
+        """Return how many messages clients acknowledged on a queue.
+
+        Those that management removed or moved away do not count.
+        """
         return max(0, int(queue["messagesAcked"]) - self._moved.get(f"out:{queue['id']}", 0))
 
     def _of_topic(self, address: str) -> AddressCounters | None:
@@ -261,16 +282,20 @@ class _Counts:
 
 @dataclass(frozen=True)
 class _Gauges:
-    """The newest values of addresses; ``ages`` by queue, ``producers`` by address."""
+    """Computes the newest values of addresses from what was read of a broker. Pure.
+
+    ``ages``: {queue: age of the oldest message in ms}. ``producers``: {address: how many}.
+    """
 
     counts: _Counts
     ages: Mapping[str, int]
     producers: Mapping[str, int]
 
     def of(self, metered: MeteredAddress) -> AddressGauges | None:
-        """Return the values of an address; None if it is not on this broker.
+        """Return the values of an address; None if the address is not on this broker.
 
-        The depth of a topic is that of all its subscribers' queues.
+        A topic has the sums over all queues bound to it, addresses of type subscription included.
+        Its consumers are without those of such addresses.
         """
         counts, name = self.counts, metered.address
         topic = counts.topics.get(name) if metered.row.broker_form is BrokerForm.TOPIC else None

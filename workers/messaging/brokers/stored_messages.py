@@ -6,7 +6,7 @@ removes (``Messages.java``), and ``snapshot`` subtracts these counts. A broker w
 is refused.
 
 Each change of one message is a transaction of the broker: it happened or it did not. A repeated
-change of a message that is gone does nothing.
+removal or move of a message that is gone does nothing.
 """
 
 import base64
@@ -27,7 +27,11 @@ _ENCODED_BYTES = 12 * 1024  # of a listed message: sections before the body, and
 
 @dataclass(frozen=True)
 class Listed:
-    """A page of a queue; ``newest`` bounds later pages to the messages that were there then."""
+    """The result of ``list_messages``, a value.
+
+    ``newest``: the newest message id that the broker had assigned by then. ``messages``: in the
+    order of the queue.
+    """
 
     newest: int
     messages: Sequence[ShownMessage]
@@ -35,7 +39,10 @@ class Listed:
 
 @dataclass(frozen=True)
 class Found:
-    """The id of a stored message, and the queue that it was in before it became a dead letter."""
+    """The broker's id of a stored message, and where the message came from; a value.
+
+    ``came_from``: the queue from which the broker moved it, for a dead letter; empty for others.
+    """
 
     id: int
     came_from: str
@@ -43,7 +50,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Page:
-    """The first messages that a change may take, and ``newest`` as in ``Listed``."""
+    """The result of ``MessageChanges.find``, a value; ``newest`` is for the next call of it."""
 
     newest: int
     messages: Sequence[Found]
@@ -52,7 +59,9 @@ class Page:
 def list_messages(
     target: ManagementTarget, queue: str, *, skip: int, count: int, timeout_seconds: float
 ) -> Listed:
-    """Return up to ``count`` messages of the queue after the first ``skip``; removes nothing.
+    """Return up to ``count`` messages of the queue after the first ``skip``; remove nothing.
+
+    Each message is shown with the begin of its body only (``encoded_message``).
 
     Raises:
         Unreachable: no answer within ``timeout_seconds``.
@@ -66,53 +75,73 @@ def list_messages(
 
 @dataclass(frozen=True)
 class StoredQueue:
-    """A queue's id in this incarnation of the broker, and how many messages it holds."""
+    """A queue's id in the broker, and how many messages it holds; a value.
+
+    A queue that was deleted and created again has another id.
+    """
 
     id: str
     messages: int
 
 
 class MessageChanges:
-    """Changes messages of one broker through one management connection."""
+    """Finds and changes stored messages of one broker, through an open management connection.
+
+    Each method raises ``Unreachable`` if the broker does not answer, and ``Refused`` if it refuses
+    a request: there is no such queue, or no plugin.
+    """
 
     def __init__(self, client: ManagementClient) -> None:
         self._client = client
 
     def queues(self) -> Mapping[str, StoredQueue]:
-        """Return all queues by name."""
+        """Return all queues of the broker, internal ones too: name -> queue."""
         rows = BrokerTables(self._client).rows("listQueues")
         return {
             str(row["name"]): StoredQueue(str(row["id"]), int(row["messageCount"])) for row in rows
         }
 
     def incarnation(self) -> str:
-        """Return the identity of the broker process's current incarnation."""
+        """Return the identity of the broker's current incarnation; it changes with each start."""
         return str(self._client.read("broker", "Name"))
 
     def removed_from(self, queue: StoredQueue) -> int:
-        """Return how many messages management took out of a queue in this incarnation."""
+        """Return how many messages management removed or moved out of ``queue`` until now.
+
+        The broker counts since its start.
+        """
         return operated(self._client).get(f"out:{queue.id}", 0)
 
     def send(self, address: str, encoded: bytes) -> None:
-        """Store a message, given as its AMQP encoding, at a queue or topic. Not idempotent."""
+        """Send a message, given as its AMQP encoding, to a queue or topic. Not idempotent."""
         self._client.call(_RESOURCE, "send", address, base64.b64encode(encoded).decode())
 
     def find(self, queue: str, *, newest: int, skip: int, count: int) -> Page:
-        """Return up to ``count`` messages after ``skip``, none younger than ``newest`` (0: all)."""
+        """Return up to ``count`` messages of ``queue`` after the first ``skip``; change nothing.
+
+        ``newest``: leave out messages that arrived after the call that returned this
+        ``Page.newest``; 0 leaves out none.
+        """
         page = _list(self._client, queue, newest, skip, count, 0)
         found = [Found(int(row["id"]), str(row["from"])) for row in page["messages"]]
         return Page(int(page["newest"]), found)
 
     def remove(self, queue: str, ids: Sequence[int]) -> int:
-        """Delete the messages; return how many were there. Idempotent."""
+        """Delete the messages with these ids; return how many were in ``queue``. Idempotent."""
         return self._each(queue, "removeMessage", [[id_] for id_ in ids])
 
     def move(self, queue: str, ids: Sequence[int], to: str) -> int:
-        """Move the messages to another queue of this broker; return how many were there."""
+        """Move the messages with these ids to the address ``to``; return how many were there.
+
+        ``to`` is on the same broker. Idempotent.
+        """
         return self._each(queue, "moveMessage", [[id_, to] for id_ in ids])
 
     def resend(self, queue: str, ids: Sequence[int]) -> int:
-        """Move the messages back to where they came from; return how many were there."""
+        """Move dead letters back to the queues that they came from; return how many were there.
+
+        Idempotent.
+        """
         return self._each(queue, "retryMessage", [[id_] for id_ in ids])
 
     def _each(self, queue: str, operation: str, arguments: Sequence[Sequence[Any]]) -> int:
@@ -121,10 +150,10 @@ class MessageChanges:
 
 
 def operated(client: ManagementClient) -> Mapping[str, int]:
-    """Return what management changed since the broker started, by ``in:<id>`` and ``out:<id>``.
+    """Return how many messages management added or took out, since the broker started.
 
-    The id is the broker's of the queue or topic. Empty for a broker without the plugin, which
-    refuses every change of this module.
+    The keys are ``in:<id>`` (added) and ``out:<id>`` (taken out), with the broker's id of a queue
+    or topic. Empty for a broker without the plugin, which refuses every change of this module.
 
     Raises:
         Unreachable: the broker stopped answering.

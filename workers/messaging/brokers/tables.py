@@ -1,7 +1,7 @@
 """List and change the queues, addresses and connections of a running broker.
 
-The driver uses it through one management connection. Each method raises ``Unreachable`` if the
-broker stops answering, and ``Refused`` if it refuses a request; ``close`` raises only the former.
+The driver and ``snapshot`` use ``BrokerTables``. Each of its methods raises ``Unreachable`` if the
+broker stops answering, and ``Refused`` if it refuses a request; ``close`` never raises ``Refused``.
 """
 
 import json
@@ -12,25 +12,29 @@ from workers.messaging.brokers import queue_settings
 from workers.messaging.brokers.desired import DesiredAddress
 from workers.messaging.management import ManagementClient, Refused, Request
 
-_TRIES = 4  # of a list that the broker refuses, before the last one
+_TRIES = 4  # a refused list is requested this often, and then for the last time
 _MANY = 1_000_000  # page size of list operations: one page that holds everything
 _FEW = 200  # up to this number of names, one look-up for each costs less than listing everything
 
 
 class BrokerTables:
-    """Lists, finds and creates queues and addresses of one broker, and closes its connections."""
+    """Lists, finds and creates queues and addresses of one broker, and closes its connections.
+
+    It sends its requests through the open management connection ``client``.
+    """
 
     def __init__(self, client: ManagementClient) -> None:
         self._client = client
 
     def rows(self, operation: str) -> Sequence[Mapping[str, Any]]:
-        """Return all rows of a list operation such as ``listQueues``: column -> value."""
+        """Return all rows of a list operation such as ``listQueues``, each as column -> value."""
         return self.rows_of(operation)[0]
 
     def rows_of(self, *operations: str) -> Sequence[Sequence[Mapping[str, Any]]]:
         """Return the rows of each list operation, in the order of ``operations``.
 
-        All requests are sent at once, so the lists are about the same moment.
+        All requests are sent at once, so the lists show nearly the same moment. They are sent again
+        a few times if the broker refuses one.
         """
         requests = [Request("broker", operation, ["", 1, _MANY]) for operation in operations]
         # The broker refuses to list queues if one vanishes meanwhile (seen with Artemis 2.56), as
@@ -44,7 +48,7 @@ class BrokerTables:
         return [json.loads(str(answer))["data"] for answer in answers]
 
     def find(self, operation: str, names: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
-        """Return the rows of those of ``names`` that exist on the broker, by name.
+        """Return the rows of those of ``names`` that exist on the broker: name -> row.
 
         ``operation`` is ``listAddresses`` or ``listQueues``. Few names are looked up one by one, so
         that the answers do not grow with the number of addresses on the broker.
@@ -65,7 +69,8 @@ class BrokerTables:
     def create_missing(self, wanted: Sequence[DesiredAddress]) -> int:
         """Create the missing addresses and durable queues of ``wanted``; return how many.
 
-        Attributes of existing queues that differ (``queue_settings``) are set. Idempotent.
+        It also sets attributes of existing queues that differ (``queue_settings``), which the
+        returned number does not count. Nothing is deleted. Idempotent.
         """
         queues = self.find("listQueues", {name for address in wanted for name in address.queues})
         addresses = self.find("listAddresses", {address.address for address in wanted})
@@ -90,7 +95,8 @@ class BrokerTables:
     def close(self, connections: Collection[str]) -> int:
         """Close the connections with these ids; return how many requests the broker accepted.
 
-        The broker also accepts a request for a connection that has ended already. Idempotent.
+        The broker also accepts a request for a connection that has ended already. Requests that it
+        refuses are ignored. Idempotent.
         """
         outcomes = self._client.try_all(
             [Request("broker", "closeConnectionWithID", [id_]) for id_ in sorted(connections)]

@@ -1,1 +1,1 @@
-"""Routers: desired state and configuration files (both pure), and the driver."""
+"""Describe, configure and read routers; desired state and rendering of files are pure."""

@@ -1,6 +1,6 @@
-"""The client of a router's ``$management`` address, over AMQP with mutual TLS.
+"""Send requests to a router's ``$management`` address, over AMQP with mutual TLS.
 
-``driver`` opens it. ``tables`` sends most of the requests, ``driver`` a few. The protocol is the
+``driver`` connects. ``tables`` sends most of the requests, ``driver`` a few. The protocol is the
 OASIS draft "AMQP Management Version 1.0". Qpid Dispatch differs from it in three ways:
 
 * answers are already settled;
@@ -29,7 +29,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer: a status code as in HTTP, its text and a body."""
+    """One answer of the router: a status code as in HTTP, its text and a body; a value."""
 
     status: int
     description: str
@@ -37,7 +37,7 @@ class Reply:
 
     @classmethod
     def of(cls, message: Message) -> Self:
-        """Return the answer in a message; the status is 0 if the message has none."""
+        """Return the answer that ``message`` holds, with status 0 if ``message`` has no status."""
         properties: Mapping[str, Any] = message.properties or {}
         status = int(properties.get("statusCode", 0))
         return cls(status, str(properties.get("statusDescription", "")), _plain(message.body))
@@ -45,7 +45,10 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """One request: ``properties`` name its operation, type and entity; ``body`` has attributes."""
+    """One request to the router, a value that ``RouterClient.ask`` sends.
+
+    ``properties`` name the operation, the type and the entity; ``body`` has the attributes.
+    """
 
     properties: Mapping[str, Any]
     body: Mapping[str, Any] = field(default_factory=dict)
@@ -56,9 +59,10 @@ _TYPE_PREFIX = "org.apache.qpid.dispatch."
 
 
 class RouterClient:
-    """An open management connection; create it by ``connected``. Not thread-safe.
+    """Sends requests to one router over an open connection; create it by ``connected``.
 
-    ``patches``: our patches that the router offered when the connection was opened.
+    Not thread-safe. ``timeout_seconds`` limits the wait for each answer. ``patches``: our patches
+    that the router offered when the connection was opened.
     """
 
     def __init__(self, connection: BlockingConnection, timeout_seconds: float) -> None:
@@ -72,7 +76,9 @@ class RouterClient:
         self.patches = patches.of_capabilities(list(getattr(offered, "elements", offered) or ()))
 
     def query(self, kind: str, *attributes: str) -> Sequence[Row]:
-        """Return all rows of an entity type: attribute -> value, None without a value.
+        """Return all entities of the type ``kind``, as rows: attribute -> value or None.
+
+        ``kind`` is the type without ``org.apache.qpid.dispatch.``.
 
         Raises:
             Refused: the router does not know the type or a column.
@@ -101,12 +107,21 @@ class RouterClient:
     def entity_request(
         self, operation: str, kind: str, name: str, attributes: Mapping[str, Any] | None = None
     ) -> Request:
-        """Return a CREATE, READ or DELETE request for the entity of this name. Sends nothing."""
+        """Return a CREATE, READ or DELETE request for one entity; send nothing.
+
+        ``kind`` is the type without ``org.apache.qpid.dispatch.``. Only CREATE has ``attributes``.
+        """
         properties = {"operation": operation, "type": f"{_TYPE_PREFIX}{kind}", "name": name}
         return Request(properties, attributes or {})
 
     def close_connection(self, identity: str) -> bool:
-        """Make the router close a client's connection; return False if it had ended already."""
+        """Make the router close the connection ``identity``; return whether it did.
+
+        False means that the connection had ended already, or that the router refused.
+
+        Raises:
+            Unreachable: no answer in time.
+        """
         properties = {
             "operation": "UPDATE",
             "type": f"{_TYPE_PREFIX}connection",
@@ -145,7 +160,7 @@ def connected(
 ) -> Iterator[RouterClient]:
     """Connect to the router at ``target`` and yield a client; close the connection after the block.
 
-    The times are those of ``management.connected``.
+    ``purpose``, ``timeout_seconds`` and ``greeting_seconds`` are as in ``management.connected``.
 
     Raises:
         Unreachable: nothing answers, or it does not accept our certificate.

@@ -1,6 +1,6 @@
 """Render all files of one router from desired values. Pure.
 
-The reconcile steps write them (through ``desired_routers.spec``), and the benchmark does.
+The reconcile steps write the files (through ``desired_routers.spec``), and so does the benchmark.
 ``rollouts.release`` renders them without tenants' data, only to hash those that need a restart.
 
 The router reads ``router.json`` when it starts. The file holds the same entities that the driver
@@ -67,7 +67,10 @@ _Entry = tuple[str, Mapping[str, Any]]
 
 
 def files(router: DesiredRouter, engine_layout: EngineLayout) -> Mapping[str, str]:
-    """Return every file of the router: path in its configuration folder -> text."""
+    """Return every file of the router: path in its configuration folder -> text.
+
+    Private keys are in it as plain text; ``SECRET_FILES`` names the files that hold them.
+    """
     base = _base(router, engine_layout)
     live = [
         (_FILE_TYPES[entity.kind], {"name": entity.name, **entity.attributes})
@@ -111,10 +114,10 @@ def _base(router: DesiredRouter, engine_layout: EngineLayout) -> Sequence[_Entry
 
 
 def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
-    """Return the TLS profiles.
+    """Return the TLS profiles: of the listeners, of connections to brokers and to the auth service.
 
-    ``is_own``: clients see the router's internal server certificate, so no further profile is
-    needed for them.
+    ``folder`` has the certificates. ``is_own``: clients see the router's internal server
+    certificate, so no further profile is needed for them.
     """
 
     def profile(name: str, certificate: str, authority: str) -> _Entry:
@@ -135,7 +138,10 @@ def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
 
 
 def _listeners(engine_layout: EngineLayout, public_profile: str) -> Sequence[_Entry]:
-    """Return the listeners for clients, for workers, and for other routers if it may have peers."""
+    """Return the listeners for clients, for workers, and, if it has a mesh port, for other routers.
+
+    ``public_profile``: the TLS profile of the listener for clients.
+    """
     both: Mapping[str, Any] = {
         "host": engine_layout.bind_host,
         "role": "normal",
@@ -179,8 +185,8 @@ def _policy(max_connections: int | None, sold: ClientLimits) -> Sequence[_Entry]
 
     The vhost of clients lists no sources and targets, so the permissions from the auth service
     apply. A connection to an unknown vhost gets the vhost ``wp-nobody``, which does not exist, so
-    it is refused. ``max_connections`` limits the clients of this router; None is no limit. ``sold``
-    limits each of them.
+    the router refuses it. ``max_connections`` limits the connections of all clients at this router;
+    None is no limit. ``sold`` limits each client.
     """
     limits = {} if max_connections is None else {"maxConnections": max_connections}
     group = {"remoteHosts": "*", "allowDynamicSource": True, "allowAnonymousSender": True}
@@ -203,7 +209,7 @@ def _policy(max_connections: int | None, sold: ClientLimits) -> Sequence[_Entry]
 
 
 def _vhost(hostname: str, group: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a vhost with one group for all users.
+    """Return the attributes of a vhost with one group, for all users.
 
     With a second group without ``users`` the router would not start, because both groups would
     contain the user with the empty name. Source: Qpid Dispatch, ``policy_local.py``.

@@ -1,4 +1,4 @@
-"""Describe and close the connections of a router's clients, through its driver."""
+"""Describe and close the connections of a router's clients. Called by ``driver``."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -12,9 +12,10 @@ from workers.messaging.routers.tables import RouterTables, bare_address
 
 
 def describe(tables: RouterTables, rows: Sequence[Row]) -> Sequence[ConnectionSeen]:
-    """Return the client connections ``rows`` with their links and counters.
+    """Read the router's links; return the client connections ``rows`` with links and counters.
 
-    Reads nothing if there are no rows.
+    ``rows`` come from ``RouterTables.client_connections``; without rows nothing is read. If the
+    router refuses to list links, the connections are returned without any.
 
     Raises:
         Unreachable: no answer in time.
@@ -29,9 +30,10 @@ def describe(tables: RouterTables, rows: Sequence[Row]) -> Sequence[ConnectionSe
 
 
 def close(router_client: RouterClient, ids: Collection[str], user: str | None) -> int:
-    """Close the client connections that are in ``ids`` or belong to ``user``; return their number.
+    """Close the client connections that are in ``ids`` or belong to ``user``; return how many.
 
-    An internal connection stays open, whatever ``ids`` has. Idempotent.
+    ``user``: None stands for no user. An internal connection stays open, even if it is in ``ids``.
+    Connections that end meanwhile do not count. Idempotent.
 
     Raises:
         Unreachable: no answer in time.

@@ -1,7 +1,7 @@
 """The desired state of one router, as plain values, and the names of its internal addresses.
 
-``reconcile.desired_routers`` builds it from rows. ``rollouts.release`` and the benchmark build it
-without tenants' data.
+``reconcile.desired_routers`` builds a ``DesiredRouter`` from rows. ``rollouts.release`` and the
+benchmark build one without tenants' data.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class RouterAddressKind(StrEnum):
 
     @classmethod
     def of_type(cls, address_type: str) -> "RouterAddressKind":
-        """Return how a router implements this address type.
+        """Return how a router implements an address type, given as a slug of ``address_types``.
 
         Raises:
             KeyError: the registry of address types does not have it.
@@ -47,13 +47,16 @@ class RouterAddressKind(StrEnum):
 
     @property
     def is_direct(self) -> bool:
-        """Whether no broker is involved; the router's own counters are billed then."""
+        """Whether no broker stores its messages; the router's own counters are billed then."""
         return self in (RouterAddressKind.ANYCAST, RouterAddressKind.MULTICAST)
 
 
 @dataclass(frozen=True)
 class OnBroker:
-    """A broker that holds a part of an address; a ``draining`` one gets no new messages."""
+    """Names a broker that holds an address, or a part of it; a value.
+
+    Routers send no new messages of the address to a ``draining`` broker, and still read from it.
+    """
 
     broker: str
     draining: bool = False
@@ -61,8 +64,9 @@ class OnBroker:
 
 @dataclass(frozen=True)
 class RoutedAddress:
-    """One address as clients name it (a subscription: ``<topic>::<name>``), and its brokers.
+    """One address that a router should serve, and the brokers that hold it; a value.
 
+    * ``address``: as clients name it (a subscription: ``<topic>::<name>``).
     * ``partitions``: the brokers that hold it; none for a direct address.
     * ``has_below``: the space has addresses of other kinds below this topic. It matters where
       ``DesiredRouter.addresses`` does not list all addresses.
@@ -76,7 +80,7 @@ class RoutedAddress:
 
 @dataclass(frozen=True)
 class BrokerAt:
-    """The host and port of a broker's internal listener, to which routers connect."""
+    """The name of a broker, and the host and port of its listener for routers; a value."""
 
     name: str
     host: str
@@ -85,7 +89,7 @@ class BrokerAt:
 
 @dataclass(frozen=True)
 class PeerAt:
-    """The host and port of another router's mesh listener."""
+    """The name of another router, and the host and port of its mesh listener; a value."""
 
     name: str
     host: str
@@ -94,7 +98,7 @@ class PeerAt:
 
 @dataclass(frozen=True)
 class EngineLayout:
-    """The folder, host and ports of a router, as seen by the router's own process.
+    """The folder, host and ports that a router's own process uses; a value.
 
     ``mesh_port``: where its peers connect; None for a router that cannot have peers.
     """
@@ -108,7 +112,7 @@ class EngineLayout:
 
 @dataclass(frozen=True)
 class AuthServiceAt:
-    """How to reach the auth service, which checks logins.
+    """Says how a router reaches the auth service, which checks logins; a value.
 
     ``authority_pem`` signed the service's certificate. ``client`` is the certificate that the
     router presents to the service; its common name is the space id.
@@ -122,9 +126,10 @@ class AuthServiceAt:
 
 @dataclass(frozen=True)
 class ClientLimits:
-    """Limits of one user (``user_connections``), one connection, and one message of a client.
+    """Limits of clients at one router, a value; None means no limit.
 
-    Each router counts for itself. None means no limit.
+    ``user_connections``: of one user; each router of a space counts for itself. ``sessions``,
+    ``senders``, ``receivers``: of one connection. ``message_bytes``: of one message.
     """
 
     user_connections: int | None = None
@@ -136,11 +141,11 @@ class ClientLimits:
 
 @dataclass(frozen=True)
 class DesiredRouter:
-    """The desired state of one router.
+    """The desired state of one router, a value: its files and entities are made from it.
 
-    * ``leads``: it holds the link routes of topics. One router of a space leads, because brokers
-      identify a durable subscription by the router that made it. With the patch ``container-id``
-      all routers do.
+    * ``leads``: the router holds the link routes of topics. One router of a space leads, because
+      brokers identify a durable subscription by the router that made it. With the patch
+      ``container-id`` all routers lead.
     * ``client``: the key pair that the router presents to brokers and peers; ``server``: the one of
       its listeners. ``authority_pem``: the authority of both, and of brokers and peers.
     * ``max_connections``: of clients at this router; None is no limit.
@@ -172,14 +177,15 @@ INTERNAL_VHOST = "wp-internal"
 
 
 def probe_address(address_kind: RouterAddressKind) -> str:
-    """Return the name of the internal address of this kind, which is for probes."""
+    """Return the name of the internal address that probes of this kind of address use."""
     return f"{PROBE_PREFIX}{address_kind.value}"
 
 
 def probe_twins(brokers: Sequence[BrokerAt]) -> Sequence[RoutedAddress]:
     """Return a router's internal addresses for probes: one anycast, one queue and one topic.
 
-    Without brokers there is only the first. The internal addresses of brokers have the same names.
+    The queue is on all ``brokers``, the topic on the first. Without brokers there is only the
+    anycast one. The internal addresses of brokers have the same names.
     """
     direct = RoutedAddress(probe_address(RouterAddressKind.ANYCAST), RouterAddressKind.ANYCAST)
     everywhere = [OnBroker(broker.name) for broker in brokers]

@@ -25,9 +25,10 @@ Existing = Mapping[str, Mapping[str, Row]]  # kind -> name -> row
 
 @dataclass(frozen=True)
 class Difference:
-    """What to delete (kind, name) and then what to create.
+    """Lists what to delete, as (kind, name), and what to create after that; a value.
 
-    An entity is created after those that it refers to, and deleted before them.
+    Both are in the order in which to do it: an entity is created after those that it refers to, and
+    deleted before them.
     """
 
     delete: Sequence[tuple[str, str]] = field(default_factory=tuple)
@@ -43,9 +44,9 @@ def compare(
 ) -> Difference:
     """Return the changes that turn ``existing`` into ``wanted``.
 
-    Our entities that are not wanted are deleted if their kind is in ``complete``. Put a kind there
-    only if ``wanted`` lists every entity of it that may stay. Of other kinds none is deleted,
-    except to recreate it with other attributes.
+    An entity with other attributes is deleted and created again. ``complete``: the kinds of which
+    our other entities in ``existing`` are deleted. Put a kind there only if ``wanted`` lists every
+    one of them that may stay. Entities whose names do not begin with ``PREFIX`` always stay.
     """
     wanted_names = {(entity.kind, entity.name) for entity in wanted}
     changed = [
@@ -70,7 +71,7 @@ def compare(
 
 
 def is_as(wanted: Entity, existing: Existing) -> bool:
-    """Return whether the router shows the entity with all wanted attributes."""
+    """Return whether ``existing`` has the entity ``wanted``, with all its attributes."""
     row = existing.get(wanted.kind, {}).get(wanted.name)
     return row is not None and all(
         _same(value, row.get(name)) for name, value in wanted.attributes.items()
@@ -78,10 +79,10 @@ def is_as(wanted: Entity, existing: Existing) -> bool:
 
 
 def find_problem(wanted: Entity, existing: Existing) -> str:
-    """Return why the entity does not work yet, or an empty string.
+    """Return why the entity ``wanted`` does not work yet, or an empty string.
 
-    It works if the router shows it with all wanted attributes. An autoLink (except a hold) or link
-    route must also be active; otherwise the text contains the router's own.
+    An entity works if ``existing`` has it with all wanted attributes. An autoLink (except a hold)
+    or a link route must also be active. If it is not, the returned text contains the router's.
     """
     row = existing.get(wanted.kind, {}).get(wanted.name)
     if row is None:
@@ -101,7 +102,8 @@ def find_problem(wanted: Entity, existing: Existing) -> str:
 def find_problems(wanted: Sequence[Entity], existing: Existing) -> Mapping[str, str]:
     """Return the addresses that do not work yet: address -> the first problem of its entities.
 
-    The key "" stands for the connectors, which belong to no address.
+    The key "" stands for the connectors, which belong to no address. Whether a connector is
+    connected is not checked (``find_unjoined`` does it for peers).
     """
     found: dict[str, str] = {}
     for entity in wanted:
@@ -112,7 +114,7 @@ def find_problems(wanted: Sequence[Entity], existing: Existing) -> Mapping[str, 
 
 
 def find_unjoined(peers: Sequence[PeerAt], existing: Existing) -> Mapping[str, str]:
-    """Return the peers without a working connection: name -> ``<host>:<port>: <why>``.
+    """Return the peer routers without a working connection: name -> ``<host>:<port>: <why>``.
 
     Only the status ``SUCCESS`` means connected. A peer that refuses the certificate shows as
     ``CONNECTING``, with a message that hides the problem.
@@ -130,8 +132,8 @@ def find_unjoined(peers: Sequence[PeerAt], existing: Existing) -> Mapping[str, s
 def _same(wanted: Any, shown: Any) -> bool:
     """Return whether two values are equal as text; None equals an empty text.
 
-    The router shows some numbers as text, and missing values as None or empty. A truth value equals
-    only itself.
+    The router shows some numbers as text, and missing values as None or empty. True and False equal
+    only themselves.
     """
     if isinstance(wanted, bool) or isinstance(shown, bool):
         return wanted is shown

@@ -1,8 +1,8 @@
 """The router driver: configure a running router, disconnect clients, read its state.
 
-The reconcile steps use this module as their port; metering and the benchmark call it too. The
-desired entities are also in the router's own file (``config``), so a restarted router is complete
-before this module connects. A change counts as done only after it was read back.
+The reconcile steps use this module as their port ``Routers``; metering and the benchmark call it
+too. The desired entities are also in the router's own file (``config``), so a restarted router is
+complete before this module connects. A change counts as done only after it was read back.
 
 The counters of a direct address must exist as long as the address. A router keeps them while a link
 or an autoLink uses the address. So each direct address has an autoLink to a connection that never
@@ -39,11 +39,12 @@ _FEW = 200  # up to this number of entities, single READs cost less than one QUE
 
 @dataclass(frozen=True)
 class Converged:
-    """Result of ``converge`` and ``apply``.
+    """The result of ``converge`` and ``apply``, a value.
 
     * ``pending``: address -> why it does not work yet; the key "" stands for a connector.
     * ``created``, ``deleted``: how many entities the call tried to create and to delete.
-    * ``unjoined``: peer without a working connection -> its host and port, and the router's text.
+    * ``unjoined``: name of a peer router without a working connection -> its host and port, and
+      the router's text.
     * ``patches``: which of our patches the router has.
     """
 
@@ -55,10 +56,11 @@ class Converged:
 
 
 def find_incarnation(target: ManagementTarget, *, timeout_seconds: float = 10) -> str:
-    """Return the identity of the router's current incarnation.
+    """Return the identity of the router's current incarnation; it changes with each start.
 
     Raises:
         Unreachable: the router does not answer in time; it may still be starting.
+        Refused: the router refused the query.
     """
     with client.connected(
         target, purpose="incarnation", timeout_seconds=timeout_seconds
@@ -76,9 +78,10 @@ def converge(
     """Create and delete entities so that the router has what is desired; report what does not work.
 
     * ``leaving``: addresses that lose all entities except the hold that keeps their counters.
-    * ``only``: names of changed addresses. The call then reads and repairs their entities, and the
-      shared ones: connectors, all link routes and those for probes. It deletes only link routes.
-      None, or any ``leaving`` address, makes it read and repair everything.
+    * ``only``: names of changed addresses. The call then reads and repairs the entities of these
+      addresses, and the shared ones: connectors, all link routes and the entities for probes. Of
+      entities that are not desired it then deletes only link routes. None, or any ``leaving``
+      address, makes the call read and repair everything.
 
     Idempotent.
 
@@ -116,7 +119,8 @@ def apply(
 ) -> Converged:
     """Bring the entities of ``router.addresses`` to the desired state; leave other addresses alone.
 
-    ``leaving`` addresses keep only their hold, ``gone`` ones nothing. Missing connectors and
+    ``router.addresses`` lists the changed addresses only. ``leaving`` addresses keep only their
+    hold, ``gone`` ones nothing. Missing connectors and
     entities for probes are created too. The cost depends on the addresses given here and on the
     number of brokers and peers, not on the other addresses. Idempotent.
 
@@ -150,8 +154,8 @@ def reattach(
 ) -> Sequence[str]:
     """Recreate autoLinks that are active at the router but unknown to the broker.
 
-    ``unread``: broker -> names of its queues without a consumer. Returns the addresses of the
-    recreated links.
+    ``unread``: name of a broker -> names of its queues without a consumer. Returns the addresses
+    of the recreated autoLinks; it does not check whether the broker accepts these.
 
     A broker that fails in the middle of a large message drops its consumer without closing the
     link. The router shows the link as active, but no client gets the stored messages. Links in any
@@ -159,6 +163,7 @@ def reattach(
 
     Raises:
         Unreachable: no answer in time; the next call finds what was done.
+        Refused: the router refused a query.
     """
     suspects = [
         entity
@@ -211,7 +216,11 @@ def disconnect_clients(
 def close_connections(
     target: ManagementTarget, *, boot_id: str | None, ids: Collection[str], user: str | None
 ) -> int:
-    """Close client connections; return how many. ``brokers.driver.close_connections`` says which.
+    """Close the client connections in ``ids`` and those of ``user``; return how many were open.
+
+    ``boot_id`` is the incarnation from which ``ids`` come. In another incarnation ``ids`` is
+    ignored; None means that it is not compared. ``user``: None closes no connection by user.
+    Internal connections are never closed. Idempotent.
 
     Raises:
         Unreachable: no answer in time.
@@ -229,12 +238,15 @@ def snapshot(
     addresses: Sequence[MeteredAddress],
     internal_users: Collection[str] = (),
 ) -> InstanceSnapshot:
-    """Return one cumulative snapshot: direct addresses, and clients other than ``internal_users``.
+    """Read the router's counters, gauges and open client connections for metering, once.
 
-    Stored addresses are metered at their broker. ``connections_opened`` counts exactly.
+    There are counters of direct addresses only: stored addresses are metered at their brokers. An
+    address that the router does not show is left out. Open connections of ``internal_users`` are
+    left out of the list, but ``connections_opened`` counts them; it is exact.
 
     Raises:
         Unreachable: the router does not answer; its counters are then unknown.
+        Refused: the router refused a query.
     """
     direct = [
         metered.address
@@ -272,9 +284,13 @@ def snapshot(
 
 
 def probe(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
-    """Send a message through an internal address of the router; return the seconds it took.
+    """Send a message through the internal ``address`` and read it back; return the seconds it took.
 
-    ``probing.through_router`` describes it, and the errors.
+    ``address`` is one of ``desired.probe_twins``.
+
+    Raises:
+        ProbeFailed: the router refused a link, or the message did not come back in time.
+        Unreachable: no connection to the router can be opened.
     """
     return probing.through_router(target, address, timeout_seconds=timeout_seconds)
 
@@ -282,9 +298,11 @@ def probe(target: ManagementTarget, address: str, *, timeout_seconds: float = 5)
 def _gauges(
     addresses: Sequence[MeteredAddress], by_key: Mapping[str, Row]
 ) -> Mapping[str, AddressGauges]:
-    """Return what a router knows: a direct address's messages, and the receivers of any but topics.
+    """Return {address: gauges} from the router's address table, without topics and unknown ones.
 
-    Clients receive from a stored address in phase 1; phase 0 leads to its brokers.
+    A direct address has its messages and receivers. A stored one has receivers only: clients
+    receive from it in phase 1, and phase 0 leads to its brokers. ``by_key`` are the rows of the
+    table.
     """
     # Routers know a subscription as <topic>::<name>.
     phase_1 = {key[2:].rpartition("::")[2]: row for key, row in by_key.items() if key[:2] == "M1"}

@@ -1,4 +1,4 @@
-"""Turn the desired state of a router into router entities, and name these. Pure.
+"""Turn the desired state of a router into router entities, and name the entities. Pure.
 
 The driver creates the entities in a running router, and ``config`` writes them to the router's
 file. The names of our entities begin with ``wp-``; entities with other names are left alone. Rules
@@ -39,7 +39,7 @@ HOLD = "wp-hold"
 
 @dataclass(frozen=True)
 class Entity:
-    """One entity of a router's configuration.
+    """One entity that a router's configuration should have; a value.
 
     ``kind`` is its type without ``org.apache.qpid.dispatch.``, such as ``connector``.
     """
@@ -51,7 +51,10 @@ class Entity:
 
     @classmethod
     def connector(cls, name: str, peer: BrokerAt | PeerAt, role: str) -> Self:
-        """Return the connector to a broker or router, with the router's client certificate."""
+        """Return the connector to the broker or router ``peer``.
+
+        The router presents its client certificate and verifies the name of ``peer``.
+        """
         attributes = {
             "host": peer.host,
             "port": str(peer.port),
@@ -78,7 +81,8 @@ class Entity:
 def build(router: DesiredRouter) -> Sequence[Entity]:
     """Return all entities that ``router`` should have, in the order of creation.
 
-    An address that clashes with an earlier one gets none (``find_clashes``).
+    Those for probes are among them. An address that clashes with an earlier one gets no entity
+    (``find_clashes``), and a topic gets one only on a router that leads.
     """
     wanted = [*router.addresses, *probe_twins(router.brokers)]
     clashes = find_clashes(router.addresses)
@@ -106,9 +110,9 @@ def build(router: DesiredRouter) -> Sequence[Entity]:
 
 
 def build_holds(addresses: Sequence[RoutedAddress]) -> Sequence[Entity]:
-    """Return the holds of the direct addresses among ``addresses``.
+    """Return the holds (autoLinks to ``HOLD``) of the direct addresses among ``addresses``.
 
-    A hold keeps the counters of a leaving address until its last sample.
+    A hold keeps the router's counters of an address that is being deleted until the last sample.
     """
     return [
         _AddressEntities(address).auto_link("in", HOLD, phase=0)
@@ -122,7 +126,7 @@ def list_possible(
 ) -> Sequence[tuple[str, str]]:
     """Return (kind, name) of every entity that a router may have for ``addresses``.
 
-    ``brokers`` are all that may hold one of the addresses.
+    The entities need not exist. ``brokers``: all brokers that may hold one of the addresses.
     """
     connections = [HOLD, *(connector_name(broker.name) for broker in brokers)]
     return [
@@ -133,10 +137,10 @@ def list_possible(
 
 
 def find_clashes(addresses: Sequence[RoutedAddress]) -> Mapping[str, str]:
-    """Return the addresses that a router cannot tell from another one: {address: the other one}.
+    """Return the addresses that a router takes for an earlier one: {address: the earlier one}.
 
     Routers separate tokens by ``.`` and by ``/`` and ignore leading separators, so ``a.b`` and
-    ``a/b`` are the same to them. The first one in the given order is kept.
+    ``a/b`` are the same to them. The first of such addresses, in the given order, is no clash.
     """
     kept: dict[tuple[str, ...], str] = {}
     clashes: dict[str, str] = {}
@@ -148,7 +152,7 @@ def find_clashes(addresses: Sequence[RoutedAddress]) -> Mapping[str, str]:
 
 
 def address_name(address: str) -> str:
-    """Return the name of the entity that says how an address is distributed (its rule).
+    """Return the name of the address's rule: the entity that says how messages are distributed.
 
     Entities of our other types never have this name.
     """
@@ -162,8 +166,8 @@ def connector_name(broker: str) -> str:
 def link_route_connector_name(broker: str) -> str:
     """Return the name of the connector to ``broker`` for link routes.
 
-    Link routes have a connection of their own, because a client can break it; message-routed queues
-    must go on working then.
+    Link routes have a connection of their own, because a client can break that connection;
+    message-routed queues must go on working then.
 
     A router with the patch ``container-id`` announces the part after the ``@`` to the broker as its
     container id. The broker identifies durable subscriptions by it. All routers announce the id of
@@ -179,14 +183,17 @@ def mesh_connector_name(peer: str) -> str:
 
 @dataclass(frozen=True)
 class _AddressEntities:
-    """Builds the entities of one address, and their names."""
+    """Builds and names the entities of one address.
+
+    ``build`` calls ``list_link_routed`` for a topic and ``list_message_routed`` for other kinds.
+    """
 
     routed: RoutedAddress
 
     def list_message_routed(self) -> Sequence[Entity]:
         """Return the rule of an address that is no topic, and its autoLinks.
 
-        The autoLinks connect a stored address with its brokers. A direct address has its hold.
+        A stored address has autoLinks to and from its brokers. A direct address has only its hold.
         """
         name, address_kind = self.routed.address, self.routed.address_kind
         distribution = "multicast" if address_kind is RouterAddressKind.MULTICAST else "balanced"
@@ -206,10 +213,10 @@ class _AddressEntities:
         return made
 
     def list_link_routed(self, *, exact: bool) -> Sequence[Entity]:
-        """Return the two link routes of a topic, one for each direction; none if no broker has it.
+        """Return the two link routes of a topic, one for each direction.
 
-        With ``exact`` they match the topic alone; otherwise also everything below it, which clients
-        need for wildcards. A topic is on one broker only.
+        With ``exact`` they match the topic alone; otherwise also everything below the topic, which
+        clients need for wildcards. Both lead to the topic's only broker. Empty without a broker.
         """
         field = "pattern" if exact else "prefix"
         name = self.routed.address
@@ -241,7 +248,10 @@ class _AddressEntities:
         return Entity(AUTO_LINK, self._auto_link_name(direction, connection), attributes, name)
 
     def list_possible(self, connections: Sequence[str]) -> Sequence[tuple[str, str]]:
-        """Return (kind, name) of every entity that the address may have."""
+        """Return (kind, name) of every entity that the address may have on a router.
+
+        ``connections``: the names of the connections that its autoLinks may use.
+        """
         found = [(ADDRESS, address_name(self.routed.address))]
         for direction in ("in", "out"):
             found += [

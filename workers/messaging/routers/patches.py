@@ -11,7 +11,7 @@ _PREFIX = "waypost:"
 
 
 def of_capabilities(offered: Iterable[object]) -> frozenset[Patch]:
-    """Return the patches of a router that offers these capabilities; others are ignored."""
+    """Return the patches of a router that offers these capabilities; ignore other capabilities."""
     names = {
         str(capability).removeprefix(_PREFIX)
         for capability in offered

@@ -1,8 +1,8 @@
 """Probe a router: send one message through an internal address and read it back.
 
 The probe of a stored kind of address passes the broker behind the router, so one round trip checks
-the whole path. Each probe marks its message. Messages with another mark come from a killed probe;
-they are accepted and ignored. The driver calls this module.
+the whole path. Each probe marks its message. Messages with another mark come from a killed probe:
+the probe accepts and ignores them. The driver calls this module.
 """
 
 import secrets
@@ -19,7 +19,8 @@ from workers.messaging.probe import LIFETIME_SECONDS, ProbeFailed
 def through_router(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
     """Send and receive one message at ``address``; return the seconds it took.
 
-    The time to connect does not count.
+    The time to connect does not count. ``timeout_seconds`` limits the opening of the connection,
+    and then sending and receiving together.
 
     Raises:
         ProbeFailed: the router refused a link, or the message did not come back in time.

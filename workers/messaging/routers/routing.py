@@ -1,4 +1,4 @@
-"""What is the same for all routers of an installation: their engine, and the auth service."""
+"""Settings that all routers of an installation share: their engine, and the auth service."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ _WITHOUT_MESH = frozenset({"devrouter"})
 
 @dataclass(frozen=True)
 class Routing:
-    """The router engine, and the auth service that checks the logins of clients at routers.
+    """Names the router engine, and the auth service that checks clients' logins; a value.
 
-    ``authority`` returns the control authority at a given time. It signs the client certificate by
-    which the auth service knows the space of a router.
+    ``authority``, called with the time now, returns the key pair of the control authority. This
+    authority signs the client certificates of routers, from which the auth service learns the space
+    of a router.
     """
 
     engine: str

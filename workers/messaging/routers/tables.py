@@ -1,8 +1,8 @@
 """Read and change the entities of a running router, and read its connections and counters.
 
-The driver uses it through one management connection. Each method raises ``Unreachable`` if the
-router does not answer in time. Those that list a whole table also raise ``Refused`` if the router
-refuses the query.
+The driver uses ``RouterTables`` through one management connection. Each of its methods raises
+``Unreachable`` if the router does not answer in time. Methods that list a whole table also raise
+``Refused`` if the router refuses the query; these are all except ``read`` and ``apply``.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +40,7 @@ class RouterTables:
         self._client = router_client
 
     def incarnation(self) -> str:
-        """Return the identity of the router's incarnation.
+        """Return the identity of the router's current incarnation; it changes with each start.
 
         Raises:
             Unreachable: also if the router does not list itself yet.
@@ -52,7 +52,7 @@ class RouterTables:
         raise Unreachable("the router does not show itself")
 
     def read_all(self) -> Existing:
-        """Return all entities of the types in ``entities.ORDER``, by one QUERY for each type.
+        """Return all entities of the types in ``entities.ORDER`` as kind -> name -> row.
 
         Entities that Waypost did not create are among them.
         """
@@ -62,7 +62,7 @@ class RouterTables:
         return {str(row["name"]): row for row in self._client.query(kind, *_COLUMNS[kind])}
 
     def read_some(self, wanted: Sequence[Entity]) -> Existing:
-        """Return those of ``wanted`` that the router has, and all its link routes.
+        """Return those of ``wanted`` that the router has, and its link routes, as ``read`` does.
 
         Link routes are few, so one QUERY lists them. Each other entity needs a READ.
         """
@@ -72,7 +72,7 @@ class RouterTables:
         return {**self.read(single), entities.LINK_ROUTE: self._rows(entities.LINK_ROUTE)}
 
     def read(self, names: Sequence[tuple[str, str]]) -> Existing:
-        """Return the entities of these kinds and names; missing ones are left out."""
+        """Return the existing ones of the entities (kind, name) as kind -> name -> row."""
         replies = self._client.ask(
             [self._client.entity_request("READ", kind, name) for kind, name in names]
         )
@@ -83,9 +83,10 @@ class RouterTables:
         return existing
 
     def apply(self, steps: Difference) -> Mapping[str, str]:
-        """Delete, then create; return the refused creations: address -> reason.
+        """Delete entities, then create others; return the refused creations: address -> reason.
 
-        A refused deletion is ignored here. The caller finds the entity when it reads again.
+        The key "" stands for connectors. A refused deletion is ignored here: the caller finds the
+        entity when it reads again.
         """
         self._client.ask(
             [self._client.entity_request("DELETE", kind, name) for kind, name in steps.delete]
@@ -103,10 +104,10 @@ class RouterTables:
         return refusals
 
     def client_connections(self) -> Sequence[Row]:
-        """Return the open connections of clients.
+        """Return the open connections of clients, as rows of the router's connection table.
 
-        Connections of workers, to brokers and between routers are left out. They have a certificate
-        as identity (EXTERNAL), another role or another direction.
+        Connections of workers, to brokers and between routers are left out. Such a connection has a
+        certificate as identity (EXTERNAL), another role or another direction.
         """
         return [
             row
@@ -125,9 +126,10 @@ class RouterTables:
         }
 
     def client_links(self) -> Mapping[str, Sequence[Row]]:
-        """Return the links of clients by the identity of their connection.
+        """Return {identity of a connection: rows of its links}.
 
-        Links without an address, such as those of management, are left out.
+        Links of workers and brokers are among them. Links without an address, such as those of
+        management, and links between routers are left out.
         """
         found: dict[str, list[Row]] = {}
         rows = self._client.query(
@@ -139,7 +141,10 @@ class RouterTables:
         return found
 
     def connections_opened(self) -> int:
-        """Return how many client connections the router has accepted in this incarnation."""
+        """Return how many client connections the router has accepted in this incarnation.
+
+        Connections that failed to log in, or exceeded a limit, do not count.
+        """
         rows = self._client.query("vhostStats", "hostname", "connectionsApproved")
         return sum(
             int(row["connectionsApproved"]) for row in rows if row["hostname"] == CLIENT_VHOST

@@ -4,8 +4,8 @@ The settings provide all defaults. Two replicas on one machine need different va
 and ``--snapshot``. In a cluster, ``--host`` is the service that routers connect to, and each
 replica listens at ``--bind``.
 
-A replica does not listen before it has read the users, from its snapshot or from the database.
-Until then it could only refuse logins, and another replica may be able to serve them.
+A replica does not listen before it has read the users, from the file ``--snapshot`` or from the
+database. Until then it could only refuse logins that another replica may be able to serve.
 """
 
 import argparse
@@ -37,7 +37,7 @@ _PICTURE_CHECK_SECONDS = 0.1
 
 
 def main() -> None:
-    """Run one replica in the foreground."""
+    """Run one replica in the foreground until SIGTERM or SIGINT."""
     checks.refuse_source_keys()
     parser = argparse.ArgumentParser(prog="python -m workers.services.auth")
     parser.add_argument("--host", default=settings.AUTH_SERVICE_HOST)
@@ -58,7 +58,10 @@ def main() -> None:
 
 
 class Replica:
-    """One process of the service; its certificate names ``host``, which routers connect to."""
+    """Runs the server of one process of the auth service: call ``serve``.
+
+    The server's certificate names ``host``, which routers connect to. ``state`` has the users.
+    """
 
     def __init__(self, state: State, host: str) -> None:
         self._state = state
@@ -68,7 +71,10 @@ class Replica:
         self._context.sslobject_class = CleanObject
 
     async def serve(self, bind: str, port: int) -> None:
-        """Wait for the users, then listen at ``bind`` and answer logins until SIGTERM or SIGINT."""
+        """Wait for the users, then listen at ``bind`` and answer logins until SIGTERM or SIGINT.
+
+        It issues the server's certificate, and renews it while it runs.
+        """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stopped.set)
@@ -85,7 +91,7 @@ class Replica:
         await server.stop()
 
     async def _knows_users(self) -> bool:
-        """Wait for the first picture of the users; return False if stopped before it arrives."""
+        """Wait for the first picture; return False if the replica is stopped before it arrives."""
         if self._state.picture is None:
             logger.info("the auth service waits for the users; until then it does not listen")
         while self._state.picture is None:
@@ -101,7 +107,10 @@ class Replica:
             return False
 
     def _load_certificate(self) -> datetime:
-        """Issue a server certificate, load it into the TLS context and return when it expires."""
+        """Issue a server certificate, load it into the TLS context, and return when it expires.
+
+        The control authority signs it; only peers with a certificate of this authority may connect.
+        """
         now = datetime.now(UTC)
         authority = certificates.control_authority(settings.CONTROL_CA_DIR, now)
         pair = certificates.issue_server(authority, [self._host], now)

@@ -1,8 +1,8 @@
-"""SASL mechanisms: decide from a client's messages and a verifier whether a login succeeds.
+"""Decide from a client's SASL messages and a user's verifier whether a login succeeds.
 
-No sockets, no clock. Sources: RFC 4616 (PLAIN), RFC 5802 with RFC 7677 (SCRAM-SHA-256). A login
-with an unknown user name takes the same steps and the same time as one with a wrong password, so
-that nobody can find out which users exist. Called by ``server``.
+Nothing here uses a socket or the clock. ``server`` calls it. Sources: RFC 4616 (PLAIN), RFC 5802
+with RFC 7677 (SCRAM-SHA-256). A login with an unknown user name takes the same steps and the same
+time as one with a wrong password, so that nobody can find out which users exist.
 """
 
 import base64
@@ -33,13 +33,14 @@ FindUser = Callable[[str], KnownUser | None]
 
 
 class Refused(Exception):
-    """The login failed, or the client violated the mechanism; the text is for the log only."""
+    """A login failed, or the client violated the mechanism; the text is for the log only."""
 
 
 def check_plain(response: bytes, find: FindUser) -> KnownUser:
-    """Return the user whose name and password are in a PLAIN response.
+    """Return the user whose name and password are in ``response``, a PLAIN initial response.
 
-    Slow by design, because it derives a key from the password.
+    ``find`` returns the user with a name, or None. The call is slow by design, because it derives a
+    key from the password: do not make it in the event loop.
 
     Raises:
         Refused: wrong name or password, an authorization identity of another user, or a malformed
@@ -65,11 +66,11 @@ def check_plain(response: bytes, find: FindUser) -> KnownUser:
 
 
 class ScramExchange:
-    """One SCRAM-SHA-256 conversation: call ``begin`` once, then ``finish`` once.
+    """The server's side of one SCRAM-SHA-256 login: call ``begin`` once, then ``finish`` once.
 
-    The library scramp implements the protocol. For an unknown name a decoy verifier is used, so
-    that both kinds of failure take the same steps. ``nonce`` is the server's part of the nonce;
-    None makes a random one.
+    The library scramp implements the protocol. ``find`` returns the user with a name, or None. For
+    an unknown name a decoy verifier is used, so that both kinds of failure take the same steps.
+    ``nonce`` is the server's part of the nonce; None makes a random one.
     """
 
     def __init__(self, find: FindUser, nonce: str | None = None) -> None:
@@ -78,7 +79,7 @@ class ScramExchange:
         self._server = _SCRAM.make_server(self._look_up, s_nonce=nonce)
 
     def begin(self, client_first: bytes) -> bytes:
-        """Return the server-first message.
+        """Return the server-first message to send; an unknown user name gets one too.
 
         Raises:
             Refused: client-first is malformed, too long, or asks for what we do not offer.
@@ -90,7 +91,7 @@ class ScramExchange:
             return str(self._server.get_server_first()).encode()
 
     def finish(self, client_final: bytes) -> tuple[KnownUser, bytes]:
-        """Return the user and the server-final message.
+        """Return the user who has logged in, and the server-final message to send.
 
         Raises:
             Refused: the name is unknown, the proof is wrong, or the message is malformed.
@@ -124,7 +125,10 @@ class ScramExchange:
 
 
 def _decoy(name: str) -> Verifier:
-    """Return the verifier for an unknown name; no password matches it."""
+    """Return a verifier for an unknown user name: no password matches it.
+
+    A name gets the same salt as long as the process runs.
+    """
     salt = base64.b64encode(hmac.digest(_DECOY_KEY, name.encode(), "sha256")[:16]).decode()
     nothing = base64.b64encode(bytes(32)).decode()
     return Verifier(salt, _ITERATIONS, stored_key=nothing, server_key=nothing)

@@ -1,4 +1,4 @@
-"""The server of the auth service: each TLS connection from a router is one login of one client.
+"""Serve logins: each TLS connection from a router to this server is one login of one client.
 
 The control authority signs the router's certificate, whose common name is the space id. The
 ``hostname`` in the router's sasl-init must be the same space id, or the login is refused. After a
@@ -32,13 +32,13 @@ _CAPABILITY = "ADDRESS-AUTHZ"
 
 
 class Unknown(Exception):
-    """The users are not known yet, so a login can neither succeed nor fail."""
+    """The service has no users yet, so a login can neither succeed nor fail."""
 
 
 class TooManyGrants(Exception):
     """The user's permissions do not fit into one open frame, so the user cannot log in.
 
-    It helps to permit fewer addresses. ``details`` are for the log.
+    The remedy is to permit the user fewer addresses. ``details`` are for the log.
     """
 
     def __init__(self, space_id: str, user: str, addresses: int) -> None:
@@ -48,7 +48,7 @@ class TooManyGrants(Exception):
 
 @dataclass
 class Login:
-    """One login: its streams, and the space that the router's certificate names."""
+    """One login: its connection's streams, and the space that the router's certificate names."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -56,9 +56,9 @@ class Login:
 
     @classmethod
     def of(cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Self:
-        """Return the login of a new connection.
+        """Return the ``Login`` for a new TLS connection; read nothing from it.
 
-        ``space_id`` is empty if the certificate has no common name.
+        Its ``space_id`` is empty if the router's certificate has no common name.
         """
         certificate = writer.get_extra_info("peercert") or {}
         subject = [pair for part in certificate.get("subject", ()) for pair in part]
@@ -69,7 +69,10 @@ class Login:
         self.writer.write(frames.encode(code, fields))
 
     async def check_scram(self, response: bytes, find: FindUser) -> KnownUser:
-        """Exchange SCRAM messages, beginning with ``response``, and return the user.
+        """Exchange SCRAM messages with the client; return the user whose password is right.
+
+        ``response`` is the client's first message. ``find`` returns the user with a name, or None.
+        The SASL outcome is not sent here.
 
         Raises:
             Refused: wrong name or password, or a malformed message.
@@ -87,6 +90,8 @@ class Login:
     async def introduce(self, introduction: bytes) -> None:
         """Answer the router's open frame with ``introduction``; wait until the router closes.
 
+        ``introduction``: the encoded open frame that names the user and the permissions.
+
         Raises:
             Malformed: the router does not open an AMQP connection.
         """
@@ -100,13 +105,16 @@ class Login:
         self.send(Code.CLOSE)
 
     async def refuse(self, outcome: Outcome) -> None:
-        """Send ``outcome`` to the router, for a login that did not succeed."""
+        """Send the SASL outcome ``outcome`` to the router, for a login that did not succeed."""
         self.send(Code.OUTCOME, frames.ubyte(outcome))
         await self.writer.drain()
 
 
 class AuthServer:
-    """Serves logins with the users in ``state``; ``start`` listens, ``stop`` closes."""
+    """A TLS server that serves logins with the users in ``state``: call ``start``, then ``stop``.
+
+    ``context`` has the server's certificate, and requires one from routers.
+    """
 
     def __init__(self, state: State, context: ssl.SSLContext) -> None:
         self._state = state
@@ -114,7 +122,7 @@ class AuthServer:
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> int:
-        """Listen and return the port, which the system chooses if ``port`` is 0."""
+        """Listen at ``host``; return the port, which the system chooses if ``port`` is 0."""
         self._server = await asyncio.start_server(
             self._serve, host, port, ssl=self._context, ssl_handshake_timeout=LOGIN_SECONDS
         )
@@ -175,9 +183,9 @@ class AuthServer:
         raise mechanisms.Refused(f"mechanism {init.field(0)!r} is not offered")
 
     def _offered(self, space_id: str) -> Sequence[str]:
-        """Return the mechanisms that the space's routers can relay.
+        """Return the SASL mechanisms that the space's routers can relay.
 
-        SCRAM needs the patch ``sasl-outcome`` in all of them.
+        SCRAM needs the patch ``sasl-outcome`` in all routers of the space.
         """
         known = (self._state.picture or {}).get(space_id, SpaceUsers())
         relays_scram = Patch.SASL_OUTCOME in known.router_patches
@@ -192,9 +200,10 @@ class AuthServer:
         return self._state.picture.get(space_id, SpaceUsers())
 
     async def _introduction(self, space_id: str, user: KnownUser) -> bytes:
-        """Return the open frame that names the user and the permissions.
+        """Return the encoded open frame that names ``user`` and the user's permissions.
 
         Raises:
+            Unknown: the service has no users yet.
             TooManyGrants: a router would not accept a frame of this size.
         """
         # In a thread: it matches each pattern with each address, which may be many.

@@ -1,7 +1,7 @@
-"""Read the users and addresses of spaces from PostgreSQL.
+"""Read the users of spaces, and the addresses of standard spaces, from PostgreSQL.
 
-Rows whose deletion is requested are left out, and so is everything in such a space. Called by
-``watcher`` in its thread only.
+Rows whose deletion is requested are left out, and so is everything in a space whose deletion is
+requested. Only ``watcher`` calls this module, in its own thread.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,21 +16,31 @@ logger = structlog.get_logger(__name__)
 
 
 def read_all() -> dict[str, SpaceUsers]:
-    """Return the users and addresses of every space that is not being deleted, by space id."""
+    """Read every space that is not being deleted: {space id: its users and addresses}.
+
+    A brokered space has its users but no addresses in the result.
+
+    Raises:
+        django.db.Error: the database is unavailable.
+    """
     return _Reading(None).run()
 
 
 def read_again(picture: Picture, space_ids: Collection[str]) -> dict[str, SpaceUsers]:
-    """Return ``picture`` with the spaces ``space_ids`` read again; the others stay as they are.
+    """Return a copy of ``picture`` in which the spaces ``space_ids`` are read again.
 
-    One of ``space_ids`` whose deletion was requested is not in the result.
+    The entries of other spaces are taken over. A space of ``space_ids`` that does not exist, or
+    whose deletion was requested, is not in the result.
+
+    Raises:
+        django.db.Error: the database is unavailable.
     """
     kept = {key: value for key, value in picture.items() if key not in space_ids}
     return kept | _Reading(space_ids).run()
 
 
 class _Reading:
-    """One read of the database, about the spaces ``space_ids``; None stands for all spaces."""
+    """Reads the spaces ``space_ids`` from the database once; None stands for all spaces."""
 
     def __init__(self, space_ids: Collection[str] | None) -> None:
         self._space_ids = space_ids
@@ -58,7 +68,10 @@ class _Reading:
         }
 
     def _users(self) -> Mapping[str, Mapping[str, KnownUser]]:
-        """Return the users by space id and name, without those whose row is invalid."""
+        """Return {space id: {name: user}}, and log each user whose row is invalid.
+
+        Such a user is left out, and so is a space without users.
+        """
         rows = MessagingUser.objects.filter(
             deletion_requested_at__isnull=True, space__deletion_requested_at__isnull=True
         )
@@ -80,10 +93,10 @@ class _Reading:
         return found
 
     def _addresses(self) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
-        """Return the addresses of standard spaces by space id, as clients name them.
+        """Return {id of a standard space: addresses}, and the same of its read-only addresses.
 
-        The second mapping has those to which no client may send.
-        Brokered spaces are left out: their clients log in at the broker itself.
+        Addresses are as clients name them. No client may send to a read-only one. Brokered spaces
+        are left out: their clients log in at the broker itself.
         """
         rows = Address.objects.filter(
             deletion_requested_at__isnull=True,
@@ -107,7 +120,7 @@ def _as_tuples(found: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _by_pattern(permissions: list[dict[str, list[str]]]) -> dict[str, tuple[str, ...]]:
-    """Return the operations of all grants by address pattern, sorted."""
+    """Merge the ``permissions`` of a user into {address pattern: sorted operations}."""
     granted: dict[str, set[str]] = {}
     for grant in permissions:
         for pattern in grant["addresses"]:

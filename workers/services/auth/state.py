@@ -1,7 +1,8 @@
-"""The users and permissions of all spaces: an immutable picture and its encrypted copy on disk.
+"""Hold the users and permissions of all spaces: the *picture*, and its encrypted copy on disk.
 
-``watcher`` replaces the picture as a whole; ``server`` reads it. While the database is unavailable,
-the last picture stays in use. A replica that starts then reads it from the copy on disk.
+A picture is immutable: ``watcher`` replaces it as a whole, and ``server`` reads it. While the
+database is unavailable, the last picture stays in use. A replica that starts at such a time reads
+the picture from the copy on disk.
 """
 
 import json
@@ -24,7 +25,10 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Verifier:
-    """Verifies a password by SCRAM-SHA-256 (RFC 5802 section 3). Salt and keys are in base64."""
+    """What a password is checked against by SCRAM-SHA-256 (RFC 5802 section 3); a value.
+
+    Salt and keys are in base64. The password cannot be computed from them.
+    """
 
     salt: str
     iterations: int
@@ -34,7 +38,10 @@ class Verifier:
 
 @dataclass(frozen=True)
 class KnownUser:
-    """A messaging user; ``permissions``: {address pattern: operations (``send``, ``recv``)}."""
+    """A messaging user who can log in; a value.
+
+    ``permissions``: {address pattern: operations (``send``, ``recv``)}.
+    """
 
     name: str
     verifier: Verifier
@@ -42,7 +49,7 @@ class KnownUser:
 
     @classmethod
     def of_stored(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the user from ``stored``: the result of ``asdict`` after a round trip by JSON."""
+        """Return the user that ``stored`` describes: the result of ``asdict``, read from JSON."""
         permissions = {
             pattern: tuple(operations) for pattern, operations in stored["permissions"].items()
         }
@@ -51,13 +58,13 @@ class KnownUser:
 
 @dataclass(frozen=True)
 class SpaceUsers:
-    """The users of one space, and what decides about their logins.
+    """The users of one space, and what decides about their logins and permissions; a value.
 
     * ``send_withdrawn``: none of them may send.
     * ``users``: by name.
     * ``addresses``: the addresses of a standard space as clients name them (a subscription:
       ``<topic>::<name>``); none for a brokered space.
-    * ``read_only``: those of them to which no client may send.
+    * ``read_only``: those of ``addresses`` to which no client may send.
     * ``router_patches``: the patches that all routers of the space have.
     """
 
@@ -69,7 +76,7 @@ class SpaceUsers:
 
     @classmethod
     def of_stored(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the users from ``stored``: the result of ``asdict`` after a round trip by JSON."""
+        """Return the users that ``stored`` describes: the result of ``asdict``, read from JSON."""
         users = {name: KnownUser.of_stored(user) for name, user in stored["users"].items()}
         # A copy written by an older version has no patches: only PLAIN is offered until the next
         # read of the database.
@@ -79,17 +86,19 @@ class SpaceUsers:
         return cls(bool(stored["send_withdrawn"]), users, addresses, read_only, patches)
 
     def grants_of(self, user: KnownUser) -> dict[str, list[str]]:
-        """Return what the user may do now: {address: operations}.
+        """Return what ``user`` may do now: {address: operations}.
 
-        The tenant's patterns are resolved to the existing addresses; reply addresses are added. A
-        router compares each key with the name that a client requests. Patterns would be unsafe:
+        The tenant's patterns are resolved to the existing addresses. While sending is not
+        withdrawn, reply addresses are added, which end in ``*``. A router compares each key with
+        the name that a client requests. Patterns of tenants would be unsafe:
 
         * ``*`` permits everything, including the router's own management.
         * A final ``*`` does so too: when it routes, the router drops everything before ``:/``, so
           ``a/x:/$management`` begins with ``a/`` and leads to ``$management``.
 
-        A router also ends a key at a comma, so addresses with a comma are left out. Source: Qpid
-        Dispatch 1.19, policy.c and remote_sasl.c, and iterator.c for ``:/``.
+        A router also ends a key at a comma, so addresses with a comma are left out, and so are
+        addresses on which the user has no permission. Source: Qpid Dispatch 1.19, policy.c and
+        remote_sasl.c, and iterator.c for ``:/``.
         """
         named = {
             # The permission to read a subscription is that of its topic.
@@ -131,7 +140,7 @@ _TEMPORARY_QUEUES = "amqp:/_$temp.*"
 
 
 def _reply_grants(operations: Collection[str]) -> dict[str, list[str]]:
-    """Return the permissions on reply addresses of a user with ``operations`` on any address.
+    """Return {reply address: operations} for a user who has ``operations`` on any address.
 
     Users who may receive requests may send replies; users who may send requests may read replies.
     """
@@ -147,9 +156,10 @@ Picture = Mapping[str, SpaceUsers]  # by space id
 
 
 class State:
-    """The current picture, None before the first one; ``file`` holds its copy.
+    """Holds the current ``picture``, which is None before the first one; ``file`` has its copy.
 
-    It is replaced as a whole, so readers in other threads need no lock.
+    Call ``restore`` at the start. The picture is replaced as a whole, so other threads may read it
+    without a lock.
     """
 
     def __init__(self, file: Path) -> None:
@@ -157,7 +167,10 @@ class State:
         self.picture: Picture | None = None
 
     def restore(self) -> None:
-        """Load the picture from disk; it stays None if the copy is missing or unreadable."""
+        """Load the picture from its copy on disk; it stays None if the copy cannot be used.
+
+        A missing copy is normal. One that cannot be read or decrypted is logged as an error.
+        """
         try:
             stored = json.loads(secrets.decrypt(self._file.read_text()))
             self.picture = {space: SpaceUsers.of_stored(users) for space, users in stored.items()}
@@ -171,9 +184,10 @@ class State:
             )
 
     def replace(self, picture: Picture) -> None:
-        """Use ``picture`` from now on, and write the copy if it differs from the previous one.
+        """Use ``picture`` from now on; write its copy to disk if it differs from the current one.
 
-        If the file cannot be written, logins go on and the copy stays old.
+        If the file cannot be written, logins go on with the new picture, and the copy stays old
+        until the next picture that differs.
         """
         if picture == self.picture:
             return  # most reads find no change; this saves the encryption and the write

@@ -1,4 +1,4 @@
-"""Keep the picture up to date: a thread that listens to PostgreSQL and reads changed spaces.
+"""Keep the picture (``state``) up to date: a thread listens to PostgreSQL and reads changes.
 
 Database triggers (the migrations ``notify_auth*`` of workers) send the space id on channel
 ``CHANNEL`` with each change that matters to logins. So a revocation usually takes effect within
@@ -26,9 +26,10 @@ _SLICE_SECONDS = 0.2  # how often the thread checks whether it should stop
 
 
 class Watcher(threading.Thread):
-    """Replaces the picture in ``state`` until ``stop``.
+    """A thread that replaces the picture in ``state`` from ``start`` until ``stop``.
 
-    While the database is unavailable, it tries to connect again, and the last picture stays.
+    While the database is unavailable, the last picture stays in use, and the thread tries to
+    connect again every ``RETRY_SECONDS``.
     """
 
     def __init__(self, state: State) -> None:

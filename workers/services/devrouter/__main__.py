@@ -1,4 +1,4 @@
-"""``python -m workers.services.devrouter router.json``: run until SIGTERM or SIGINT.
+"""``python -m workers.services.devrouter router.json``: run a router until SIGTERM or SIGINT.
 
 For development only.
 """
@@ -22,7 +22,7 @@ logger = structlog.get_logger(__name__)
 
 
 def main() -> int:
-    """Run the router; return the exit code: 0 after a stop, 1 when the router cannot start."""
+    """Run the router until a signal stops it; return the exit code: 1 if it cannot start."""
     parser = argparse.ArgumentParser(prog="python -m workers.services.devrouter")
     parser.add_argument("file", type=Path, help="configuration file, in qdrouterd's JSON format")
     options = parser.parse_args()

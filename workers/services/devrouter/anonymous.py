@@ -1,4 +1,4 @@
-"""Anonymous senders: links without a target address, on which each message names its own."""
+"""Serve anonymous senders: links without a target address, whose messages each name an address."""
 
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,10 @@ _DENIED = Verdict(
 
 
 class AnonymousSink:
-    """Passes each message to the address in its ``to``; always gives credit, as in Dispatch.
+    """The ``Sink`` of one anonymous sender: passes each message to the address in its field ``to``.
 
-    A message is rejected if the peer may not send to its address, and released if there is no such
-    address now.
+    It always lets the producer give credit, as Dispatch does. A message is rejected if ``peer`` may
+    not send to its address, and released if there is no such address now.
     """
 
     has_path = True

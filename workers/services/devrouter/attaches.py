@@ -1,4 +1,4 @@
-"""What a client's attach asks for, and the refusal of one. Used by ``router``."""
+"""Read what a peer's attach asks for, and refuse it. Called by ``router``."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from proton import Array, Condition, Data, Link, Terminus
 
 
 class Attach:
-    """A link that a client attaches.
+    """Reads the attach of a link by a peer, and can refuse it.
 
-    ``proton`` is the router's side: it is a sender if the client receives.
+    ``proton`` is the router's side of the link: it is a sender if the client receives.
     """
 
     def __init__(self, proton: Link) -> None:
@@ -16,7 +16,7 @@ class Attach:
 
     @property
     def terminus(self) -> Terminus:
-        """The node that the client wants: its source if it receives, else its target."""
+        """The node that the client wants: the source if the client receives, else the target."""
         return self.proton.remote_source if self.proton.is_sender else self.proton.remote_target
 
     @property
@@ -28,7 +28,7 @@ class Attach:
 
     @property
     def capabilities(self) -> set[str]:
-        """The capabilities that the client requests, without the phase.
+        """The capabilities that the client requests of the node, without the phase.
 
         For example ``qd.waypoint`` for ``qd.waypoint.2``.
         """

@@ -2,7 +2,7 @@
 
 As in Dispatch, the router does not start with an unknown type or attribute, a duplicate name, or a
 policy that Dispatch refuses (``policy``). ``management.entities`` creates the entities of those
-types that management requests can create too (``LIVE_TYPES``); here they are only collected.
+types that management requests can create too (``LIVE_TYPES``); this module only collects them.
 """
 
 import json
@@ -54,9 +54,9 @@ class BadConfiguration(Exception):
 
 @dataclass(frozen=True)
 class AuthService:
-    """An authServicePlugin: the service that logins are relayed to.
+    """An entity authServicePlugin, a value: the service that clients' logins are relayed to.
 
-    ``realm`` is sent as the ``hostname`` of each sasl-init; in Waypost it is the space id.
+    The router sends ``realm`` as the ``hostname`` of each sasl-init. In Waypost it is the space id.
     """
 
     host: str
@@ -67,8 +67,9 @@ class AuthService:
 
 @dataclass(frozen=True)
 class ListenerSpec:
-    """A listener. Its clients log in at ``auth``; None means by their certificate.
+    """The settings of a listener; a value.
 
+    ``auth``: the service at which clients log in; None means that they log in by their certificate.
     ``vhost``: the policy that limits its connections. ``capacity``: the credit of each link.
     """
 
@@ -86,7 +87,11 @@ class ListenerSpec:
 
 @dataclass
 class Configuration:
-    """The content of the file after validation; ``live`` holds the entities of ``LIVE_TYPES``."""
+    """The content of the configuration file after validation.
+
+    ``live``: (type, attributes) of each entity of ``LIVE_TYPES``, in the order of creation. Their
+    attributes' values are not validated yet.
+    """
 
     router_id: str
     mode: str = "standalone"
@@ -100,7 +105,7 @@ class Configuration:
 
 
 def load(file: Path) -> Configuration:
-    """Return the configuration in ``file``.
+    """Read ``file`` and return the configuration in it, validated.
 
     Raises:
         BadConfiguration: the file cannot be read, or Dispatch would not start with it.
@@ -120,13 +125,15 @@ def load(file: Path) -> Configuration:
 
 
 class _Entries:
-    """The entries of a file by type. Entries refer to each other by name."""
+    """Validates the entries of a file; builds the configuration. ``by_type``: {type: entries}."""
 
     def __init__(self, by_type: Mapping[str, list[Attributes]]) -> None:
         self._by_type = by_type
 
     def build(self) -> Configuration:
-        """Return the valid configuration.
+        """Validate the entries, and return the configuration that they describe.
+
+        Listeners for other routers are left out, because this router has no peers.
 
         Raises:
             BadConfiguration, BadPolicy: Dispatch would not start with these entries.
@@ -179,7 +186,10 @@ class _Entries:
                 raise BadConfiguration(f"{kind}: Invalid value for enum['in', 'out']")
 
     def _check_names(self) -> None:
-        """Check that no two entities have the same name, whatever their types; as in Dispatch."""
+        """Raise ``BadConfiguration`` if two entities have the same name, as Dispatch does.
+
+        Entities of different types must not share a name either.
+        """
         entries = [entry for entries in self._by_type.values() for entry in entries]
         numbers = Counter(entry["name"] for entry in entries if "name" in entry)
         duplicates = [name for name, number in numbers.items() if number > 1]

@@ -1,7 +1,7 @@
-"""The entities that management creates and deletes: addresses, autoLinks, linkRoutes.
+"""Hold the entities that management creates and deletes: addresses, autoLinks, linkRoutes.
 
-This module holds their tables; ``router`` and ``routed`` apply them to links. As in Dispatch,
-messages for a waypoint address go to the broker in phase 0 and come from it in phase 1.
+``router`` and ``routed`` apply these entities to links. As in Dispatch, messages for a waypoint
+address go to the broker in phase 0 and come from the broker in phase 1.
 """
 
 import asyncio
@@ -23,7 +23,10 @@ RETRY_SECONDS = 2.0  # delay before a refused autoLink is attached again
 
 @dataclass
 class AddressRule:
-    """An entity of type router.config.address: how addresses under a prefix or pattern behave."""
+    """An entity of type router.config.address: how addresses under a prefix or pattern behave.
+
+    Either ``prefix`` or ``pattern`` is empty.
+    """
 
     name: str
     identity: str
@@ -41,10 +44,11 @@ class AddressRule:
 
 @dataclass
 class LinkRoute:
-    """An entity of type router.config.linkRoute: passes clients' links to a broker.
+    """An entity of type router.config.linkRoute: clients' links to some names go to a broker.
 
-    ``direction``: "in" for links of clients that send, "out" for those that receive.
-    ``connection``: the name of the connector to the broker.
+    Either ``prefix`` or ``pattern`` gives the names; the other one is empty. ``direction``: "in"
+    for links of clients that send, "out" for those that receive. ``connection``: the name of the
+    connector to the broker.
     """
 
     name: str
@@ -62,7 +66,7 @@ class LinkRoute:
 
     @property
     def key(self) -> str:
-        """Return the key under which rows of links show the route.
+        """The key of the route in the column ``owningAddr`` of rows of links.
 
         As in Dispatch, it begins with C (in) or D (out) for a prefix, E or F for a pattern.
         """
@@ -70,7 +74,11 @@ class LinkRoute:
         return letters[self.direction == "out"] + (self.prefix or self.pattern)
 
     def external_name(self, name: str | None) -> str:
-        """Return ``name`` as the broker knows it: without ``del_prefix``, with ``add_prefix``."""
+        """Return a client's ``name`` of a node as the broker knows it.
+
+        That is without the prefix ``del_prefix``, and with ``add_prefix`` before it. None counts as
+        empty.
+        """
         return self.add_prefix + (name or "").removeprefix(self.del_prefix)
 
 
@@ -78,8 +86,11 @@ class LinkRoute:
 class AutoLink:
     """An entity of type router.config.autoLink: the router's own link to a queue of a broker.
 
-    ``direction``: "in" if the router receives from the broker. ``connection``: the name of the
-    connector. ``state``: inactive (no connection) -> attaching -> active | failed (then retried).
+    * ``direction``: "in" if the router receives from the broker.
+    * ``connection``: the name of the connector.
+    * ``state``: inactive (no connection) -> attaching -> active, or failed; then ``retry`` is
+      called after ``RETRY_SECONDS``.
+    * ``link``: None while it has no link.
     """
 
     name: str
@@ -100,7 +111,10 @@ class AutoLink:
         return f"M{self.phase}{self.address}"
 
     def attach(self, connection: "Connection") -> Link:
-        """Open the link on ``connection``, which leads to the broker, and return it."""
+        """Open a link on ``connection``, which leads to the broker; return proton's link.
+
+        The caller wraps it in a ``RouterLink`` and calls ``follow``.
+        """
         session = connection.own_session()
         external = self.external_address or self.address
         name = f"autoLink.{self.identity}.{connection.identity}"
@@ -116,14 +130,17 @@ class AutoLink:
         return proton
 
     def follow(self, link: "RouterLink", on_active: Callable[[], None]) -> None:
-        """Follow the state of ``link``; call ``on_active`` once the broker has accepted it."""
+        """Set ``state`` by the events of ``link`` from now on.
+
+        ``on_active`` is called once the broker has accepted ``link``.
+        """
         self.link = link
         self._on_active = on_active
         link.on_confirmed = self._confirmed
         link.on_gone = self._gone
 
     def deactivate(self, connection: "Connection") -> None:
-        """Become inactive after ``connection`` was lost, unless the link is on another one."""
+        """Become inactive because ``connection`` was lost, unless the link is on another one."""
         if self.link is None or self.link.connection is connection:
             self.link, self.state = None, "inactive"
 
@@ -150,9 +167,10 @@ class AutoLink:
 
 
 class Configured:
-    """All entities of this module by name, with the look-ups that ``router`` needs.
+    """Holds all entities of this module by name, with the look-ups that ``router`` needs.
 
-    ``default_distribution``: for addresses without a rule; "unavailable" means that there are none.
+    ``default_distribution``: that of addresses without a rule. "unavailable" means that the router
+    has no address without a rule.
     """
 
     def __init__(self, default_distribution: str) -> None:
@@ -167,7 +185,7 @@ class Configured:
         }
 
     def add_rule(self, rule: AddressRule) -> bool:
-        """Add a rule; return False if another rule has the same prefix or pattern."""
+        """Add a rule; return False, and add nothing, if another has the same prefix or pattern."""
         if not self._by_address.add(rule.tokens, rule):
             return False
         self.rules[rule.name] = rule
@@ -189,7 +207,7 @@ class Configured:
         return self._by_route[direction].find(name) if name else None
 
     def auto_links_of(self, connector: str) -> Iterator[AutoLink]:
-        """Return the autoLinks whose ``connection`` is the name ``connector``."""
+        """Yield the autoLinks that use the connector of this name."""
         return (
             auto_link
             for auto_link in list(self.auto_links.values())
@@ -197,9 +215,10 @@ class Configured:
         )
 
     def key(self, name: str, phase: int) -> str | None:
-        """Return the key of an address in the table, for producers (``phase`` 0) or consumers (1).
+        """Return the key of the address ``name`` in the router's address table.
 
-        None if no rule matches the name and the default distribution is "unavailable".
+        ``phase``: 0 for producers, 1 for consumers; a waypoint address has a key for each. None if
+        no rule matches ``name`` and the default distribution is "unavailable".
         """
         rule = self._by_address.find(name)
         if rule is None:

@@ -1,4 +1,4 @@
-"""One AMQP connection: proton's engine between a ``Wire`` and the router.
+"""Run one AMQP connection: proton's engine between a ``Wire`` and the router.
 
 ``receive`` feeds bytes into proton, and proton's events go to handlers of the router and its links.
 A handler may change any connection and then calls its ``touch``. The connection's output is sent in
@@ -33,11 +33,12 @@ _SESSION_BYTES = 4 << 20  # incoming window of a session
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that a listener or connector gives to its connections.
+    """The settings that a listener or connector gives to its connections; a value.
 
     * ``role``: "normal", or "route-container" for a connection to a broker.
     * ``direction``: "out" if this router opened the connection.
     * ``name``: the connector's; empty for a listener.
+    * ``vhost``: the policy of the listener; empty for a connector.
     * ``capacity``: the credit of each link.
     * ``host``: the peer, as ``<host>:<port>``.
     """
@@ -53,7 +54,10 @@ class Settings:
 
 
 class Handler(Protocol):
-    """What a connection needs of the router: handlers of its events, and ``schedule``."""
+    """What a connection needs of the router: handlers of its events, and ``schedule``.
+
+    ``schedule`` makes the connection's output be sent soon (``Router`` documents each method).
+    """
 
     def opened(self, connection: "Connection") -> None: ...
     def attached(self, connection: "Connection", link: Link) -> None: ...
@@ -64,10 +68,11 @@ class Handler(Protocol):
 
 @dataclass(eq=False)
 class Connection:
-    """An open connection with its links; ``identity`` is unique within the router's incarnation.
+    """The connection of an authenticated peer, with its links.
 
-    ``is_approved``: the peer opened it, and the limit of its vhost admits it. ``is_gone``: the
-    socket has closed; ``on_lost`` is called then.
+    ``identity`` is unique within the router's incarnation. ``is_approved``: the peer connected to a
+    listener and has opened AMQP, and the limits of the vhost admit it. ``is_gone``: the socket has
+    closed; ``on_lost`` is called then.
     """
 
     identity: str
@@ -112,7 +117,7 @@ class Connection:
         self.router.schedule(self)
 
     def receive(self, received: bytes) -> None:
-        """Feed received bytes to proton, and handle its events."""
+        """Feed received bytes to proton, handle the resulting events, and schedule a flush."""
         rest = received
         # Handling events may end the connection, so check in each iteration.
         while rest and not self.is_gone:
@@ -128,7 +133,7 @@ class Connection:
         self.touch()
 
     def flush(self) -> None:
-        """Handle proton's events and send its output, as long as the socket takes it.
+        """Handle proton's events and send proton's output, as long as the socket takes it.
 
         Close the socket once proton has closed its output.
         """
@@ -145,7 +150,7 @@ class Connection:
             self._handle_events()
 
     def tick(self) -> None:
-        """Let proton send a heartbeat if one is due, and close the connection of a silent peer."""
+        """Let proton send a heartbeat if due, or close the connection of a silent peer."""
         self.transport.tick(time.monotonic())
         self.touch()
 
@@ -153,7 +158,7 @@ class Connection:
         self.touch()
 
     def lost(self) -> None:
-        """End everything on this connection: the socket has closed."""
+        """End everything on this connection, because the socket has closed. Idempotent."""
         if self.is_gone:
             return
         self.is_gone = True

@@ -1,4 +1,4 @@
-"""Forward messages to consumers and return their outcomes to the senders.
+"""Forward messages to consumers and return the consumers' outcomes to the senders.
 
 The router stores nothing on disk: the sender is responsible for a message until a consumer has
 settled it. ``Inbound`` is one received message. ``Address`` gives it to one consumer, or a copy to
@@ -24,9 +24,10 @@ _WEIGHT: dict[int, int] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """An outcome with its fields (AMQP part 3 section 3.4); state 0: settled without an outcome.
+    """The outcome of a message with its fields (AMQP part 3 section 3.4); a value.
 
-    The fields after ``condition`` are those of ``modified``.
+    ``state`` is that of proton's ``Delivery``; 0 means settled without an outcome. The fields
+    after ``condition`` are those of ``modified``.
     """
 
     state: int
@@ -40,7 +41,7 @@ class Verdict:
         return self.state in _WEIGHT
 
     def put_into(self, delivery: Delivery) -> None:
-        """Set this outcome on ``delivery``, so that its sender gets it; no outcome for state 0."""
+        """Set this outcome on ``delivery``, so that its sender gets it; do nothing for state 0."""
         if self.state == Delivery.REJECTED and self.condition is not None:
             delivery.local.condition = self.condition
         elif self.state == Delivery.MODIFIED:
@@ -73,7 +74,10 @@ def verdict_of(delivery: Delivery) -> Verdict:
 
 
 class Inbound:
-    """One received message until it has its outcome; ``settled``: its sender expects none."""
+    """One received message until it has its outcome.
+
+    ``producer`` received it. ``settled``: the sender expects no outcome, or no longer.
+    """
 
     __slots__ = ("_copies", "_second", "_verdict", "delivery", "payload", "producer", "settled")
 
@@ -89,11 +93,14 @@ class Inbound:
         self._second: tuple[Consumer, Delivery] | None = None
 
     def expect(self, copies: int) -> None:
-        """Set the number of consumers; each of them calls ``conclude`` once."""
+        """Set to how many consumers the message goes; each must call ``conclude`` once.
+
+        Call it before the first consumer gets the message. Without a call there is one consumer.
+        """
         self._copies = copies
 
     def conclude(self, verdict: Verdict) -> None:
-        """Record the outcome of one consumer; after the last one, settle with the sender.
+        """Record the outcome of one consumer; after the last consumer, settle with the sender.
 
         The sender gets the outcome with the highest weight, unless it has settled already.
         """
@@ -111,9 +118,10 @@ class Inbound:
     def propose(self, verdict: Verdict, consumer: "Consumer", delivery: Delivery) -> bool:
         """Pass an outcome on to the sender before the consumer settles.
 
-        For a consumer that settles only after the sender (``rcv-settle-mode`` second). Return
-        False, and do nothing, if the message has several consumers or its sender has settled: then
-        the consumer must not wait for the sender.
+        This is for a consumer that settles only after the sender (``rcv-settle-mode`` second).
+        ``delivery`` is the consumer's: it is settled once the sender has settled. Return False, and
+        do nothing, if the message has several consumers or its sender has settled: then the caller
+        must settle with the consumer at once.
         """
         if self._copies != 1 or self.settled:
             return False
@@ -124,7 +132,7 @@ class Inbound:
         return True
 
     def sender_settled(self) -> None:
-        """Handle that the sender settles: it has the outcome, or does not want it any more."""
+        """Handle that the sender has settled: no outcome can be sent to it any more."""
         # End the wait of a consumer that waits for the sender (``propose``).
         if self._second is not None:
             consumer, delivery = self._second
@@ -134,9 +142,10 @@ class Inbound:
 
 
 class Sink(Protocol):
-    """The destination of a producer's messages.
+    """The destination of a producer's messages: an ``Address``, ``RoutedPair`` or the like.
 
-    ``accept`` takes a message; ``leave`` is called when the producer's link ends.
+    ``accept`` takes a message and sees to its outcome; ``leave`` is called when the producer's link
+    ends.
     """
 
     @property
@@ -149,16 +158,16 @@ class Sink(Protocol):
 
 
 class Address:
-    """One row of the address table: its links and its counters.
+    """One row of the address table: it forwards messages, and has the address's links and counters.
 
-    As in Dispatch, a message is given to a consumer at once, even if the consumer has no credit. It
-    is counted then, and waits at the consumer's link for credit. If that link ends, the messages
-    that still wait are released to their senders. Source: Qpid Dispatch, ``forwarder.c``,
+    As in Dispatch, a message is given to a consumer at once, even without credit. The message is
+    counted then, and waits at the consumer's link for credit. If that link ends, the messages that
+    still wait are released to their senders. Source: Qpid Dispatch, ``forwarder.c``,
     ``qdr_forward_balanced_CT``.
 
     ``holds`` is the number of autoLinks for the address. Each keeps the row with its counters, even
     while no link is attached. ``ingress`` and ``egress`` count messages in and out; those with
-    ``container`` count only messages from and to brokers.
+    ``container`` in their names count only messages from and to brokers.
     """
 
     def __init__(self, key: str, distribution: str) -> None:
@@ -183,19 +192,19 @@ class Address:
         producer.top_up()
 
     def leave(self, producer: "Producer") -> None:
-        """Remove a producer; do nothing if it never joined."""
+        """Remove a producer; do nothing if the producer never joined."""
         if producer in self.producers:
             self.producers.remove(producer)
 
     def add(self, consumer: "Consumer") -> None:
-        """Add a consumer, and give credit to the producers, even if the consumer has given none."""
+        """Add a consumer; let all producers give credit, even if the consumer has given none."""
         self.consumers.append(consumer)
         for producer in self.producers:
             producer.top_up()
         self.ready(consumer)
 
     def remove(self, consumer: "Consumer") -> None:
-        """Remove a consumer; do nothing if it never joined."""
+        """Remove a consumer; do nothing if the consumer never joined."""
         if consumer in self.consumers:
             self.consumers.remove(consumer)
 
@@ -213,7 +222,7 @@ class Address:
             self._give(inbound, self._next_consumer())
 
     def ready(self, consumer: "Consumer") -> None:
-        """Send waiting messages after the consumer has given credit; complete its drain if any."""
+        """Send the consumer what waits for its credit; complete its drain if it requests one."""
         consumer.send_backlog()
         consumer.give_back_credit()
 
@@ -227,7 +236,7 @@ class Address:
         consumer.offer(inbound)
 
     def _next_consumer(self) -> "Consumer":
-        """Return the consumer with the fewest outstanding messages; take turns among equals."""
+        """Return the consumer with the fewest outstanding messages; equal consumers take turns."""
         chosen = min(self.consumers, key=lambda consumer: consumer.outstanding)
         # Move it to the end: ``min`` returns the first of several equal consumers.
         self.consumers.remove(chosen)

@@ -1,4 +1,4 @@
-"""The SASL layer of the router's three kinds of connection. Called by ``network``.
+"""Authenticate the peers of the router's three kinds of connection by SASL. Called by ``network``.
 
 * ``relay`` passes a client's login to the auth service and gets the client's permissions.
 * ``accept_external`` authenticates a peer by its certificate, at the listener for management.
@@ -24,14 +24,15 @@ _FALLBACK_MECHANISMS = ("SCRAM-SHA-256", "PLAIN")
 
 
 class NotAuthenticated(Exception):
-    """The login failed, or it could not be checked."""
+    """The login of a peer, or of this router at a broker, failed or could not be checked."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """The authenticated peer of a connection.
+    """The authenticated peer of a connection; a value.
 
-    ``permissions``: {names: operations} from the auth service. None permits everything.
+    ``permissions``: {names, separated by commas: operations} from the auth service. None permits
+    everything.
     """
 
     user: str
@@ -51,7 +52,7 @@ class Peer:
 
 
 async def relay(wire: Wire, service: AuthService) -> Peer:
-    """Log a client in at the auth service; return it with its permissions.
+    """Log a client in at the auth service, by passing SASL frames on; return it with permissions.
 
     Raises:
         NotAuthenticated: the login was refused, the service is unavailable or did not name the
@@ -77,7 +78,7 @@ async def relay(wire: Wire, service: AuthService) -> Peer:
 
 
 class _Relay:
-    """One login that is relayed from a client (``wire``) to the auth service."""
+    """Relays one login from a client (``wire``) to the auth service (``reader``, ``writer``)."""
 
     def __init__(
         self, wire: Wire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -107,7 +108,11 @@ class _Relay:
         return peer
 
     async def _introduced(self, mechanism: str) -> Peer:
-        """Open an AMQP connection to the service; its open frame names user and permissions."""
+        """Open AMQP at the auth service; return the client that the service's open frame describes.
+
+        Raises:
+            NotAuthenticated: the open frame does not name the user and the permissions.
+        """
         self._writer.write(frames.AMQP_HEADER)
         desired = frames.symbols(["ADDRESS-AUTHZ"])
         self._writer.write(
@@ -128,7 +133,7 @@ class _Relay:
 
 
 async def accept_external(wire: Wire) -> Peer:
-    """Authenticate a peer by its certificate, which TLS has verified. It may do everything.
+    """Authenticate a peer by its certificate, which TLS has verified; the peer gets all rights.
 
     Raises:
         NotAuthenticated: the peer skipped SASL, did not choose EXTERNAL, or has no certificate.
@@ -145,7 +150,9 @@ async def accept_external(wire: Wire) -> Peer:
 
 
 async def connect_external(wire: Wire, host: str) -> Peer:
-    """Log in to a broker with the router's certificate (SASL EXTERNAL).
+    """Log in to a broker with the router's certificate (SASL EXTERNAL); return the broker as peer.
+
+    ``host`` is the broker's name, which is sent in the sasl-init. The peer has no user name.
 
     Raises:
         NotAuthenticated: the broker does not offer EXTERNAL, or refuses the certificate.
@@ -165,7 +172,7 @@ async def connect_external(wire: Wire, host: str) -> Peer:
 
 
 async def _begin_server(wire: Wire) -> None:
-    """Exchange SASL headers with a peer. Raises ``NotAuthenticated`` if it sends another one."""
+    """Exchange SASL headers with a peer; raise ``NotAuthenticated`` if it sends another header."""
     header = await frames.read_header(wire)
     wire.write(frames.SASL_HEADER)
     if header != frames.SASL_HEADER:

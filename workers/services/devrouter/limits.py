@@ -1,6 +1,6 @@
-"""The limits that a vhost's policy sets to each user and connection, as in Dispatch.
+"""Describe the limits that a vhost's policy sets to each user and connection, as in Dispatch.
 
-``configuration`` reads them, ``router`` and ``links`` enforce them. Source: Qpid Dispatch,
+``configuration`` reads the limits, ``router`` and ``links`` enforce them. Source: Qpid Dispatch,
 ``policy.c`` and ``router_node.c``.
 """
 
@@ -16,7 +16,7 @@ _TOO_LARGE = "Message size exceeded"
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a vhost's clients; 0 means no limit.
+    """Limits of a vhost's clients, a value; 0 means no limit.
 
     ``user_connections``: connections of one user. ``sessions``, ``senders``, ``receivers``: of one
     connection. ``message_bytes``: of one message that a client sends.
@@ -30,7 +30,10 @@ class Limits:
 
     @classmethod
     def of(cls, groups: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Return the limits of the group of all users, the only one that Waypost writes."""
+        """Return the limits in the user group ``$default`` of a vhost's ``groups``.
+
+        Other groups are ignored: Waypost writes none.
+        """
         group = groups.get("$default", {})
         return cls(
             group.get("maxConnectionsPerUser", 0),
@@ -41,7 +44,10 @@ class Limits:
         )
 
     def is_reached_by(self, links: Iterable[Link], new: Link) -> bool:
-        """Return whether a connection with ``links`` may not attach ``new`` too."""
+        """Return whether a connection with ``links`` must not attach ``new`` too.
+
+        Only the limits of senders and receivers count here.
+        """
         # The router's receivers are the client's senders.
         allowed = self.receivers if new.is_sender else self.senders
         return 0 < allowed <= sum(link.is_sender == new.is_sender for link in links)
@@ -51,7 +57,10 @@ NONE = Limits()
 
 
 def refuse_message(delivery: Delivery) -> None:
-    """Refuse a message that is too large: reject it, close its link, then the connection."""
+    """Reject a message as too large, close its link, and close its connection with an error.
+
+    The caller checks the size, and sends the output (``Connection.touch``).
+    """
     link = delivery.link
     delivery.local.condition = Condition("amqp:link:message-size-exceeded", _TOO_LARGE)
     delivery.update(Delivery.REJECTED)

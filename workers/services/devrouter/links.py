@@ -1,4 +1,4 @@
-"""The two kinds of link: messages reach the router by a ``Producer`` and leave by a ``Consumer``.
+"""Handle links: messages reach the router by a ``Producer`` and leave it by a ``Consumer``.
 
 The links of clients, of autoLinks and of link routes use the same two classes. They differ in the
 producer's sink and the consumer's source.
@@ -27,9 +27,10 @@ _PORTION = 16
 
 
 class Source(Protocol):
-    """Where a consumer's messages come from.
+    """What sends messages to a consumer: an ``Address`` or a ``RoutedPair``.
 
-    ``ready``: the consumer has changed its credit. ``remove``: its link ends.
+    ``Consumer`` calls ``ready`` when its peer has changed credit or drain, and ``remove`` when its
+    link ends.
     """
 
     def ready(self, consumer: "Consumer") -> None: ...
@@ -37,7 +38,9 @@ class Source(Protocol):
 
 
 class RouterLink:
-    """Base of both kinds of link.
+    """Base of both kinds of link; creating one adds it to the links of ``connection``.
+
+    ``unsettled``: the messages that have no outcome yet, by delivery.
 
     AutoLinks and link routes set callbacks: ``on_confirmed`` is called when the peer has answered
     an attach of the router, ``on_gone`` when the link has ended, and ``on_flow`` when the peer has
@@ -67,12 +70,12 @@ class RouterLink:
         return count
 
     def confirmed(self) -> None:
-        """Handle the answer to an attach that the router sent."""
+        """Handle the peer's answer to an attach that the router sent."""
         if self.on_confirmed is not None:
             self.on_confirmed()
 
     def flowed(self) -> None:
-        """Handle a change of credit or drain by the peer."""
+        """Handle a flow frame, by which the peer changes credit or drain."""
         if self.on_flow is not None:
             self.on_flow()
 
@@ -86,7 +89,10 @@ class RouterLink:
 
 
 class Producer(RouterLink):
-    """A link for incoming messages; it gives credit while its sink has a path."""
+    """A link by which messages reach the router: it passes each one to ``sink``.
+
+    It gives credit to the peer while the sink has a path.
+    """
 
     def __init__(self, connection: Connection, proton: Link, sink: Sink) -> None:
         super().__init__(connection, proton)
@@ -113,7 +119,10 @@ class Producer(RouterLink):
             self.connection.touch()
 
     def finish(self, inbound: Inbound) -> None:
-        """Settle a message with its sender, and give credit again."""
+        """Settle a message with its sender, and give credit again.
+
+        The caller has set the outcome on the message's delivery, if the sender expects one.
+        """
         self.unsettled.pop(inbound.delivery, None)
         if self.connection.is_gone:
             return
@@ -163,7 +172,10 @@ class Producer(RouterLink):
 
 
 class Consumer(RouterLink):
-    """A link for outgoing messages. They wait in its backlog while the peer has given no credit."""
+    """A link by which messages leave the router, to the peer.
+
+    Messages wait in its backlog while the peer has given no credit.
+    """
 
     def __init__(self, connection: Connection, proton: Link, source: Source) -> None:
         super().__init__(connection, proton)
@@ -173,7 +185,7 @@ class Consumer(RouterLink):
 
     @property
     def outstanding(self) -> int:
-        """How many of its messages wait in the backlog, or are sent and not settled."""
+        """How many messages wait in the backlog, or are sent and not settled."""
         return len(self._backlog) + len(self.unsettled)
 
     def flowed(self) -> None:
@@ -181,12 +193,15 @@ class Consumer(RouterLink):
         self.connection.touch()
 
     def give_back_credit(self) -> None:
-        """Complete a drain that the peer has requested, by giving back the unused credit."""
+        """Complete a drain that the peer has requested: give back the credit that is not used.
+
+        Do nothing without such a request, or while messages wait in the backlog.
+        """
         if self.proton.drain_mode and not self._backlog:
             self.proton.drained()
 
     def send(self, inbound: Inbound) -> None:
-        """Send a message now; the caller checks the credit."""
+        """Send a message now, and wait for its outcome; the caller has checked the credit."""
         if inbound.settled:
             self.send_settled(inbound.payload)
             return
@@ -199,7 +214,7 @@ class Consumer(RouterLink):
             self.unsettled[delivery] = inbound
 
     def send_settled(self, payload: bytes) -> None:
-        """Send a message without waiting for an outcome; the caller checks the credit."""
+        """Send a message and expect no outcome; the caller has checked the credit."""
         self.counts["presettled"] += 1
         self._transmit(payload).settle()
 
@@ -212,7 +227,10 @@ class Consumer(RouterLink):
         return delivery
 
     def offer(self, inbound: Inbound) -> None:
-        """Send a message now or when there is credit; drop a settled one if too many wait."""
+        """Send a message now, or put it into the backlog until the peer gives credit.
+
+        A settled message is dropped if as many messages as the link's capacity wait already.
+        """
         if self.credit > 0 and not self._backlog:
             self.send(inbound)
         elif inbound.settled and len(self._backlog) >= self.connection.settings.capacity:

@@ -15,23 +15,26 @@ _SEPARATORS = re.compile(r"[./]")
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """Return the tokens of an address or pattern; leading separators are ignored."""
+    """Return the parts of an address between ``.`` or ``/``, without leading separators."""
     return tuple(_SEPARATORS.split(text.lstrip("./")))
 
 
 def of_prefix(prefix: str) -> tuple[str, ...]:
-    """Return the pattern that matches a prefix and everything below it."""
+    """Return the tokens of the pattern that matches ``prefix`` and everything below it."""
     return (*tokens(prefix), "#")
 
 
 @dataclass
 class PatternTable(Generic[Item]):
-    """A map from patterns to items; ``find`` prefers literal tokens over ``*`` over ``#``."""
+    """A map from patterns, as tuples of tokens, to items, with a look-up by address.
+
+    In a pattern ``*`` stands for one token, and ``#`` for any number of tokens.
+    """
 
     _items: dict[tuple[str, ...], Item] = field(default_factory=dict)
 
     def add(self, pattern: tuple[str, ...], item: Item) -> bool:
-        """Add an item; return False if the table already has the same pattern."""
+        """Add an item; return False, and add nothing, if the table already has the same pattern."""
         if pattern in self._items:
             return False
         self._items[pattern] = item
@@ -41,7 +44,11 @@ class PatternTable(Generic[Item]):
         self._items.pop(pattern, None)
 
     def find(self, address: str) -> Item | None:
-        """Return the item of the most specific matching pattern."""
+        """Return the item of the most specific pattern that matches ``address``; None without one.
+
+        Patterns are compared from the first token on: a literal token is more specific than ``*``,
+        and ``*`` more than ``#``.
+        """
         wanted = tokens(address)
         exact = self._items.get(wanted)
         if exact is not None:
@@ -65,7 +72,7 @@ def _covers(pattern: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 
 
 def is_permitted(permissions: Mapping[str, Iterable[str]], operation: str, address: str) -> bool:
-    """Return whether one of ``permissions`` ({names: operations}) grants ``operation``.
+    """Return whether ``permissions`` ({names: operations}) grant ``operation`` on ``address``.
 
     The rules are those of Dispatch with our patch ``policy-host``:
 
@@ -83,7 +90,7 @@ def is_permitted(permissions: Mapping[str, Iterable[str]], operation: str, addre
 
 
 def without_host(address: str) -> str:
-    """Return the part of an address that routing uses: ``a`` of ``amqp://host/a``.
+    """Return an address without scheme and host, as routing uses it: ``a`` of ``amqp://host/a``.
 
     Source: Qpid Dispatch, ``iterator.c``, ``view_initialize``.
     """

@@ -1,6 +1,6 @@
-"""Listeners and connectors: they turn sockets into the router's connections.
+"""Listen and connect: turn sockets into the router's connections.
 
-Called by ``__main__`` (listeners) and by ``management.entities`` (connectors).
+``__main__`` opens the listeners, and ``management.entities`` creates the connectors.
 """
 
 import asyncio
@@ -32,7 +32,10 @@ GOODBYE_SECONDS = 0.5
 
 
 class Network:
-    """The listeners of a router, and the step from any socket to a connection (``join``)."""
+    """Holds the listeners of a router, and makes connections from their sockets.
+
+    Connectors make theirs by ``join`` too. Run ``tick`` as a task, and call ``close`` at the end.
+    """
 
     def __init__(self, router: Router) -> None:
         self._router = router
@@ -43,7 +46,7 @@ class Network:
         """Open a listener; return once it accepts connections.
 
         Raises:
-            OSError: its port is taken, or a file of its certificate cannot be read.
+            OSError: the port is taken, or a file of the certificate cannot be read.
         """
         context = spec.profile.server(needs_client=spec.auth is None)
         spec.profile.is_stale()  # remembers the files' times, so that later changes are found
@@ -89,7 +92,10 @@ class Network:
         self.join(wire, peer, settings)
 
     def join(self, wire: Wire, peer: Peer, settings: Settings) -> Connection:
-        """Create the connection of an authenticated peer, and pass the wire's bytes to it."""
+        """Create the connection of an authenticated peer, and pass the bytes of ``wire`` to it.
+
+        The caller has authenticated ``peer`` (``handshake``).
+        """
         connection = Connection(
             self._router.next_identity(), wire, peer, settings, self._router, self._router.id
         )
@@ -130,7 +136,7 @@ class Network:
 
 @dataclass(frozen=True)
 class ConnectorSpec:
-    """The settings of a connector; ``profile`` has the certificates for its TLS connection."""
+    """The settings of a connector, a value; ``profile`` has the certificates for TLS."""
 
     name: str
     host: str
@@ -146,7 +152,7 @@ class ConnectorSpec:
 class Connector:
     """Keeps one connection to a broker open: after ``start`` it reconnects until ``stop``.
 
-    ``status`` (CONNECTING, SUCCESS or FAILED) and ``message`` are shown by management.
+    Management shows ``status`` (CONNECTING, SUCCESS or FAILED) and ``message``.
     """
 
     def __init__(self, spec: ConnectorSpec, network: Network) -> None:

@@ -1,8 +1,8 @@
 """Validate the vhosts of the configuration; as in Dispatch, an invalid one prevents the start.
 
-A vhost is the policy of a listener. This router uses only its limit of connections and its
-forbidden capabilities, because permissions come from the auth service (``handshake``). Source: Qpid
-Dispatch, ``policy_local.py``.
+A vhost is the policy of a listener. This router uses only a vhost's limits and its forbidden
+capabilities, because permissions come from the auth service (``handshake``). Source: Qpid Dispatch,
+``policy_local.py``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _TEXTS = {"users", "remoteHosts", "sources", "targets", "sourcePattern", "target
 
 
 class BadPolicy(ValueError):
-    """The policy is not valid; the text is that of Dispatch."""
+    """A vhost is not valid; the text is the one that Dispatch logs."""
 
 
 def check(vhosts: Sequence[Mapping[str, Any]]) -> None:
@@ -34,7 +34,7 @@ def check(vhosts: Sequence[Mapping[str, Any]]) -> None:
 
 
 class _Vhost:
-    """One vhost under validation. ``check`` and its parts raise ``BadPolicy``."""
+    """Validates one vhost: ``check`` raises ``BadPolicy`` at the first problem."""
 
     def __init__(self, name: str, attributes: Mapping[str, Any]) -> None:
         self._where = f"Policy vhost '{name}'"
@@ -84,7 +84,8 @@ class _Vhost:
 def forbidden_capabilities(groups: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
     """Return the capabilities that a vhost's clients may not request for a source or target.
 
-    A capability is forbidden to all of them if any user group of the vhost forbids it.
+    ``groups`` are the user groups of the vhost. A capability that any of them forbids is forbidden
+    to all clients.
     """
     flags = {"qd.waypoint": "allowWaypointLinks", "qd.fallback": "allowFallbackLinks"}
     return frozenset(

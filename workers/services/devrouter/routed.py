@@ -1,9 +1,9 @@
-"""Link routes: join a client's link with a second link on the broker's connection, the twin.
+"""Join a client's link with a second link on the broker's connection, the *twin* (link routes).
 
-Attach, credit, drain, deliveries, outcomes and detach are all passed on. So the broker serves the
-client's link as if the client were connected to it, and durable subscriptions by link name work.
-The twin's name is ``<link>@<container>``, as in Dispatch. It has a session of its own, so that
-names cannot collide.
+The router passes on attach, credit, drain, deliveries, outcomes and detach. So the broker serves
+the client's link as if the client were connected to the broker, and durable subscriptions by link
+name work. The twin's name is ``<link>@<container>``, as in Dispatch. Each twin has a session of its
+own, so that names cannot collide.
 """
 
 from typing import TYPE_CHECKING
@@ -21,10 +21,11 @@ _LOST = Condition("qd:routed-link-lost", "Connectivity to the peer container was
 
 
 class RoutedPair:
-    """The client's link and its twin: one is a ``Producer``, the other a ``Consumer``.
+    """Joins the link ``client`` and its twin: one is a ``Producer``, the other a ``Consumer``.
 
-    This object is the sink of the one and the source of the other. The client's attach is answered
-    after the broker has answered the twin's.
+    Creating the pair attaches the twin on the connection ``broker``. The pair is the sink of the
+    producer and the source of the consumer. The router answers the client's attach after the broker
+    has answered the twin's.
     """
 
     has_path = False  # the producer gives no credit of its own, only that of the consumer
@@ -65,7 +66,7 @@ class RoutedPair:
         return self._producer
 
     def limit_messages(self, largest_bytes: int) -> None:
-        """Refuse larger messages of the client; 0 means no limit."""
+        """Refuse messages of the client larger than ``largest_bytes``; 0 means no limit."""
         if self._producer is self._client:
             self._producer.largest_bytes = largest_bytes
 
@@ -76,7 +77,7 @@ class RoutedPair:
         """Do nothing: ``on_gone`` ends the other link."""
 
     def ready(self, consumer: Consumer) -> None:
-        """Pass credit on from the consumer to the producer, and a drain if it is the client's."""
+        """Pass the consumer's credit on to the producer, and a drain if the client requests it."""
         producer = self._producer
         # Pass on only the increase: credit that the producer already gave is still valid.
         more = consumer.credit - producer.credit
@@ -119,7 +120,7 @@ class RoutedPair:
         connection.touch()
 
     def _broker_gone(self, closed: bool) -> None:
-        """End the client's link as the broker ended the twin; close it if the broker is lost."""
+        """End the client's link as the broker ended the twin; close it if the broker is gone."""
         client, connection = self._client.proton, self._client.connection
         if connection.links.pop(client, None) is None or connection.is_gone:
             return

@@ -1,4 +1,4 @@
-"""The router's core: its connections, its address table, and the decision about each attach.
+"""Hold the router's connections and address table, and decide about each attach.
 
 ``engine`` calls it with the events of connections, ``network`` with new connections, ``management``
 to change entities and to send answers. Everything runs in the event loop's thread.
@@ -42,10 +42,10 @@ _NO_BROWSE = Condition(
 
 
 class Router:
-    """One incarnation of the router; ``boot`` identifies it.
+    """The core of one incarnation of the router, which ``boot`` identifies.
 
     * ``addresses``: the address table, by key (``configured.Configured.key``).
-    * ``connections``: by identity.
+    * ``connections``: those of authenticated peers, by identity.
     * ``approved``, ``denied``: how many connections of each vhost were ever admitted or refused.
     * ``agent``: the sink of messages to ``$management``.
     """
@@ -93,7 +93,7 @@ class Router:
                 connection.wire.abort()
 
     def register(self, connection: Connection) -> None:
-        """Add the connection of an authenticated peer; open it if this router made it."""
+        """Add the connection of an authenticated peer; send the open if this router connected."""
         self.connections[connection.identity] = connection
         if connection.settings.direction == "out":
             self._open(connection)
@@ -102,7 +102,7 @@ class Router:
         """Handle the open frame of a peer.
 
         On a connection that this router made, attach the autoLinks. Otherwise answer, and close the
-        connection if its vhost has reached its limit.
+        connection if its vhost or its user has reached the limit of connections.
         """
         if connection.settings.direction == "out":
             for link in self.configured.auto_links_of(connection.settings.name):
@@ -147,7 +147,7 @@ class Router:
         connection.touch()
 
     def lost(self, connection: Connection) -> None:
-        """Remove a connection whose socket has closed, and end its links."""
+        """Remove a connection whose socket has closed, end its links, and deactivate autoLinks."""
         self.connections.pop(connection.identity, None)
         self._dirty.discard(connection)
         for link in list(connection.links.values()):
@@ -158,9 +158,9 @@ class Router:
     # Links
 
     def attached(self, connection: Connection, proton: Link) -> None:
-        """Handle the attach of a peer: refuse it, or connect the link to its link route or address.
+        """Handle the attach of a peer: refuse it, or connect the link to a link route or address.
 
-        The check of permission comes first, then link routes, then addresses.
+        Limits and permission are checked first. Link routes take precedence over addresses.
         """
         proton.snd_settle_mode = proton.remote_snd_settle_mode
         proton.rcv_settle_mode = proton.remote_rcv_settle_mode
@@ -190,9 +190,9 @@ class Router:
             self._attach_producer(connection, attach, name)
 
     def detached(self, link: RouterLink, *, closed: bool) -> None:
-        """End a link: the peer has detached or closed it, or its session or connection has ended.
+        """End a link that the peer has ended, or whose session or connection has ended.
 
-        ``closed``: by a close, not by a detach.
+        ``closed``: the peer has closed the link, not only detached it.
         """
         link.end()
         if link.on_gone is not None:
@@ -265,7 +265,7 @@ class Router:
         return (self.address(key), key) if key else (None, "")
 
     def consume(self, connection: Connection, proton: Link, key: str) -> Consumer:
-        """Make an open link a consumer of the address ``key``; create the address if needed."""
+        """Make an open link a consumer of the address ``key``; create the row if it is missing."""
         address = self.address(key)
         consumer = Consumer(connection, proton, address)
         consumer.address_key = key
@@ -283,7 +283,7 @@ class Router:
         return producer
 
     def activate(self, auto_link: AutoLink, connection: Connection) -> None:
-        """Attach an autoLink on the broker's connection; it joins its address once accepted."""
+        """Attach an autoLink on ``connection``; it joins its address once the broker accepts it."""
         proton = auto_link.attach(connection)
         address = self.address(auto_link.key)
         # A link that the broker refuses must not take messages or give credit.
@@ -298,7 +298,7 @@ class Router:
     def add_auto_link(self, auto_link: AutoLink) -> None:
         """Add an autoLink, and attach it if there is a connection to its broker.
 
-        It keeps the row of its address in any case, until ``remove_auto_link``.
+        Attached or not, it keeps the row of its address until ``remove_auto_link``.
         """
         self.configured.auto_links[auto_link.name] = auto_link
         self.address(auto_link.key).holds += 1
@@ -306,7 +306,7 @@ class Router:
         self._retry(auto_link)
 
     def remove_auto_link(self, auto_link: AutoLink) -> None:
-        """Remove an autoLink and end its link."""
+        """Remove an autoLink, end its link, and remove its address if nothing else uses it."""
         del self.configured.auto_links[auto_link.name]
         link = auto_link.link
         auto_link.link = None
@@ -342,14 +342,14 @@ class Router:
     def send_to(self, name: str, message: Message) -> None:
         """Send a settled message to the temporary address ``name``, as an answer of management.
 
-        It is lost if the receiver is gone or has given no credit.
+        The message is lost if the receiver is gone or has given no credit.
         """
         address = self.addresses.get(f"T{matching.without_host(name)}")
         if address is not None and address.consumers and address.consumers[0].credit > 0:
             address.consumers[0].send_settled(message.encode())
 
     def find_known(self, name: str) -> Address | None:
-        """Return the row of the address table for messages to ``name``; None if it has none now.
+        """Return the row of the address table for messages to ``name``; None if there is none now.
 
         For anonymous senders: unlike ``address``, it creates no row.
         """
@@ -372,7 +372,7 @@ class Router:
         return self.configured.key(name, phase)
 
     def _make_temporary_queue(self) -> str:
-        """Create the address of a dynamic target, which ends with its last link; return its name.
+        """Create an address for a dynamic target, which lasts until its last link; return its name.
 
         Qpid JMS requests such an address for the replies to its messages (``auth.state``).
         """
@@ -381,7 +381,7 @@ class Router:
         return name
 
     def _dynamic_key(self, proton: Link) -> str:
-        """Name the node of a dynamic source, and return its key: T and the name."""
+        """Set a new temporary name as the source of ``proton``; return its key, T and the name."""
         name = f"_topo/0/{self.id}/temp.{secrets.token_urlsafe(12)}"
         proton.source.dynamic = True
         proton.source.address = f"amqp:/{name}"

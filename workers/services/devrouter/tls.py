@@ -1,4 +1,4 @@
-"""TLS contexts of sslProfile entities; new connections use replaced files without a restart."""
+"""Make the TLS contexts of sslProfile entities; new connections use replaced files at once."""
 
 import ssl
 from dataclasses import dataclass
@@ -9,7 +9,10 @@ from workers.services.tls_objects import CleanObject
 
 @dataclass
 class Profile:
-    """One sslProfile: paths of a certificate, its key and the trusted authorities (PEM)."""
+    """One sslProfile: paths of a certificate, its key and the trusted authorities (PEM files).
+
+    It makes TLS contexts from the files, and notices when the certificate or key is replaced.
+    """
 
     name: str
     cert_file: str
@@ -18,16 +21,26 @@ class Profile:
     _stamp: tuple[int, ...] = ()
 
     def server(self, *, needs_client: bool) -> ssl.SSLContext:
-        """Return a context for a listener; call ``reload`` with it when the files change.
+        """Return a new context for a listener; call ``reload`` with it when the files change.
 
-        ``needs_client``: only clients with a certificate of a trusted authority may connect.
+        ``needs_client``: only clients with a certificate of an authority in ``ca_file`` may
+        connect.
+
+        Raises:
+            OSError, ssl.SSLError: a file cannot be loaded.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.verify_mode = ssl.CERT_REQUIRED if needs_client else ssl.CERT_NONE
         return self._prepared(context, trusts=needs_client)
 
     def client(self, *, verifies_name: bool) -> ssl.SSLContext:
-        """Return a context for one outgoing connection, from the files as they are now."""
+        """Return a new context for one outgoing connection, from the files as they are now.
+
+        ``verifies_name``: the peer's certificate must have the name of the host.
+
+        Raises:
+            OSError, ssl.SSLError: a file cannot be loaded.
+        """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = verifies_name
         return self._prepared(context, trusts=True)
@@ -55,9 +68,10 @@ class Profile:
     def reload(self, context: ssl.SSLContext) -> None:
         """Make a listener's context present the current certificate to new connections.
 
-        Loading it into the same context is not enough: a context holds one certificate for each
-        type of key, and one of another type would not replace the old one. So a callback gives each
-        new connection a new context. Source: OpenSSL, SSL_CTX_use_certificate.
+        Loading a certificate into the same context is not enough: a context holds one certificate
+        for each type of key, and one of another type would not replace the old one. So a callback
+        in ``context`` gives each new connection a new context. Source: OpenSSL,
+        SSL_CTX_use_certificate.
 
         Raises:
             OSError, ssl.SSLError: the files cannot be loaded; the old certificate stays in use.

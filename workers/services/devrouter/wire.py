@@ -1,4 +1,4 @@
-"""The socket of one connection. The handshake reads from it; then the engine gets its bytes."""
+"""Wrap the socket of one connection: the handshake reads it, then the engine gets its bytes."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 class Consumer(Protocol):
     """What gets the bytes after the handshake: ``engine.Connection``.
 
-    ``lost``: the socket has closed. ``writable``: it takes output again.
+    ``Wire`` calls ``lost`` when the socket has closed, and ``writable`` when it takes output again.
     """
 
     def receive(self, received: bytes) -> None: ...
@@ -17,7 +17,7 @@ class Consumer(Protocol):
 
 
 class Wire(asyncio.Protocol):
-    """One TCP or TLS connection; ``made`` is called when it is established.
+    """The asyncio protocol of one TCP or TLS connection; ``made`` is called when it is established.
 
     ``is_paused``: the peer does not read fast enough, so nothing more should be written.
     """
@@ -69,7 +69,7 @@ class Wire(asyncio.Protocol):
         return taken
 
     def hand_over(self, consumer: Consumer) -> None:
-        """Pass all further bytes to ``consumer``, the buffered ones first."""
+        """Pass all bytes not read yet, and the end of the socket, to ``consumer``."""
         self._consumer = consumer
         if self._buffer:
             buffered = bytes(self._buffer)

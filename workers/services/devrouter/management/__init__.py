@@ -1,1 +1,1 @@
-"""The router's management address ``$management``, as in Dispatch, with its quirks (``agent``)."""
+"""Serve the router's management address ``$management``, with Dispatch's quirks (``agent``)."""

@@ -1,6 +1,6 @@
-"""The agent behind ``$management``: it answers request messages.
+"""Carry out the management requests that arrive at ``$management``, and answer them.
 
-It copies quirks of Dispatch that a driver must handle on the real router:
+The agent copies quirks of Dispatch that a driver must handle on the real router:
 
 * answers are settled;
 * an UPDATE of ``router.config.*`` is never answered;
@@ -34,14 +34,14 @@ PREFIX = "org.apache.qpid.dispatch."
 
 @dataclass(frozen=True)
 class Answer:
-    """The status code (as in HTTP), its text, and the body of one answer."""
+    """One answer of management, a value: the status code (as in HTTP), its text, and the body."""
 
     status: int
     description: str = "OK"
     body: Any = field(default_factory=dict)
 
     def message(self, request: Message) -> Message:
-        """Return the message that answers ``request``."""
+        """Return this answer as an AMQP message to the reply address of ``request``."""
         # AMQP management (OASIS draft): the correlation id of the request, or else its message id.
         correlation = request.correlation_id if request.correlation_id is not None else request.id
         return Message(

@@ -1,4 +1,4 @@
-"""The columns of each entity type and the AMQP types of their numbers, as in Dispatch.
+"""List the columns of each entity type, and give numbers the AMQP types of Dispatch.
 
 proton sends a Python int as AMQP ``long``, but Dispatch answers ``int``, ``uint`` or ``ulong``.
 This router must answer the same types, because a driver may compare values with their types.
@@ -62,12 +62,15 @@ _COLUMNS: Mapping[str, set[str]] = {
 
 
 def known(kind: str) -> set[str]:
-    """Return the columns of an entity type; empty for an unknown one."""
+    """Return the columns that a QUERY of the entity type ``kind`` may name; empty if unknown.
+
+    ``kind`` is without ``org.apache.qpid.dispatch.``.
+    """
     return _COLUMNS[kind] | _OF_ALL if kind in _COLUMNS else set()
 
 
 def typed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row with its numbers in the AMQP types of Dispatch."""
+    """Return a copy of ``row`` with its numbers in the AMQP types of Dispatch."""
     return {
         # A bool is an int in Python, but not in AMQP.
         name: value

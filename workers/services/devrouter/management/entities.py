@@ -35,7 +35,7 @@ _CONNECTOR_ATTRIBUTES = {
 
 
 class Rejected(Exception):
-    """The request is refused; the answer has this status and text."""
+    """A request is refused; its answer has the status ``status`` (as in HTTP) and this text."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -43,7 +43,7 @@ class Rejected(Exception):
 
 
 class _Given:
-    """The attributes of a new entity, from a request or the file, read as Dispatch reads them."""
+    """Reads the attributes of a new entity as Dispatch does, from a request or from the file."""
 
     def __init__(self, attributes: Attributes) -> None:
         self._attributes = attributes
@@ -52,7 +52,7 @@ class _Given:
         return str(self._attributes.get(name) or "")
 
     def one_of_two(self, first: str, second: str) -> tuple[str, str]:
-        """Return both attributes, of which exactly one must be given; the other one is empty.
+        """Return the attributes ``first`` and ``second``, of which one must be empty or missing.
 
         Raises:
             Rejected: both or none are given.
@@ -69,12 +69,12 @@ class _Given:
         return str(direction)
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        """Return the attribute if it is one of ``choices``, otherwise the first of them."""
+        """Return the attribute ``name`` if it is one of ``choices``, otherwise the first choice."""
         value = self._attributes.get(name)
         return str(value) if value in choices else choices[0]
 
     def flag(self, name: str) -> bool:
-        """Return whether the attribute is the boolean true; the text "true" does not count."""
+        """Return whether the attribute ``name`` is the boolean true; the text "true" is not."""
         return self._attributes.get(name) is True
 
     def number(self, name: str, default: int) -> int:
@@ -83,7 +83,11 @@ class _Given:
 
 
 class Entities:
-    """Creates and deletes entities, and keeps the connectors."""
+    """Creates and deletes entities of the running ``router``; holds its connectors by name.
+
+    ``kind`` is always a type without ``org.apache.qpid.dispatch.``. ``profiles`` are the TLS
+    profiles that a connector may name.
+    """
 
     def __init__(self, router: Router, network: Network, profiles: Mapping[str, Profile]) -> None:
         self.connectors: dict[str, Connector] = {}
@@ -99,7 +103,7 @@ class Entities:
         }
 
     def load(self, configuration: Configuration) -> None:
-        """Create the entities of the configuration file.
+        """Create the entities in ``configuration.live``.
 
         As in Dispatch, a core entity that cannot be created is skipped and logged.
 
@@ -120,7 +124,9 @@ class Entities:
                 )
 
     def create(self, kind: str, name: str, attributes: Attributes) -> str:
-        """Create an entity and return its name; an empty ``name`` gets a generated one.
+        """Create an entity and return its name; generate a name if ``name`` is empty.
+
+        A new autoLink attaches at once if its broker is connected; a connector starts to connect.
 
         Raises:
             Rejected: the type cannot be created, the name is taken, or an attribute is wrong.
@@ -135,7 +141,12 @@ class Entities:
         return unique
 
     def delete(self, kind: str, name: str) -> None:
-        """Delete an existing entity. Raises ``Rejected`` for a type that cannot be deleted."""
+        """Delete an entity, which must exist, and end its link or connection.
+
+        Raises:
+            Rejected: an entity of this type cannot be deleted.
+            KeyError: there is no such entity.
+        """
         configured = self._router.configured
         match kind:
             case "router.config.address":

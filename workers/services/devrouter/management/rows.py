@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 
 class Rows:
-    """Builds the rows of one router as it is now; one method for each entity type."""
+    """Builds the rows of one router as it is now; ``BUILDERS`` maps entity types to its methods."""
 
     def __init__(self, router: Router, entities: Entities) -> None:
         self._router = router
@@ -46,7 +46,7 @@ class Rows:
         }
 
     def node(self) -> Iterable[Row]:
-        """Yield the router itself as the only node; as in Dispatch, none in mode "standalone"."""
+        """Yield the router itself as the only node; none in mode "standalone", as in Dispatch."""
         if self._router.mode == "standalone":
             return
         yield {
