@@ -164,6 +164,7 @@ class State:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._written: Picture | None = None  # what the copy on disk holds
         self.picture: Picture | None = None
 
     def restore(self) -> None:
@@ -174,6 +175,7 @@ class State:
         try:
             stored = json.loads(secrets.decrypt(self._file.read_text()))
             self.picture = {space: SpaceUsers.of_stored(users) for space, users in stored.items()}
+            self._written = self.picture
         except FileNotFoundError:
             return
         except (Unavailable, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -184,17 +186,19 @@ class State:
             )
 
     def replace(self, picture: Picture) -> None:
-        """Use ``picture`` from now on; write its copy to disk if it differs from the current one.
+        """Use ``picture`` from now on; write its copy to disk if the copy differs.
 
-        If the file cannot be written, logins go on with the new picture, and the copy stays old
-        until the next picture that differs.
+        If the file cannot be written, logins go on with the new picture, and the next call tries
+        to write it again. Otherwise a restart without the database would let users in whose access
+        was revoked.
         """
-        if picture == self.picture:
-            return  # most reads find no change; this saves the encryption and the write
         self.picture = picture
+        if picture == self._written:
+            return  # most reads find no change; this saves the encryption and the write
         try:
             text = json.dumps({space: asdict(users) for space, users in picture.items()})
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_atomically(self._file, secrets.encrypt(text), mode=0o600)
+            self._written = picture
         except OSError as error:
             logger.error("the stored users cannot be written", error=str(error))

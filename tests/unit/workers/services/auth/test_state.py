@@ -150,3 +150,17 @@ def test_a_copy_that_cannot_be_written_does_not_stop_logins(tmp_path: Path) -> N
     state.replace(PICTURE)
 
     assert state.picture == PICTURE
+
+
+def test_a_copy_that_could_not_be_written_is_written_later(tmp_path: Path) -> None:
+    file = tmp_path / "auth" / "users.sealed"
+    (tmp_path / "auth").write_text("not a folder")
+    state = State(file)
+    state.replace(PICTURE)
+    (tmp_path / "auth").unlink()
+
+    state.replace(PICTURE)  # nothing changed since
+
+    restarted = State(file)
+    restarted.restore()
+    assert restarted.picture == PICTURE
