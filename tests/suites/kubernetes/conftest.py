@@ -21,7 +21,7 @@ from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images, Pods
 
-# It takes three minutes of a processor, so it is in `make test-all` only: `make test-spark` runs it.
+# It takes three minutes of a processor, so `make test-spark` runs it and `make test` does not.
 collect_ignore = [] if os.environ.get("WAYPOST_TEST_SPARK_PODS") else ["test_spark.py"]
 
 BUDGET = ResourceBudget(brokers=2, broker_memory_mb=128, routers=0)
