@@ -13,6 +13,10 @@ from plans.usage import reading
 from tenants.models import Tenant
 
 _NOTE = "A preview: the period is still running and later samples will be added."
+_NOTE_OPEN = (
+    " The previous invoice of this month is not a draft yet. Until then, included amounts and price "
+    "tiers start from zero here, and the final invoice may differ."
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     """Return the tenant's running period, priced with the usage known so far. Writes nothing.
 
     Corrections of earlier usage are not included. While the previous invoice of the month is
-    closing or held, the period is priced as if nothing was used or charged before it.
+    closing or held, the period is priced as if nothing was used or charged before it, and the
+    document's note on quality says so.
 
     Raises:
         NoSubscription: the tenant has no plan in any part of the period.
@@ -51,6 +56,7 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     before = corrections.month_after(corrections.previous_invoice(tenant.id, period, found.month))
     found = replace(found, so_far=before or found.so_far)
     rated = rated_period.rate(found, rated_period.from_copy(tenant.id))
-    quality = {"flagged": False, "text": _NOTE, "crash_gaps": [], "covered_holes": 0, "late": []}
+    note = _NOTE if before is not None else _NOTE + _NOTE_OPEN
+    quality = {"flagged": False, "text": note, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
     return Preview(period, as_of, made, credit.credit_minor(tenant.id, made["currency"]))

@@ -189,6 +189,20 @@ def _uncut_net(owner: Tenant) -> int:
     return net
 
 
+def test_a_preview_says_that_the_invoice_before_it_is_open(
+    owner: Tenant, shop: AddressSpace
+) -> None:
+    instant = STARTS_AT + 9 * DAY
+    invoice = _closed(owner, STARTS_AT, STARTS_AT + 7 * DAY)
+    after_a_draft = previewing.preview(owner, instant).document["quality"]["text"]
+    Invoice.objects.filter(pk=invoice.pk).update(state=Invoice.State.HELD)
+
+    after_a_held_one = previewing.preview(owner, instant).document["quality"]["text"]
+
+    assert "start from zero here" not in after_a_draft
+    assert "start from zero here" in after_a_held_one
+
+
 def test_closing_now_twice_costs_what_the_month_costs(owner: Tenant, shop: AddressSpace) -> None:
     shop.addresses.all().delete()
     edges = [STARTS_AT, STARTS_AT + 7 * DAY, STARTS_AT + 20.7 * DAY, ENDS_AT]
