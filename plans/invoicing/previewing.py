@@ -14,8 +14,8 @@ from tenants.models import Tenant
 
 _NOTE = "A preview: the period is still running and later samples will be added."
 _NOTE_OPEN = (
-    " The previous invoice of this month is not a draft yet. Until then, included amounts and price "
-    "tiers start from zero here, and the final invoice may differ."
+    " The previous invoice of this month is not a draft yet. Until then, included amounts and "
+    "price tiers start from zero here, and the final invoice may differ."
 )
 
 
