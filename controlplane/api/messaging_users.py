@@ -78,7 +78,7 @@ class MessagingUsersView(TenantView):
         parameters=schema.PAGE,
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """Return the messaging users of the space that are not deleted, ordered by name."""
+        """Return a page of the space's messaging users by name, also of those being revoked."""
         rows = queries.list_users(queries.get_space(self.tenant, space))
         page = pagination.page(request, rows, "name")
         return Response(pagination.body(page, MessagingUserSerializer))

@@ -69,7 +69,8 @@ def run_pipeline(now: datetime) -> None:
 def _fields(error: WaypostError) -> dict[str, str]:
     """Return the fields of a log event about ``error``.
 
-    ``said`` is the original text of the object store, if the error comes from one.
+    ``said`` is the text of the error that caused this one, for example of the object store or the
+    file system. It is absent if there is no such error.
     """
     said = roots.store_message(error)
     return {

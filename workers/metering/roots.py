@@ -155,9 +155,10 @@ def translated_errors() -> Iterator[None]:
 
 
 def store_message(error: Exception) -> str:
-    """Return the object store's own text behind an error of ``translated_errors``; else empty.
+    """Return the text of the error that caused ``error``; empty if there is none.
 
-    It has at most 500 characters and does not contain the configured keys.
+    For an error of ``translated_errors`` it is the text of the object store. The text has at most
+    500 characters and does not contain the configured keys.
     """
     return without_keys(str(error.__cause__ or ""))[:500]
 

@@ -249,7 +249,7 @@ class _NextPass:
     def _until_files(self) -> float:
         """Return the seconds until the start-up files may be written again.
 
-        Infinite after a whole pass, which has written them.
+        Infinite unless this pass was partial, because any other pass has written them.
         """
         if not self.rows.partial:
             return math.inf

@@ -1,6 +1,6 @@
 """The port ``Infra`` on a Kubernetes cluster: one namespace for each address space.
 
-The desired state is in PostgreSQL, so there are no watches and no custom resources. Callers open a
+The desired state is in PostgreSQL, so Waypost defines no custom resources. Callers open a
 session (``session``), which lists the live objects and applies those that differ. Nothing waits for
 readiness: ``observed`` computes it from the live objects. ``workers.infra.base`` documents the
 methods.

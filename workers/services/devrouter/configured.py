@@ -132,7 +132,9 @@ class AutoLink:
     def follow(self, link: "RouterLink", on_active: Callable[[], None]) -> None:
         """Set ``state`` by the events of ``link`` from now on.
 
-        ``on_active`` is called once the broker has accepted ``link``.
+        The state is active, and ``on_active`` is called, when the broker accepts ``link``. The
+        state is failed, and ``retry`` is called later, when the broker refuses or ends ``link``.
+        For a lost connection call ``deactivate``.
         """
         self.link = link
         self._on_active = on_active
