@@ -18,8 +18,8 @@ from controlplane.api.views import TenantView, accepted
 from controlplane.core.models import Operation
 from tenants import queries
 from tenants.actions import message_requests
-from tenants.models import Address, AddressSpace
-from tenants.permissions import Permission
+from tenants.models import Address, AddressSpace, MessageRequestKind
+from tenants.permissions import OF_MESSAGES, Permission
 
 
 class AddressedSerializer(StrictSerializer):
@@ -135,7 +135,7 @@ class MessagesView(TenantView):
 class BrowseView(MessagesView):
     """A page of stored messages."""
 
-    needs = {"POST": Permission.READ_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.BROWSE]}
     serializer = BrowseSerializer
 
     @schema.describe(
@@ -157,7 +157,7 @@ class BrowseView(MessagesView):
 class SendView(MessagesView):
     """A test message."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.SEND]}
     serializer = SendSerializer
 
     @schema.describe(
@@ -179,7 +179,7 @@ class SendView(MessagesView):
 class PurgeView(MessagesView):
     """All messages of an address."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.PURGE]}
     serializer = AddressedSerializer
 
     @schema.describe(
@@ -201,7 +201,7 @@ class PurgeView(MessagesView):
 class DeleteView(MessagesView):
     """Selected messages of an address."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.DELETE]}
     serializer = SelectedSerializer
 
     @schema.describe(
@@ -223,7 +223,7 @@ class DeleteView(MessagesView):
 class MoveView(MessagesView):
     """Messages that move to another queue."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.MOVE]}
     serializer = MoveSerializer
 
     @schema.describe(
@@ -246,7 +246,7 @@ class MoveView(MessagesView):
 class ResendView(MessagesView):
     """Dead letters that return to where they came from."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.RESEND]}
     serializer = ResendSerializer
 
     @schema.describe(
