@@ -31,7 +31,8 @@ class Operation(Timestamped):
     or a verification is 1.
 
     ``steps`` is a list of {name, state, message}. Each reconcile pass replaces it, and so does each
-    step of a close.
+    step of a close. ``restarts`` has the names of the instances that restart for the change; null
+    if the action does not say.
     """
 
     class State(models.TextChoices):
@@ -49,6 +50,7 @@ class Operation(Timestamped):
     target_generation = models.BigIntegerField()
     state = models.CharField(max_length=12, choices=State.choices, default=State.RUNNING)
     steps = models.JSONField(default=list)
+    restarts = models.JSONField(null=True)
     error_code = models.CharField(max_length=80, blank=True)
     error_message = models.TextField(blank=True)
     finished_at = models.DateTimeField(null=True)

@@ -1,6 +1,7 @@
 """Create and delete address spaces; withdraw and restore the right to send in them."""
 
 import re
+from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.models import F
@@ -244,16 +245,18 @@ def _check_free(tenant: Tenant, name: str) -> None:
         raise SpaceExists(f"There is a space named {name!r} already. {hint}")
 
 
-def begin(space: AddressSpace, kind: str) -> Operation:
+def begin(space: AddressSpace, kind: str, *, restarts: Sequence[str] | None = None) -> Operation:
     """Start an operation for the space's present generation, and enqueue a reconcile pass.
 
-    The operation succeeds when the workers have applied that generation.
+    The operation succeeds when the workers have applied that generation. ``restarts``: as
+    ``operations.begin`` takes it.
     """
     operation = operations.begin(
         tenant_id=space.tenant_id,
         kind=kind,
         subject=(SUBJECT, space.pk, space.name),
         generation=space.generation,
+        restarts=restarts,
     )
     enqueue_reconcile(space)
     return operation

@@ -77,7 +77,9 @@ class Operated:
         product = readers.product(self.ports.infra, self.ports.identities_dir, timezone.now)
         sampled = sampling.sample_all(product)
         assert all(one.is_applied and not one.silent for one in sampled), sampled
-        found = [sources.state_of(row) for row in MeteredSource.objects.filter(space_id=self.space.pk)]
+        found = [
+            sources.state_of(row) for row in MeteredSource.objects.filter(space_id=self.space.pk)
+        ]
         return sum(s.used_in for s in found), sum(s.used_out for s in found)
 
     def reject(self, *bodies: str) -> None:
