@@ -31,7 +31,7 @@ from workers.infra.base import Infra, InfraError
 from workers.instances import LocatedInstance, Locator
 from workers.messaging import encoded_message, management
 from workers.messaging.brokers import stored_messages
-from workers.messaging.brokers.stored_messages import MessageChanges, StoredQueue
+from workers.messaging.brokers.stored_messages import MessageChanges, Position, StoredQueue
 from workers.messaging.management import Refused, Unreachable
 
 logger = structlog.get_logger(__name__)
@@ -42,7 +42,8 @@ LISTED = timedelta(days=30)  # how long a space's activity lists a change
 PATIENCE = timedelta(minutes=10)  # a request without progress for this time fails
 _PAGE = 50
 _BATCH = 200
-_BROWSE_SECONDS = 5
+_BROWSE_SECONDS = 15
+_FARTHEST = 2**31 - 1  # the broker's integers
 _LEASE_SECONDS = 15
 _SAMPLE_LEASE_SECONDS = 60
 # A sampling cycle waits for two seconds and looks ten times a second (``metering.sampling``). So a
@@ -129,21 +130,22 @@ class MessageWorker:
         return sorted(brokers, key=lambda broker: broker.id)
 
     def _browse(self, request: MessageRequest, brokers: Sequence[LocatedInstance]) -> None:
-        """Store the page after the position; a position is ``<broker>:<messages to skip>``."""
-        name, _, skip = str(request.arguments["after"]).partition(":")
+        """Store the page after the position ``<broker>:<messages passed>:<id of the last>``."""
+        name, *numbers = str(request.arguments["after"]).split(":")
         names = [broker.id.name for broker in brokers]
         at = names.index(name) if name in names else 0
-        skipped = int(skip) if skip.isascii() and skip.isdigit() else 0
+        # Positions of an older version have no id.
+        passed, last = [int(n) if n.isascii() and n.isdigit() else 0 for n in (*numbers, "", "")][:2]
         listed = stored_messages.list_messages(
             brokers[at].target,
             request.address.address,
-            skip=skipped,
+            Position(min(passed, _FARTHEST), last),
             count=_PAGE,
-            timeout_seconds=_BROWSE_SECONDS,
+            seconds=_BROWSE_SECONDS,
         )
         after = ""
-        if len(listed.messages) == _PAGE:
-            after = f"{names[at]}:{skipped + _PAGE}"
+        if listed.next is not None:
+            after = f"{names[at]}:{listed.next.passed}:{listed.next.last}"
         elif at + 1 < len(names):
             after = f"{names[at + 1]}:0"
         shown = [

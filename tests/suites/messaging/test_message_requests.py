@@ -88,6 +88,9 @@ def test_dead_letters_return_once_although_the_worker_is_killed(
 ) -> None:
     bodies = [f"m{n}" for n in range(MANY)]
     operated.reject(*bodies)
+    first, after = operated.browse("dead")
+    second, _ = operated.browse("dead", after)
+    assert [body for _, body in (*first, *second)] == bodies[:100]
     worker = WorkerProcess(state_dir, tmp_path / "worker.log")
 
     interrupted_resend.run(operated, worker, MANY)
