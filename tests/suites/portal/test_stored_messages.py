@@ -146,6 +146,23 @@ def test_whoever_may_only_send_or_only_read_sees_no_more(
     assert client.post(f"{url}/send", {"body": "x"}).status_code == 302
 
 
+def test_a_page_that_was_not_reached_says_so_and_is_browsed_again(world: World, as_: As) -> None:
+    address = rows.address(rows.space(world.tenant, "main"))
+    client = as_(world.owner)
+    url = f"/t/acme-shipping/spaces/main/addresses/{address.pk}/messages"
+    page = client.post(url, {"after": "broker-0:90000:12"})["Location"]
+    row = MessageRequest.objects.get()
+    row.finished_at = timezone.now()
+    row.save()
+    reason = "This page begins after 90000 messages, and the broker has passed 70000 of them."
+    operations.fail("message_request", row.pk, code="messages.failed", message=reason)
+
+    text = client.get(page).content.decode()
+
+    assert reason in text
+    assert 'name="after" value="broker-0:90000:12"><button class="button">Browse this' in text
+
+
 def _give_billing(monkeypatch: pytest.MonkeyPatch, *given: Permission) -> None:
     """Give the role of billing these permissions, and ``view``, instead of its own."""
     role = frozenset({Permission.VIEW, *given})
