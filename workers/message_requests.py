@@ -134,8 +134,7 @@ class MessageWorker:
         name, *numbers = str(request.arguments["after"]).split(":")
         names = [broker.id.name for broker in brokers]
         at = names.index(name) if name in names else 0
-        # Positions of an older version have no id.
-        passed, last = [int(n) if n.isascii() and n.isdigit() else 0 for n in (*numbers, "", "")][:2]
+        passed, last = map(_number, [*numbers, "", ""][:2])  # an older version has no id
         listed = stored_messages.list_messages(
             brokers[at].target,
             request.address.address,
@@ -318,6 +317,10 @@ class _Change:
         if queue is None:
             raise Unreachable(f"{self._broker.id.name} does not hold the address yet")
         return queue
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def list_due() -> list[str]:

@@ -96,8 +96,8 @@ def follow(
         is_done = operation["state"] == "Succeeded"
         state = (done or "done") if is_done else "accepted"
         output.show_text(f"{title}: {state} ({operation['id']})")
-        # A server of an older version does not say it.
-        if operation.get("restarts") is not None:
-            output.show_text(restarts.sentence(operation["restarts"]))
+        # A server of an older version does not say what restarts.
+        if told := restarts.sentence(operation.get("restarts")):
+            output.show_text(told)
         for name, value in (once or {}).items():
             output.show_text(f"{name} (shown once): {value}")

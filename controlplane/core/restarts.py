@@ -9,8 +9,14 @@ from collections.abc import Sequence
 NONE: Sequence[str] = ()
 
 
-def sentence(names: Sequence[str]) -> str:
-    """Return the sentence for the names of the instances; none of them means that none restarts."""
+def sentence(names: Sequence[str] | None) -> str:
+    """Return the sentence for the names of the instances.
+
+    An empty list means that nothing restarts. None means that it is not known: the sentence is
+    empty then.
+    """
+    if names is None:
+        return ""
     if not names:
         return "Nothing restarts."
     if len(names) == 1:

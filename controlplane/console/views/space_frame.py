@@ -72,7 +72,7 @@ def shown(operation: Operation) -> ShownOperation:
         formats.operation_title(operation.kind, operation.subject_name),
         operation.state,
         operation.steps,
-        "" if operation.restarts is None else restarts.sentence(operation.restarts),
+        restarts.sentence(operation.restarts),
         operation.error_code,
         operation.error_message,
         operation.created_at,

@@ -134,7 +134,8 @@ def test_every_kind_of_body_is_shown_with_a_bound(broker: PublicBroker) -> None:
 
 def walked(target: ManagementTarget, queue: str, count: int) -> list[list[str]]:
     """Return the bodies of all pages, in order."""
-    pages, after = [], Position()
+    pages: list[list[str]] = []
+    after: Position | None = Position()
     while after is not None:
         listed = stored_messages.list_messages(target, queue, after, count=count, seconds=5)
         pages.append([str(message.body) for message in listed.messages])

@@ -1,6 +1,7 @@
-"""What a change of plan or of settings says it restarts is what restarts, for each value of both."""
+"""What a change of plan or of settings names as restarting does restart, and nothing else."""
 
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -103,7 +104,7 @@ def test_no_setting_of_an_address_restarts_anything(world: World, kind: str) -> 
         **texts,
     }
     assert set(given) <= {setting.name for setting in SETTINGS}
-    usable = {
+    usable: dict[str, Any] = {
         name: value for name, value in given.items() if kind == "brokered" or name != "when_full"
     }
 
@@ -114,6 +115,7 @@ def test_no_setting_of_an_address_restarts_anything(world: World, kind: str) -> 
 
 
 def test_the_sentence_names_each_instance() -> None:
+    assert sentence(None) == ""
     assert sentence([]) == "Nothing restarts."
     assert sentence(["broker-0"]).startswith("broker-0 restarts. ")
     three = sentence(["broker-0", "router-0", "router-1"])

@@ -57,7 +57,9 @@ def main() -> None:
 
 def _walk(target: ManagementTarget) -> None:
     """Read all pages, one after the other, as somebody does who looks for a message."""
-    began, after, ids = time.monotonic(), Position(), set()
+    began = time.monotonic()
+    after: Position | None = Position()
+    ids: set[int] = set()
     pages: list[float] = []
     while after is not None:
         at = time.monotonic()

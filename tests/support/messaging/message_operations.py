@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from django.utils import timezone
+from proton import Delivery
 
 from controlplane.core import secrets
 from controlplane.core.address_types import AddressSettings
@@ -14,18 +15,20 @@ from controlplane.core.instance_names import Kind
 from controlplane.core.models import Operation
 from tenants.actions import message_requests
 from tenants.models import Address, AddressSpace, MessageRequest
-from tests.support.messaging import amqp, worker_process
+from tests.support.messaging import amqp, routing_rig, worker_process
 from tests.support.reconcile import patience, rows
 from workers.instances import Locator
 from workers.message_requests import MessageWorker
 from workers.messaging import management
-from workers.messaging.brokers.stored_messages import MessageChanges, StoredQueue
+from workers.messaging.brokers import stored_messages
+from workers.messaging.brokers.stored_messages import MessageChanges, Position, StoredQueue
 from workers.messaging.observed import ManagementTarget
 from workers.metering import readers, sampling, sources
 from workers.models import MeteredSource
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
 
+_AT_ONCE = 100  # messages that a client sends before it looks at their outcomes
 ALICE = Actor("user:alice@example.com")
 
 
@@ -85,8 +88,15 @@ class Operated:
     def reject(self, *bodies: str) -> None:
         """Send messages to ``orders`` as alice and reject them all: they become dead letters."""
         with amqp.connected(self.space, self.folder, "alice", rows.PASSWORD) as alice:
-            amqp.send(alice, "orders", *bodies)
-            receiver = alice.create_receiver("orders", credit=100)
+            sender = alice.create_sender("orders")
+            for at in range(0, len(bodies), _AT_ONCE):
+                sent = [
+                    routing_rig.hand_over(sender, amqp.message(body))
+                    for body in bodies[at : at + _AT_ONCE]
+                ]
+                assert {routing_rig.outcome(sender, one) for one in sent} == {Delivery.ACCEPTED}
+            sender.close()
+            receiver = alice.create_receiver("orders", credit=_AT_ONCE)
             for _ in bodies:
                 receiver.receive(timeout=10)
                 receiver.reject()
@@ -114,6 +124,16 @@ class Operated:
         page, after = self.browse(name)
         assert after == ""
         return [body for _, body in page]
+
+    def walk(self, name: str) -> list[str]:
+        """Return the bodies of all messages of an address, from the broker's management."""
+        found: list[str] = []
+        after: Position | None = Position()
+        while after is not None:
+            page = stored_messages.list_messages(self.broker, name, after, count=1_000, seconds=60)
+            found += [str(message.body) for message in page.messages]
+            after = page.next
+        return found
 
     def stored(self, name: str) -> StoredQueue:
         """Return what the broker says of the queue."""
