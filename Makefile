@@ -65,7 +65,7 @@ bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (abo
 bench-live:  ## Measure live readings, their history and the sampler into docs/performance.md (about 15 min)
 	@$(IN_ENV) python -m tests.support.live.bench
 
-bench-messages:  ## Measure operations on 100,000 stored messages (about 3 min)
+bench-messages:  ## Measure operations on 100,000 stored messages (about 10 min)
 	@$(IN_ENV) python -m tests.support.messaging.bench_messages
 
 bench-routers:  ## Measure standard spaces and their routers into docs/performance.md (about 6 min)

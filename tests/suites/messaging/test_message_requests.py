@@ -91,6 +91,7 @@ def test_dead_letters_return_once_although_the_worker_is_killed(
     first, after = operated.browse("dead")
     second, _ = operated.browse("dead", after)
     assert [body for _, body in (*first, *second)] == bodies[:100]
+    assert operated.browse("dead", "broker-0:50")[0] == second  # as an older version wrote it
     worker = WorkerProcess(state_dir, tmp_path / "worker.log")
 
     interrupted_resend.run(operated, worker, MANY)

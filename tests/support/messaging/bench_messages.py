@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import django
@@ -37,9 +38,9 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         public_broker.running(Path(folder), (dead, orders), ()) as broker,
-        management.connected(broker.rigged.target, purpose="bench", timeout_seconds=300) as client,
     ):
-        _fill(client)
+        with _connected(broker.rigged.target) as client:
+            _fill(client)
         began = time.monotonic()
         listed = stored_messages.list_messages(broker.rigged.target, "dead", count=_PAGE, seconds=5)
         _say(f"first page of {len(listed.messages)}", began)
@@ -48,11 +49,20 @@ def main() -> None:
         far = Position(_MESSAGES - _PAGE)
         stored_messages.list_messages(broker.rigged.target, "dead", far, count=_PAGE, seconds=60)
         _say("last page without the pages before it", began)
-        began = time.monotonic()
-        changes, done = MessageChanges(client), 0
-        while page := changes.find("dead", newest=0, skip=0, count=_BATCH).messages:
-            done += changes.resend("dead", [message.id for message in page])
-        _say(f"{done} messages resent", began)
+        # Another connection: the broker closes one that says nothing while the pages are read.
+        with _connected(broker.rigged.target) as client:
+            _resend(MessageChanges(client))
+
+
+def _connected(target: ManagementTarget) -> AbstractContextManager[ManagementClient]:
+    return management.connected(target, purpose="bench", timeout_seconds=300)
+
+
+def _resend(changes: MessageChanges) -> None:
+    began, done = time.monotonic(), 0
+    while page := changes.find("dead", newest=0, skip=0, count=_BATCH).messages:
+        done += changes.resend("dead", [message.id for message in page])
+    _say(f"{done} messages resent", began)
 
 
 def _walk(target: ManagementTarget) -> None:
