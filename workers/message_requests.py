@@ -31,7 +31,12 @@ from workers.infra.base import Infra, InfraError
 from workers.instances import LocatedInstance, Locator
 from workers.messaging import encoded_message, management
 from workers.messaging.brokers import stored_messages
-from workers.messaging.brokers.stored_messages import MessageChanges, Position, StoredQueue
+from workers.messaging.brokers.stored_messages import (
+    MessageChanges,
+    Position,
+    StoredQueue,
+    TooDeep,
+)
 from workers.messaging.management import Refused, Unreachable
 
 logger = structlog.get_logger(__name__)
@@ -94,6 +99,8 @@ class MessageWorker:
                 logger.warning("messages cannot be reached", request=request_id, reason=str(error))
             except Refused as error:
                 self._end(request, f"The broker refused this: {error}")
+            except TooDeep as error:
+                self._end(request, error.message, code=error.code)
             except WaypostError as error:
                 self._end(request, error.message)
             except Exception:
@@ -169,14 +176,16 @@ class MessageWorker:
             MessageChanges(client).send(request.address.address, encoded)
         request.done = 1
 
-    def _end(self, request: MessageRequest, problem: str = "") -> None:
+    def _end(
+        self, request: MessageRequest, problem: str = "", *, code: str = "messages.failed"
+    ) -> None:
         if request.kind != _Kind.BROWSE:
             request.sealed = ""
         with transaction.atomic():
             request.finished_at = self.clock()
             request.save(update_fields=["finished_at", "sealed", "done", "progress", "updated_at"])
             if problem:
-                operations.fail(SUBJECT, request.pk, code="messages.failed", message=problem[:1000])
+                operations.fail(SUBJECT, request.pk, code=code, message=problem[:1000])
             else:
                 _report(request, "done")
                 operations.succeed(SUBJECT, request.pk, up_to_generation=1)
