@@ -17,8 +17,8 @@ from tests.support.waiting import eventually
 def run(operated: Operated, worker: WorkerProcess, count: int, *, seconds: float = 120) -> None:
     """Resend the ``count`` dead letters of ``dead``; check progress, audit and usage.
 
-    The worker process dies in the middle of a batch, and another one goes on. That one has
-    ``seconds`` to end. The caller compares the messages.
+    The worker process dies in the middle of a batch, after a third of the messages, and another one
+    goes on. Each has ``seconds``. The caller compares the messages.
     """
     before = operated.used()
     dead = operated.addresses["dead"]
@@ -29,9 +29,9 @@ def run(operated: Operated, worker: WorkerProcess, count: int, *, seconds: float
     def is_in_a_batch() -> bool:
         """Whether the broker has moved messages that nobody has written down yet."""
         noted = MessageRequest.objects.get(pk=resend.subject_id).done
-        return 0 < noted < operated.removed("dead") < count
+        return count // 3 < noted < operated.removed("dead") < count
 
-    worker.kill_when(resend.subject_id, is_in_a_batch)
+    worker.kill_when(resend.subject_id, is_in_a_batch, seconds=seconds)
     eventually(lambda: operated.removed("dead") == operated.removed("dead"), "the broker rests")
     halfway = MessageRequest.objects.get(pk=resend.subject_id)
     assert halfway.done < operated.removed("dead") < count == halfway.total

@@ -47,7 +47,9 @@ class WorkerProcess:
         with self.running(request_id) as process:
             assert process.wait(seconds) == 0, self._log.read_text()
 
-    def kill_when(self, request_id: str, is_in_the_middle: Callable[[], bool]) -> None:
+    def kill_when(
+        self, request_id: str, is_in_the_middle: Callable[[], bool], *, seconds: float
+    ) -> None:
         """Start a process and kill it (SIGKILL) at a moment when ``is_in_the_middle`` holds.
 
         The process is stopped for each look, so that what was seen still holds when it dies.
@@ -62,7 +64,7 @@ class WorkerProcess:
                 process.send_signal(signal.SIGCONT)
                 return False
 
-            eventually(is_caught, "the worker is in the middle", seconds=120)
+            eventually(is_caught, "the worker is in the middle", seconds=seconds)
             process.kill()
             assert process.wait(30) == -signal.SIGKILL
 
