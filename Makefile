@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all router test-kubernetes test-upgrade test-s3 test-spark images cover lint format types arch bench \
+.PHONY: help setup demo check test test-all router test-kubernetes test-large test-upgrade test-s3 test-spark images cover lint format types arch bench \
 	bench-kubernetes bench-live bench-messages bench-routers run clean lock openapi
 
 IN_ENV := . .ci/env &&
@@ -29,7 +29,7 @@ demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds
 check: lint types arch  ## Style, types, architecture and unit tests (under 4 min; needs `make setup` once)
 	@$(IN_ENV) pytest tests/unit tests/repo -n 2 --dist loadfile -q
 
-test-all: test images test-s3 test-spark  ## Everything that runs by itself: the tests, the images, a lakehouse in S3, Spark in pods
+test-all: test images test-s3 test-spark test-large  ## Everything that runs by itself: the tests, the images, S3, Spark in pods, many messages
 
 test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses, without)
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
@@ -65,7 +65,7 @@ bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (abo
 bench-live:  ## Measure live readings, their history and the sampler into docs/performance.md (about 15 min)
 	@$(IN_ENV) python -m tests.support.live.bench
 
-bench-messages:  ## Measure operations on 100,000 stored messages (about 3 min)
+bench-messages:  ## Measure operations on 100,000 stored messages (about 10 min)
 	@$(IN_ENV) python -m tests.support.messaging.bench_messages
 
 bench-routers:  ## Measure standard spaces and their routers into docs/performance.md (about 6 min)
@@ -94,6 +94,9 @@ test-s3: setup  ## Run the tests of a lakehouse in an object store, Spark too (f
 	@.venv/bin/python -m controlplane.embedded.artifacts s3
 	@.venv/bin/python -m tests.support.object_store.servers
 	@$(IN_ENV) WAYPOST_TEST_S3=1 pytest tests/suites/object_store $(ARGS)
+
+test-large: setup  ## Resend 100,000 stored messages while the worker is killed (about 15 min)
+	@$(IN_ENV) WAYPOST_TEST_LARGE=1 pytest tests/suites/messaging/test_many_messages.py $(ARGS)
 
 router:  ## Install a real router that was built: FROM=<folder it was installed into>
 	@$(IN_ENV) python -m controlplane.embedded.routers "$(FROM)"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from controlplane.core.errors import Denied
-from tenants.models import Role
+from tenants.models import MessageRequestKind, Role
 
 
 class Permission(StrEnum):
@@ -16,7 +16,11 @@ class Permission(StrEnum):
     VIEW = "view"  # spaces, addresses, users, usage, operations
     MANAGE_MESSAGING = "manage_messaging"  # create, change, delete spaces, addresses, users
     READ_MESSAGES = "read_messages"  # bodies and properties of stored messages
-    CHANGE_MESSAGES = "change_messages"  # send, delete, move and resend stored messages
+    SEND_MESSAGES = "send_messages"  # test messages
+    PURGE_MESSAGES = "purge_messages"  # delete all messages of an address
+    DELETE_MESSAGES = "delete_messages"  # selected ones
+    MOVE_MESSAGES = "move_messages"  # to another queue of the space
+    RESEND_MESSAGES = "resend_messages"  # dead letters, to where they came from
     VIEW_BILLING = "view_billing"  # invoices, prices, spend
     MANAGE_BILLING = "manage_billing"  # billing details, plan
     VIEW_AUDIT = "view_audit"
@@ -26,10 +30,19 @@ class Permission(StrEnum):
 
 
 _P = Permission
+# What each operation on messages needs.
+OF_MESSAGES: Mapping[str, Permission] = {
+    MessageRequestKind.BROWSE: _P.READ_MESSAGES,
+    MessageRequestKind.SEND: _P.SEND_MESSAGES,
+    MessageRequestKind.PURGE: _P.PURGE_MESSAGES,
+    MessageRequestKind.DELETE: _P.DELETE_MESSAGES,
+    MessageRequestKind.MOVE: _P.MOVE_MESSAGES,
+    MessageRequestKind.RESEND: _P.RESEND_MESSAGES,
+}
 ROLES: Mapping[str, frozenset[Permission]] = {
     Role.OWNER: frozenset(Permission),
     Role.ADMIN: frozenset(Permission) - {_P.MANAGE_TENANT},
-    Role.DEVELOPER: frozenset({_P.VIEW, _P.MANAGE_MESSAGING, _P.READ_MESSAGES, _P.CHANGE_MESSAGES}),
+    Role.DEVELOPER: frozenset({_P.VIEW, _P.MANAGE_MESSAGING, *OF_MESSAGES.values()}),
     Role.BILLING: frozenset({_P.VIEW, _P.VIEW_BILLING, _P.MANAGE_BILLING}),
     Role.VIEWER: frozenset({_P.VIEW}),
 }

@@ -33,7 +33,12 @@ from workers.infra.base import Infra, InfraError
 from workers.instances import LocatedInstance, Locator
 from workers.messaging import encoded_message, management
 from workers.messaging.brokers import stored_messages
-from workers.messaging.brokers.stored_messages import MessageChanges, StoredQueue
+from workers.messaging.brokers.stored_messages import (
+    MessageChanges,
+    Position,
+    StoredQueue,
+    TooDeep,
+)
 from workers.messaging.management import Refused, Unreachable
 
 logger = structlog.get_logger(__name__)
@@ -44,7 +49,8 @@ LISTED = timedelta(days=30)  # how long a space's activity lists an ended reques
 PATIENCE = timedelta(minutes=10)  # a request without progress for this time fails
 _PAGE = 50
 _BATCH = 200
-_BROWSE_SECONDS = 5
+_BROWSE_SECONDS = 15
+_FARTHEST = 2**31 - 1  # the broker's integers
 _LEASE_SECONDS = 15
 _SAMPLE_LEASE_SECONDS = 60
 # A sampling cycle waits two seconds for its lease and tries ten times a second
@@ -96,6 +102,8 @@ class MessageWorker:
                 logger.warning("messages cannot be reached", request=request_id, reason=str(error))
             except Refused as error:
                 self._end(request, f"The broker refused this: {error}")
+            except TooDeep as error:
+                self._end(request, error.message, code=error.code)
             except WaypostError as error:
                 self._end(request, error.message)
             except Exception:
@@ -137,24 +145,24 @@ class MessageWorker:
     def _browse(self, request: MessageRequest, brokers: Sequence[LocatedInstance]) -> None:
         """Put one page of messages, and the position of the next page, into ``request.sealed``.
 
-        A position is ``<broker>:<messages to skip>``. The argument ``after`` is that of this page;
-        if it is empty, the page is the first. The next position is empty after the last page. The
-        caller saves the row.
+        A position is ``<broker>:<messages passed>:<id of the last>``. The argument ``after`` is
+        that of this page; if it is empty, the page is the first. The next position is empty after
+        the last page. The caller saves the row.
         """
-        name, _, skip = str(request.arguments["after"]).partition(":")
+        name, *numbers = str(request.arguments["after"]).split(":")
         names = [broker.id.name for broker in brokers]
         at = names.index(name) if name in names else 0
-        skipped = int(skip) if skip.isascii() and skip.isdigit() else 0
+        passed, last = map(_number, [*numbers, "", ""][:2])  # an older version has no id
         listed = stored_messages.list_messages(
             brokers[at].target,
             request.address.address,
-            skip=skipped,
+            Position(min(passed, _FARTHEST), last),
             count=_PAGE,
-            timeout_seconds=_BROWSE_SECONDS,
+            seconds=_BROWSE_SECONDS,
         )
         after = ""
-        if len(listed.messages) == _PAGE:
-            after = f"{names[at]}:{skipped + _PAGE}"
+        if listed.next is not None:
+            after = f"{names[at]}:{listed.next.passed}:{listed.next.last}"
         elif at + 1 < len(names):
             after = f"{names[at + 1]}:0"
         shown = [
@@ -179,14 +187,16 @@ class MessageWorker:
             MessageChanges(client).send(request.address.address, encoded)
         request.done = 1
 
-    def _end(self, request: MessageRequest, problem: str = "") -> None:
+    def _end(
+        self, request: MessageRequest, problem: str = "", *, code: str = "messages.failed"
+    ) -> None:
         if request.kind != _Kind.BROWSE:
             request.sealed = ""
         with transaction.atomic():
             request.finished_at = self.clock()
             request.save(update_fields=["finished_at", "sealed", "done", "progress", "updated_at"])
             if problem:
-                operations.fail(SUBJECT, request.pk, code="messages.failed", message=problem[:1000])
+                operations.fail(SUBJECT, request.pk, code=code, message=problem[:1000])
             else:
                 _report(request, "done")
                 operations.succeed(SUBJECT, request.pk, up_to_generation=1)
@@ -338,6 +348,10 @@ class _Change:
         if queue is None:
             raise Unreachable(f"{self._broker.id.name} does not hold the address yet")
         return queue
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def list_due() -> list[str]:

@@ -19,8 +19,8 @@ from controlplane.api.views import TenantView, accepted
 from controlplane.core.models import Operation
 from tenants import queries
 from tenants.actions import message_requests
-from tenants.models import Address, AddressSpace
-from tenants.permissions import Permission
+from tenants.models import Address, AddressSpace, MessageRequestKind
+from tenants.permissions import OF_MESSAGES, Permission
 
 
 class AddressedSerializer(StrictSerializer):
@@ -145,7 +145,7 @@ class MessagesView(TenantView):
 class BrowseView(MessagesView):
     """Begins to read a page of stored messages (POST)."""
 
-    needs = {"POST": Permission.READ_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.BROWSE]}
     serializer = BrowseSerializer
 
     @schema.describe(
@@ -170,7 +170,7 @@ class BrowseView(MessagesView):
 class SendView(MessagesView):
     """Begins to send a test message (POST)."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.SEND]}
     serializer = SendSerializer
 
     @schema.describe(
@@ -192,7 +192,7 @@ class SendView(MessagesView):
 class PurgeView(MessagesView):
     """Begins to delete all messages of an address (POST)."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.PURGE]}
     serializer = AddressedSerializer
 
     @schema.describe(
@@ -214,7 +214,7 @@ class PurgeView(MessagesView):
 class DeleteView(MessagesView):
     """Begins to delete selected messages of an address (POST)."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.DELETE]}
     serializer = SelectedSerializer
 
     @schema.describe(
@@ -236,7 +236,7 @@ class DeleteView(MessagesView):
 class MoveView(MessagesView):
     """Begins to move messages to another queue (POST)."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.MOVE]}
     serializer = MoveSerializer
 
     @schema.describe(
@@ -259,7 +259,7 @@ class MoveView(MessagesView):
 class ResendView(MessagesView):
     """Begins to send dead letters back to where they came from (POST)."""
 
-    needs = {"POST": Permission.CHANGE_MESSAGES}
+    needs = {"POST": OF_MESSAGES[MessageRequestKind.RESEND]}
     serializer = ResendSerializer
 
     @schema.describe(

@@ -98,6 +98,12 @@ class OperationSerializer(serializers.Serializer[Any]):
     target_generation = serializers.IntegerField()
     state = serializers.ChoiceField(Operation.State.choices)
     steps = StepSerializer(many=True)
+    restarts = serializers.ListField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="Names of the instances that restart for this change, one of each kind at a "
+        "time; empty: nothing restarts; null: not known for this kind of operation.",
+    )
     error_code = serializers.CharField(allow_blank=True)
     error_message = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()

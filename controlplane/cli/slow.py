@@ -9,6 +9,7 @@ from typing import Any, get_args
 from controlplane.cli import login_store, output
 from controlplane.cli.options import NoWait, Tenant
 from controlplane.cli.output import Format, Output
+from controlplane.core import restarts
 from controlplane.rest_client import Api, Json
 
 
@@ -95,5 +96,8 @@ def follow(
         is_done = operation["state"] == "Succeeded"
         state = (done or "done") if is_done else "accepted"
         output.show_text(f"{title}: {state} ({operation['id']})")
+        # A server of an older version does not say what restarts.
+        if told := restarts.sentence(operation.get("restarts")):
+            output.show_text(told)
         for name, value in (once or {}).items():
             output.show_text(f"{name} (shown once): {value}")

@@ -94,9 +94,9 @@ def _confirm_plan(name: str, plan: str, tenant: str | None) -> None:
         offered = ", ".join(prices) or "none"
         raise Missing(f"No space plan {plan} is offered; there are: {offered}.")
     output.confirm(
-        f"Move space {name} from {present} to {plan}? Its brokers and routers restart one at a "
-        f"time, and it costs {prices[plan]} an hour from now on, in the currency of your tenant's "
-        "plan."
+        f"Move space {name} from {present} to {plan}? Brokers and routers that the plan changes "
+        f"restart one at a time, and it costs {prices[plan]} an hour from now on, in the currency "
+        "of your tenant's plan."
     )
 
 

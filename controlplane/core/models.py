@@ -31,7 +31,8 @@ class Operation(Timestamped):
     have no generations: the target is 1, and the worker that does the work ends the operation.
 
     ``steps`` is a list of {name, state, message}, which the worker replaces as its work goes on:
-    each reconcile pass, each step of a close.
+    each reconcile pass, each step of a close. ``restarts`` has the names of the instances that
+    restart for the change; null if the action does not say.
     """
 
     class State(models.TextChoices):
@@ -50,6 +51,7 @@ class Operation(Timestamped):
     target_generation = models.BigIntegerField()
     state = models.CharField(max_length=12, choices=State.choices, default=State.RUNNING)
     steps = models.JSONField(default=list)
+    restarts = models.JSONField(null=True)
     error_code = models.CharField(max_length=80, blank=True)
     error_message = models.TextField(blank=True)
     finished_at = models.DateTimeField(null=True)

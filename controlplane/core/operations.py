@@ -5,19 +5,27 @@ subject (a space, an address, ...) may have several running operations. ``fail``
 change all of them, ``succeed`` those that have reached their target.
 """
 
+from collections.abc import Sequence
+
 from django.utils import timezone
 
 from controlplane.core.models import Operation
 
 
 def begin(
-    *, tenant_id: str, kind: str, subject: tuple[str, str, str], generation: int
+    *,
+    tenant_id: str,
+    kind: str,
+    subject: tuple[str, str, str],
+    generation: int,
+    restarts: Sequence[str] | None = None,
 ) -> Operation:
     """Create and return a running operation on ``subject``, a triple of type, id and name.
 
     ``kind`` is a slug such as ``address.create``. ``generation`` is the target: ``succeed`` ends
     the operation when the workers have applied this generation of the subject. For a subject
-    without generations it is 1.
+    without generations it is 1. ``restarts``: the names of the instances that restart for the
+    change; None if the action does not know.
     """
     subject_type, subject_id, subject_name = subject
     return Operation.objects.create(
@@ -27,6 +35,7 @@ def begin(
         subject_id=subject_id,
         subject_name=subject_name,
         target_generation=generation,
+        restarts=None if restarts is None else list(restarts),
     )
 
 

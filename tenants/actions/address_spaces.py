@@ -1,6 +1,7 @@
 """Create and delete address spaces; withdraw and restore the right to send in them."""
 
 import re
+from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.models import F
@@ -254,17 +255,18 @@ def _check_free(tenant: Tenant, name: str) -> None:
         raise SpaceExists(f"There is a space named {name!r} already. {hint}")
 
 
-def begin(space: AddressSpace, kind: str) -> Operation:
+def begin(space: AddressSpace, kind: str, *, restarts: Sequence[str] | None = None) -> Operation:
     """Begin an operation ``kind`` on the space, and make the space due for a reconcile pass.
 
     Returns the operation. It succeeds when the workers have applied the present generation of
-    ``space``. Call it in the transaction of the change.
+    ``space``. Call it in the transaction of the change. ``restarts``: as ``operations.begin``.
     """
     operation = operations.begin(
         tenant_id=space.tenant_id,
         kind=kind,
         subject=(SUBJECT, space.pk, space.name),
         generation=space.generation,
+        restarts=restarts,
     )
     enqueue_reconcile(space)
     return operation

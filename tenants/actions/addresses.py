@@ -6,12 +6,12 @@ of the space plan. Every action locks the space's row, so that what it checks st
 commit. ``create`` locks the tenant's row first.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.core import audit, operations
+from controlplane.core import audit, operations, restarts
 from controlplane.core.address_types import SETTING, AddressSettings
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
@@ -120,7 +120,7 @@ def update(
         row.generation += 1
         row.save(update_fields=[*changes, "generation", "updated_at"])
         _place_targets(row, targets)
-        operation = _begin(row, f"{SUBJECT}.update")
+        operation = _begin(row, f"{SUBJECT}.update", restarts=restarts.NONE)
         after = row.settings.columns()
         audit.record(by, f"{SUBJECT}.update", subject(row), before=before, after=after)
     return row, operation
@@ -267,12 +267,13 @@ def _brokers(space: AddressSpace, ordinals: set[int]) -> dict[int, Broker]:
     return {**found, **{broker.ordinal: broker for broker in made}}
 
 
-def _begin(address: Address, kind: str) -> Operation:
+def _begin(address: Address, kind: str, *, restarts: Sequence[str] | None = None) -> Operation:
     operation = operations.begin(
         tenant_id=address.space.tenant_id,
         kind=kind,
         subject=(SUBJECT, address.pk, address.address),
         generation=address.generation,
+        restarts=restarts,
     )
     address_spaces.enqueue_reconcile(address.space)
     return operation

@@ -1,5 +1,6 @@
 """Move a space to another plan, which sets its size, its limits and its hourly price."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -11,8 +12,9 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
 from controlplane.core.models import Operation
 from plans.catalog import publishing
+from plans.catalog.definitions import SpacePlanDefinition
 from plans.models import SpacePlan
-from tenants import admission, space_types
+from tenants import admission, plan_restarts, space_types
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace, FormerSpacePlan
 
@@ -39,7 +41,7 @@ def change(
     ``space_plan`` is the key of the plan. Placed addresses stay on their brokers. The workers
     restart brokers and routers one at a time in their new size (``workers.reconcile.rolling``). A
     space that has this version already is not changed. In both cases, returns an operation, which
-    ends after a reconcile pass.
+    ends after a reconcile pass and names the instances that restart.
 
     Raises:
         Missing: no such plan. SpaceTerminating: the space is being deleted. GenerationChanged:
@@ -57,11 +59,17 @@ def change(
         space_types.check(locked.type)
         address_spaces.check_allowed(tenant, plan)
         # The same plan version needs no capacity check and no row of a former plan.
+        restarting = restarts(locked, publishing.space_plan_definition(plan))
         if locked.space_plan_id != plan.pk:
             check_storage(locked, plan)
             check_capacity(locked, plan)
             _move(locked, plan, by)
-        return address_spaces.begin(locked, _KIND)
+        return address_spaces.begin(locked, _KIND, restarts=restarting)
+
+
+def restarts(space: AddressSpace, plan: SpacePlanDefinition) -> Sequence[str]:
+    """Return the names of the instances that restart when the space moves to ``plan``."""
+    return plan_restarts.find(space, publishing.space_plan_definition(space.space_plan), plan)
 
 
 def _move(space: AddressSpace, plan: SpacePlan, by: Actor) -> None:

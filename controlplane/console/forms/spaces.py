@@ -45,7 +45,9 @@ class SpacePlanForm(ConsoleForm):
     """
 
     space_plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
-    agreed = forms.BooleanField(label="Restart them, and charge the chosen plan from now on")
+    agreed = forms.BooleanField(
+        label="Restart what it says, and charge the chosen plan from now on"
+    )
 
     def __init__(
         self, *args: Any, space_plans: Sequence[SpacePlanDefinition], current: str, **kwargs: Any

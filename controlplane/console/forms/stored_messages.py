@@ -2,8 +2,8 @@
 
 import json
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from django import forms
 
@@ -53,14 +53,15 @@ class SendForm(ConsoleForm):
 class ChangeForm(ConsoleForm):
     """Asks what to do with stored messages: resend, move or delete the selected ones, or all.
 
+    ``verbs`` are those of ``VERBS`` that the member may use; fields of other verbs are left out.
     ``targets`` are the names of the queues that messages may move to. ``selected`` are the ids of
     the selected messages. Only the confirmation page sends ``confirmed``; without it the view asks
     before it changes anything.
     """
 
-    verb = forms.ChoiceField(
-        label="Do", choices=[("resend", "Resend"), ("move", "Move"), ("delete", "Delete")]
-    )
+    VERBS: ClassVar[Mapping[str, str]] = {"resend": "Resend", "move": "Move", "delete": "Delete"}
+
+    verb = forms.ChoiceField(label="Do")
     to = forms.ChoiceField(label="Move to", required=False)
     rate = forms.IntegerField(
         label="Resend at most",
@@ -75,13 +76,24 @@ class ChangeForm(ConsoleForm):
     confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def __init__(
-        self, *args: Any, targets: Sequence[str], selected: Sequence[str] = (), **kwargs: Any
+        self,
+        *args: Any,
+        verbs: Sequence[str],
+        targets: Sequence[str],
+        selected: Sequence[str] = (),
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.selected = selected
+        self.selected, self.verbs = selected, verbs
+        offered = [(verb, self.VERBS[verb]) for verb in verbs]
+        self.fields["verb"] = forms.ChoiceField(label="Do", choices=offered)
         choices = [("", "Choose a queue"), *((name, name) for name in targets)]
         self.fields["to"] = forms.ChoiceField(label="Move to", required=False, choices=choices)
         self.order_fields(["verb", "to", "rate", "everything"])
+        fields_of = {"to": {"move"}, "rate": {"resend"}, "everything": {"move", "resend"}}
+        for name, users in fields_of.items():
+            if users.isdisjoint(verbs):
+                del self.fields[name]
 
     def clean(self) -> dict[str, Any]:
         """Check the values together and return them; add an error to the form for each mistake.
@@ -104,8 +116,9 @@ class ChangeForm(ConsoleForm):
         ``address`` is the name of the address. The form must be valid.
         """
         values, count = self.cleaned_data, len(self.selected)
-        which = "all messages" if values["everything"] else f"{count} message"
-        which += "s" if not values["everything"] and count != 1 else ""
+        everything = values.get("everything", False)
+        which = "all messages" if everything else f"{count} message"
+        which += "s" if not everything and count != 1 else ""
         if values["verb"] == "move":
             return f"Move {which} to {values['to']}?", f"They leave {address}."
         if values["verb"] == "resend":

@@ -10,6 +10,7 @@ from controlplane.console.forms.address_settings import AddressSettingsForm
 from controlplane.console.forms.base import form_status
 from controlplane.console.scope import TenantScope
 from controlplane.console.views import address_frame
+from controlplane.core import restarts
 from plans.catalog import publishing
 from tenants import queries
 from tenants.actions import addresses
@@ -36,14 +37,18 @@ def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
         if form.settings() == row.settings:
             messages.info(scope.request, "Nothing is different, so nothing changes.")
             return redirect(own)
-        if form.attempt(
+        changed = form.attempt(
             addresses.update,
             address=row,
             settings=form.settings(),
             if_generation=form.cleaned_data["generation"],
             by=scope.actor,
-        ):
-            messages.success(scope.request, f"The settings of {row.address} are being changed.")
+        )
+        if changed is not None:
+            told = restarts.sentence(changed[1].restarts)
+            messages.success(
+                scope.request, f"The settings of {row.address} are being changed. {told}"
+            )
             return redirect(own)
     is_editable = scope.may["manage_messaging"] and not row.deletion_requested_at
     context = {
@@ -52,5 +57,6 @@ def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
         "fixed": address_settings.fixed(row),
         "shown": address_settings.shown(row, plan),
         "own": own,
+        "restarts": restarts.sentence(restarts.NONE),
     }
     return scope.render("spaces/address_settings.html", context, form_status(form))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from controlplane.console import formats, space_reads
 from controlplane.console.scope import NavItem, TenantScope
-from controlplane.core import phases
+from controlplane.core import phases, restarts
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
 from controlplane.core.reasons import ENGINE_DOWN
@@ -50,11 +50,16 @@ class NextStep(NamedTuple):
 
 @dataclass(frozen=True)
 class ShownOperation:
-    """An operation as pages show it; ``title`` is a text such as ``Create address orders``."""
+    """An operation as pages show it.
+
+    ``title`` is a text such as ``Create address orders``. ``restarts`` is a sentence, or empty if
+    the operation does not say what restarts.
+    """
 
     title: str
     state: str
     steps: Sequence[Any]
+    restarts: str
     error_code: str
     error_message: str
     created_at: Any
@@ -67,6 +72,7 @@ def shown(operation: Operation) -> ShownOperation:
         formats.operation_title(operation.kind, operation.subject_name),
         operation.state,
         operation.steps,
+        restarts.sentence(operation.restarts),
         operation.error_code,
         operation.error_message,
         operation.created_at,

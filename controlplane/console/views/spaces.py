@@ -10,6 +10,7 @@ from controlplane.console.forms.base import form_status
 from controlplane.console.forms.spaces import DeleteSpaceForm, SpaceForm, SpacePlanForm
 from controlplane.console.scope import TenantScope
 from controlplane.console.views import space_frame
+from controlplane.core import restarts
 from plans.catalog import publishing
 from tenants import live_readings, queries
 from tenants.actions import address_spaces, space_plans
@@ -107,19 +108,24 @@ def plan(scope: TenantScope, space: str) -> HttpResponseBase:
     form = SpacePlanForm(
         scope.request.POST or None, space_plans=offered, current=row.space_plan.key
     )
-    if form.is_valid() and form.attempted(
-        space_plans.change,
-        space=row,
-        space_plan=form.cleaned_data["space_plan"],
-        by=scope.actor,
-    ):
-        messages.success(scope.request, f"{row.name} is changing to its new plan.")
-        return redirect(scope.url("space", row.name))
+    if form.is_valid():
+        operation = form.attempt(
+            space_plans.change,
+            space=row,
+            space_plan=form.cleaned_data["space_plan"],
+            by=scope.actor,
+        )
+        if operation is not None:
+            told = restarts.sentence(operation.restarts)
+            messages.success(scope.request, f"{row.name} is changing to its new plan. {told}")
+            return redirect(scope.url("space", row.name))
     context = {
         "form": form,
         "space": row,
-        "brokers": row.brokers.count(),
-        "routers": publishing.space_plan_definition(row.space_plan).routers,
+        "plans": [
+            (candidate, restarts.sentence(space_plans.restarts(row, candidate)))
+            for candidate in offered
+        ],
         "currency": publishing.seller().currency,
     }
     return scope.render("spaces/plan.html", context, form_status(form))

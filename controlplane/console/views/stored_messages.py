@@ -5,10 +5,11 @@ the browser polls until a worker has answered the request. Each change except se
 on a page of its own.
 """
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponseBase
+from django.http import HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 
 from controlplane.console.access import tenant_page
@@ -19,10 +20,10 @@ from controlplane.console.scope import TenantScope
 from controlplane.console.views import address_frame, space_frame
 from controlplane.core.audit import Actor
 from controlplane.core.models import Operation
-from tenants import queries
+from tenants import permissions, queries
 from tenants.actions import message_requests
-from tenants.models import Address
-from tenants.permissions import Permission
+from tenants.models import Address, MessageRequestKind
+from tenants.permissions import OF_MESSAGES, Permission
 
 
 @tenant_page(Permission.READ_MESSAGES)
@@ -41,7 +42,7 @@ def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     return _render(scope, row)
 
 
-@tenant_page(Permission.CHANGE_MESSAGES)
+@tenant_page(OF_MESSAGES[MessageRequestKind.SEND])
 def send(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     """Request that a worker sends a test message to an address; show errors in the form.
 
@@ -57,16 +58,22 @@ def send(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     return _render(scope, row, send_form=form)
 
 
-@tenant_page(Permission.CHANGE_MESSAGES)
+@tenant_page(Permission.READ_MESSAGES)
 def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     """Ask for confirmation to delete, move or resend messages; request it once confirmed.
 
-    Both steps are a POST of ``ChangeForm``; the confirmation page sends ``confirmed`` too.
+    Both steps are a POST of ``ChangeForm``; the confirmation page sends ``confirmed`` too. Whoever
+    selects messages reads them, so the page needs that permission, and each verb its own.
+
+    Raises:
+        Denied: the role may not do what the form's ``verb`` says.
     """
     row = address_frame.find(scope, space, address)
+    verb = scope.request.POST.get("verb", "")
+    if verb in ChangeForm.VERBS:
+        permissions.require(scope.role, OF_MESSAGES[verb])
     selected = scope.request.POST.getlist("message")
-    targets = message_requests.targets(row)
-    form = ChangeForm(scope.request.POST or None, targets=targets, selected=selected)
+    form = _change_form(scope, row, scope.request.POST, selected)
     if not form.is_valid():
         return _render(scope, row, change_form=form)
     if form.cleaned_data["confirmed"]:
@@ -75,7 +82,6 @@ def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
         return _render(scope, row, change_form=form)
     question, consequence = form.question(row.address)
     context = {
-        "form": ChangeForm(targets=targets),
         "hidden": [
             *((name, value) for name, value in form.cleaned_data.items() if value),
             *(("message", id_) for id_ in selected),
@@ -83,14 +89,14 @@ def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
         ],
         "question": question,
         "consequence": consequence,
-        "verb": dict(ChangeForm.base_fields["verb"].choices)[form.cleaned_data["verb"]],  # type: ignore[attr-defined]
+        "verb": ChangeForm.VERBS[verb],
         "back": _url(scope, row),
         "back_label": f"Messages of {row.address}",
     }
     return scope.render("spaces/messages_confirm.html", context)
 
 
-@tenant_page(Permission.CHANGE_MESSAGES)
+@tenant_page(OF_MESSAGES[MessageRequestKind.PURGE])
 def purge(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     """Ask for confirmation; on POST with the typed name, request that all messages are deleted."""
     row = address_frame.find(scope, space, address)
@@ -108,10 +114,22 @@ def purge(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     return scope.render("confirm.html", context, form_status(form))
 
 
+def _change_form(
+    scope: TenantScope, row: Address, given: QueryDict | None = None, selected: Sequence[str] = ()
+) -> ChangeForm:
+    """Return the form with what the role may do, empty or with the values that were ``given``.
+
+    ``selected`` are ids of messages.
+    """
+    verbs = [verb for verb in ChangeForm.VERBS if scope.may[OF_MESSAGES[verb]]]
+    targets = message_requests.targets(row)
+    return ChangeForm(given or None, verbs=verbs, targets=targets, selected=selected)
+
+
 def _begin(*, address: Address, form: ChangeForm, by: Actor) -> Operation:
     """Request the change that the valid ``form`` describes; return the operation."""
     values = form.cleaned_data
-    selected = None if values["everything"] else form.selected
+    selected = None if values.get("everything") else form.selected
     if values["verb"] == "move":
         to = queries.get_address(address.space, values["to"])
         return message_requests.move(address=address, to=to, messages=selected, by=by)
@@ -134,7 +152,8 @@ def _render(
     The forms that are passed are those that were submitted and refused. ``?page=`` of the scope's
     request selects which messages are shown.
     """
-    wanted = scope.request.GET.get("page", "")
+    # A refused test message comes here too, and its permission shows no stored messages.
+    wanted = scope.request.GET.get("page", "") if scope.may["read_messages"] else ""
     requests = queries.list_message_requests(row.space).filter(address=row)
     browsed = requests.filter(pk=wanted, kind="browse").first() if wanted else None
     running = requests.filter(finished_at__isnull=True).exclude(kind="browse").first()
@@ -149,7 +168,7 @@ def _render(
     context = {
         **address_frame.frame(scope, row, "messages"),
         "can_browse": message_requests.can_browse(row),
-        "can_send": scope.may["change_messages"] and message_requests.can_send(row),
+        "can_send": scope.may["send_messages"] and message_requests.can_send(row),
         "browsed": browsed,
         "is_lost": bool(wanted) and browsed is None,
         "problem": operations[browsed.pk].error_message if browsed else "",
@@ -161,7 +180,7 @@ def _render(
         # ``change``.
         "here": _url(scope, row),
         "send_form": send_form or SendForm(),
-        "change_form": change_form or ChangeForm(targets=message_requests.targets(row)),
+        "change_form": change_form or _change_form(scope, row),
     }
     return scope.render("spaces/messages.html", context, form_status(send_form, change_form))
 

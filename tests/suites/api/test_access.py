@@ -12,7 +12,8 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLResolver, get_resolver
 
-from tenants.models import Address
+from tenants import permissions
+from tenants.models import Address, MessageRequestKind
 from tests.suites.api.conftest import ROLES, Cast, problem
 from tests.support.answers import Answer
 
@@ -178,6 +179,26 @@ def test_route_answers_a_token_by_its_role(furnished: Cast, route: Route) -> Non
     answer = send(furnished.call("token"), route, furnished.path(route.path))
 
     assert answer.status_code == route.status, answer.content
+
+
+@pytest.mark.parametrize("kind", MessageRequestKind.values)
+def test_a_permission_on_messages_opens_its_operation_and_no_other(
+    furnished: Cast, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only = frozenset({permissions.OF_MESSAGES[kind]})
+    monkeypatch.setattr(permissions, "ROLES", {**permissions.ROLES, "viewer": only})
+    routes = {route.path: route for route in ROUTES if "/messages/" in route.path}
+
+    opened = set()
+    for path, route in routes.items():
+        answer = send(furnished.call("viewer"), route, furnished.path(path))
+        if answer.status_code == 403:
+            problem(answer, 403, "denied")
+        else:
+            assert answer.status_code == route.status, (path, answer.content)
+            opened.add(path.removeprefix(f"{SPACE}/messages/"))
+
+    assert opened == ({"browse", "pages/none"} if kind == "browse" else {kind})
 
 
 @pytest.mark.parametrize(("method", "path", "status"), STAFF_ROUTES)

@@ -111,12 +111,13 @@ def test_space_shows_wish_observation_and_endpoints(
 
 
 def test_changed_plan_answers_202_and_is_wished(
-    cast: Cast, owner: APIClient, space: AddressSpace
+    cast: Cast, owner: APIClient, space: AddressSpace, queue: Address
 ) -> None:
     answer = owner.patch(cast.path(MAIN), {"plan": "brokered-medium"})
 
     assert answer.status_code == 202
     assert answer.json()["kind"] == "address_space.change_plan"
+    assert answer.json()["restarts"] == ["broker-0"]
     shown = owner.get(cast.path(MAIN))
     assert (shown.json()["plan"], shown["ETag"]) == ("brokered-medium", '"2"')
     event = AuditEvent.objects.get(action="address_space.change_plan")
@@ -225,6 +226,7 @@ def test_put_creates_then_changes_then_does_nothing(
         202,
         200,
     ]
+    assert (created.json()["restarts"], changed.json()["restarts"]) == (None, [])
     row = Address.objects.get()
     assert (row.settings, row.generation) == (AddressSettings(max_delivery_attempts=3), 2)
     assert same_again["ETag"] == '"2"'

@@ -1,5 +1,6 @@
 """Real ports: a supervisord of its own, real brokers, a state folder."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -27,7 +28,15 @@ from workers.reconcile.ports import Ports
 
 # A mesh takes several real routers; the development router runs alone.
 _OF_A_MESH = ["test_router_mesh.py", "test_meshed_space.py"]
-collect_ignore = [] if routing_rig.REAL_ROUTER else _OF_A_MESH
+# 100,000 messages take a quarter of an hour: `make test-large` runs them.
+WITH_LARGE = bool(os.environ.get("WAYPOST_TEST_LARGE"))
+_LARGE = [] if WITH_LARGE else ["test_many_messages.py"]
+collect_ignore = [*([] if routing_rig.REAL_ROUTER else _OF_A_MESH), *_LARGE]
+
+
+def pytest_report_header() -> str:
+    """Say whether the suite with 100,000 messages runs."""
+    return f"100,000 messages: {'run' if WITH_LARGE else 'not run (make test-large)'}"
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,9 @@ def test_a_change_is_applied_and_what_is_left_empty_stays_the_plans(
     )
 
     assert changed.status_code == 302, changed.content.decode()
+    shown = client.get(url(orders)).content.decode()
+    assert "The settings of" in shown
+    assert "are being changed. Nothing restarts." in shown
     before = orders.settings
     orders.refresh_from_db()
     assert orders.settings.max_delivery_attempts == 3

@@ -31,7 +31,7 @@ def test_the_page_says_what_restarts_and_what_each_plan_costs(
 ) -> None:
     page = as_(world.owner).get(PAGE).content.decode()
 
-    assert "1 broker and 1 router restart one at a time" in page
+    assert "broker-0 and router-0 restart, one broker and one router at a time." in page
     assert "Standard small (now)" in page
     assert "0.06 EUR an hour" in page
     assert "0.18 EUR an hour" in page
@@ -45,7 +45,7 @@ def test_the_page_of_a_brokered_space_speaks_of_its_broker(world: World, as_: As
 
     page = as_(world.owner).get("/t/acme-shipping/spaces/small/plan").content.decode()
 
-    assert "Its broker restarts: clients reconnect" in page
+    assert "broker-0 restarts. Its clients reconnect" in page
     assert "brokered-medium" in page
 
 
@@ -53,6 +53,8 @@ def test_an_owner_and_a_member_move_the_space(world: World, as_: As, space: Addr
     answer = as_(world.owner).post(PAGE, ASKED)
 
     assert answer["Location"] == "/t/acme-shipping/spaces/orders/"
+    shown = as_(world.owner).get(answer["Location"]).content.decode()
+    assert "broker-0 and router-0 restart, one broker and one router at a time." in shown
     assert plan_of(space) == "standard-medium"
     as_(world.member).post(PAGE, {**ASKED, "space_plan": "standard-small"})
     assert plan_of(space) == "standard-small"
@@ -60,6 +62,8 @@ def test_an_owner_and_a_member_move_the_space(world: World, as_: As, space: Addr
     assert [event.actor for event in events] == ["user:olga@acme.example", "user:dev@acme.example"]
     activity = as_(world.owner).get("/t/acme-shipping/spaces/orders/activity").content.decode()
     assert "Change the plan of" in activity
+    # Both operations, in the table and among those that run.
+    assert activity.count("broker-0 and router-0 restart") == 4
 
 
 def test_without_the_word_nothing_moves(world: World, as_: As, space: AddressSpace) -> None:

@@ -5,8 +5,13 @@ import json
 import pytest
 from django.utils import timezone
 
+from controlplane.console.forms.stored_messages import ChangeForm
 from controlplane.core import operations, secrets
-from tenants.models import MessageRequest
+from controlplane.core.audit import SYSTEM
+from tenants import permissions
+from tenants.actions import message_requests
+from tenants.models import Address, MessageRequest
+from tenants.permissions import Permission
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
 from tests.support.portal.rows import World
@@ -94,3 +99,82 @@ def test_others_do_not_see_messages(world: World, as_: As) -> None:
     assert as_(world.billing).get(url).status_code == 403
     assert as_(world.outsider).get(url).status_code == 404
     assert as_(world.billing).post(f"{url}/send", {"body": "x"}).status_code == 403
+
+
+@pytest.mark.parametrize("verb", ["resend", "move", "delete"])
+def test_the_form_offers_only_what_the_role_may_do(
+    world: World, as_: As, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _give_billing(monkeypatch, permissions.OF_MESSAGES["browse"], permissions.OF_MESSAGES[verb])
+    space = rows.space(world.tenant, "main")
+    address = rows.address(space)
+    other = rows.address(space, "other")
+    client = as_(world.billing)
+    url = f"/t/acme-shipping/spaces/main/addresses/{address.pk}/messages"
+    text = client.get(f"{url}?page={_browsed(address)}").content.decode()
+
+    assert {one for one in ChangeForm.VERBS if f'<option value="{one}"' in text} == {verb}
+    assert ('name="to"' in text, 'name="rate"' in text) == (verb == "move", verb == "resend")
+    assert ("/messages/purge" in text, "Send a test message" in text) == (False, False)
+    for asked in ChangeForm.VERBS:
+        values = {"verb": asked, "message": "broker-0:7", "to": other.address, "confirmed": "on"}
+        assert client.post(f"{url}/change", values).status_code == (302 if asked == verb else 403)
+    assert [row.kind for row in MessageRequest.objects.exclude(kind="browse")] == [verb]
+    assert client.get(f"{url}/purge").status_code == 403
+    assert client.post(f"{url}/send", {"body": "x"}).status_code == 403
+
+
+def test_whoever_may_only_send_or_only_read_sees_no_more(
+    world: World, as_: As, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = rows.address(rows.space(world.tenant, "main"))
+    client = as_(world.billing)
+    url = f"/t/acme-shipping/spaces/main/addresses/{address.pk}/messages"
+    page = _browsed(address)
+
+    _give_billing(monkeypatch, permissions.OF_MESSAGES["browse"])
+    text = client.get(f"{url}?page={page}").content.decode()
+    assert "&lt;b&gt;hello" in text
+    assert 'type="checkbox"' not in text
+    assert "Change messages" not in text
+
+    _give_billing(monkeypatch, permissions.OF_MESSAGES["send"])
+    assert client.get(url).status_code == 403
+    refused = client.post(f"{url}/send?page={page}", {"properties": "x"})
+    assert refused.status_code == 400
+    assert "hello" not in refused.content.decode()
+    assert client.post(f"{url}/send", {"body": "x"}).status_code == 302
+
+
+def test_a_page_that_was_not_reached_says_so_and_is_browsed_again(world: World, as_: As) -> None:
+    address = rows.address(rows.space(world.tenant, "main"))
+    client = as_(world.owner)
+    url = f"/t/acme-shipping/spaces/main/addresses/{address.pk}/messages"
+    page = client.post(url, {"after": "broker-0:90000:12"})["Location"]
+    row = MessageRequest.objects.get()
+    row.finished_at = timezone.now()
+    row.save()
+    reason = "This page begins after 90000 messages, and the broker has passed 70000 of them."
+    operations.fail("message_request", row.pk, code="messages.failed", message=reason)
+
+    text = client.get(page).content.decode()
+
+    assert reason in text
+    assert 'name="after" value="broker-0:90000:12"><button class="button">Browse this' in text
+
+
+def _give_billing(monkeypatch: pytest.MonkeyPatch, *given: Permission) -> None:
+    """Give the role of billing these permissions, and ``view``, instead of its own."""
+    role = frozenset({Permission.VIEW, *given})
+    monkeypatch.setattr(permissions, "ROLES", {**permissions.ROLES, "billing": role})
+
+
+def _browsed(address: Address) -> str:
+    """Return the id of a request that has read ``SHOWN``."""
+    operation = message_requests.browse(address=address, by=SYSTEM)
+    row = MessageRequest.objects.get(pk=operation.subject_id)
+    row.sealed = secrets.encrypt(json.dumps({"messages": [SHOWN], "next": ""}))
+    row.finished_at = timezone.now()
+    row.save()
+    operations.succeed("message_request", row.pk, up_to_generation=1)
+    return row.pk

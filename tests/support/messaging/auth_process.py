@@ -1,14 +1,12 @@
 """The auth service as a process of its own, on the tests' database."""
 
-import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from django.db import connection as database
-
 from controlplane.embedded import ports
+from tests.support import product_process
 from tests.support.waiting import eventually
 
 
@@ -17,16 +15,9 @@ class AuthProcess:
 
     def __init__(self, port: int, folder: Path, control_ca_dir: Path) -> None:
         self._port, self._folder = port, folder
-        settings = database.settings_dict
-        self._environment = {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "controlplane.settings",
-            "WAYPOST_DEBUG": "true",  # the tests' keys are those of the source
-            "WAYPOST_DATABASE_URL": f"postgresql://{settings['USER']}:{settings['PASSWORD']}"
-            f"@{settings['HOST']}:{settings['PORT']}/{settings['NAME']}",
-            "WAYPOST_CONTROL_CA_DIR": str(control_ca_dir),
-            "WAYPOST_STATE_DIR": str(folder),
-        }
+        self._environment = product_process.environment(
+            folder, WAYPOST_CONTROL_CA_DIR=str(control_ca_dir)
+        )
         self._process: subprocess.Popen[bytes] | None = None
         self._said_before = 0  # by earlier processes
 

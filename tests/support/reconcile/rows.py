@@ -38,12 +38,13 @@ def make_address(
     address: str,
     kind: str = "queue",
     settings: AddressSettings | None = None,
+    size: str = "small",
 ) -> Address:
     row, _operation = addresses.create(
         space=space,
         address=address,
         type=kind,
-        address_plan=f"{space.type}-small-{kind}",
+        address_plan=f"{space.type}-{size}-{kind}",
         settings=settings,
         by=SYSTEM,
     )

@@ -4,15 +4,19 @@ import pytest
 
 from controlplane.core.errors import Denied
 from tenants import permissions
-from tenants.models import Role
+from tenants.models import MessageRequestKind, Role
 from tenants.permissions import Permission
+from tests.support.source_tree import ROOT
 
+MESSAGES = (
+    "read_messages send_messages purge_messages delete_messages move_messages resend_messages"
+)
 ALLOWED = {
-    "owner": "view manage_messaging read_messages change_messages view_billing "
+    "owner": f"view manage_messaging {MESSAGES} view_billing "
     "manage_billing view_audit manage_team manage_tokens manage_tenant",
-    "admin": "view manage_messaging read_messages change_messages view_billing "
+    "admin": f"view manage_messaging {MESSAGES} view_billing "
     "manage_billing view_audit manage_team manage_tokens",
-    "developer": "view manage_messaging read_messages change_messages",
+    "developer": f"view manage_messaging {MESSAGES}",
     "billing": "view view_billing manage_billing",
     "viewer": "view",
 }
@@ -23,6 +27,19 @@ def test_each_role_may_do_what_the_table_says(role: str) -> None:
     able = {permission for permission in Permission if permissions.has_permission(role, permission)}
 
     assert able == {Permission(name) for name in ALLOWED[role].split()}
+
+
+def test_each_operation_on_messages_has_a_permission_of_its_own() -> None:
+    needed = [permissions.OF_MESSAGES[kind] for kind in MessageRequestKind.values]
+
+    assert len(set(needed)) == len(needed)
+
+
+def test_the_document_says_what_each_operation_on_messages_needs() -> None:
+    lines = (ROOT / "docs/messaging.md").read_text().splitlines()
+    for kind, permission in permissions.OF_MESSAGES.items():
+        (row,) = [line for line in lines if line.startswith(f"| {kind} |")]
+        assert row.split("|")[2].strip() == f"`{permission}`"
 
 
 def test_an_unknown_role_may_do_nothing() -> None:

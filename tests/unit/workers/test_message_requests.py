@@ -15,6 +15,7 @@ from tenants.models import Address
 from tests.support.reconcile import rows
 from workers.infra.base import Infra
 from workers.message_requests import PATIENCE, MessageWorker, list_due
+from workers.messaging.brokers.stored_messages import TooDeep
 
 pytestmark = pytest.mark.django_db
 
@@ -68,6 +69,22 @@ def test_whoever_waits_for_an_answer_is_told_at_once(
     assert list_due() == []
     states = Operation.objects.filter(pk__in=[operation.pk for operation in asked])
     assert {operation.state for operation in states} == {"Failed"}
+
+
+def test_a_page_out_of_reach_has_a_code_of_its_own(
+    queue: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browse = message_requests.browse(address=queue, after="broker-0:90000:1", by=ALICE)
+
+    def fail(*_: object) -> None:
+        raise TooDeep("The broker has passed 70000 of them.")
+
+    monkeypatch.setattr(MessageWorker, "_dispatch", fail)
+    MessageWorker(create_autospec(Infra), Path("/nowhere"), timezone.now).run(browse.subject_id)
+
+    browse.refresh_from_db()
+    assert (browse.state, browse.error_code) == ("Failed", "messages.too_deep")
+    assert browse.error_message == "The broker has passed 70000 of them."
 
 
 def test_a_change_without_progress_ends_although_it_is_tried_again_and_again(

@@ -11,10 +11,12 @@ removal or move of a message that is gone does nothing.
 
 import base64
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from controlplane.core.errors import Unavailable
 from workers.messaging import management
 from workers.messaging.brokers.tables import BrokerTables
 from workers.messaging.encoded_message import ShownMessage, shown
@@ -23,18 +25,35 @@ from workers.messaging.observed import ManagementTarget
 
 _RESOURCE = "waypost.messages"  # the name in Guard.java
 _ENCODED_BYTES = 12 * 1024  # of a listed message: sections before the body, and the body's begin
+_STEP_MILLIS = 2_000  # how long the broker walks through a queue before it answers
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a page of a queue begins: after the message with the id ``last``.
+
+    If that message is gone, it begins after the first ``passed`` messages. 0 and 0 is the begin.
+    """
+
+    passed: int = 0
+    last: int = 0
+
+
+_BEGIN = Position()
 
 
 @dataclass(frozen=True)
 class Listed:
-    """The result of ``list_messages``, a value.
+    """A page of a queue, and where the next one begins; None if there is none."""
 
-    ``newest``: the newest message id that the broker had assigned by then. ``messages``: in the
-    order of the queue.
-    """
-
-    newest: int
     messages: Sequence[ShownMessage]
+    next: Position | None
+
+
+class TooDeep(Unavailable):
+    """The begin of a page was not reached in time; the same request goes on where this ended."""
+
+    code = "messages.too_deep"
 
 
 @dataclass(frozen=True)
@@ -57,20 +76,58 @@ class Page:
 
 
 def list_messages(
-    target: ManagementTarget, queue: str, *, skip: int, count: int, timeout_seconds: float
+    target: ManagementTarget,
+    queue: str,
+    after: Position = _BEGIN,
+    *,
+    count: int,
+    seconds: float,
+    step_millis: int = _STEP_MILLIS,
 ) -> Listed:
-    """Return up to ``count`` messages of the queue after the first ``skip``; remove nothing.
+    """Return up to ``count`` messages of the queue after a position; removes nothing.
 
-    Each message is shown with the begin of its body only (``encoded_message``).
+    The broker remembers for some minutes where a page ended, so the next page takes no longer than
+    the first. Any other position is reached only by reading all messages before it. The broker does
+    that in steps of ``step_millis``, so that each of them answers.
 
     Raises:
-        Unreachable: no answer within ``timeout_seconds``.
-        Refused: the broker has no such queue, or no plugin.
+        TooDeep: the position was not reached in ``seconds``.
+        Unreachable: the broker does not answer.
+        Refused: it has no such queue, or no plugin.
     """
-    with management.connected(target, purpose="browse", timeout_seconds=timeout_seconds) as client:
-        page = _list(client, queue, 0, skip, count, _ENCODED_BYTES)
+    until = time.monotonic() + seconds
+    with management.connected(target, purpose="browse") as client:
+        while True:
+            page = _page(client, queue, after, count, step_millis)
+            if page["reached"]:
+                break
+            if time.monotonic() > until:
+                raise TooDeep(
+                    f"This page begins after {after.passed} messages, and the broker has passed "
+                    f"{page['passed']} of them in {seconds:.0f} s. It goes on from there if you "
+                    "browse the same page again within three minutes."
+                )
     rows = [shown(row, base64.b64decode(row["encoded"])) for row in page["messages"]]
-    return Listed(int(page["newest"]), rows)
+    behind = Position(int(page["passed"]), int(page["last"]))
+    return Listed(rows, behind if page["more"] else None)
+
+
+def _page(
+    client: ManagementClient, queue: str, after: Position, count: int, step_millis: int
+) -> Mapping[str, Any]:
+    """Return the answer of ``Messages.page``; of an older plugin, that of ``list`` in its form."""
+    place = (after.last, after.passed)
+    request = Request(_RESOURCE, "page", [queue, *place, count, _ENCODED_BYTES, step_millis])
+    (answer,) = client.try_all([request])
+    if not isinstance(answer, Refused):
+        page: Mapping[str, Any] = _json(answer)
+        return page
+    # The broker may run since before an upgrade. If it has no such queue, this is refused too.
+    listed = _list(client, queue, 0, after.passed, count, _ENCODED_BYTES)
+    rows = listed["messages"]
+    last = rows[-1]["id"] if rows else after.last
+    passed = after.passed + len(rows)
+    return {**listed, "reached": True, "passed": passed, "last": last, "more": len(rows) == count}
 
 
 @dataclass(frozen=True)

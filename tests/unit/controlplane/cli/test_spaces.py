@@ -8,7 +8,7 @@ from controlplane.core.errors import Missing
 from controlplane.rest_client import Api
 from tests.unit.controlplane.cli.conftest import Run
 
-OPERATION = {"id": "op_x", "state": "Succeeded", "steps": []}
+OPERATION: dict[str, Any] = {"id": "op_x", "state": "Succeeded", "steps": []}
 
 
 @pytest.fixture
@@ -30,7 +30,22 @@ def test_it_asks_for_the_plan_and_says_when_it_is_done(
     ended = run("spaces", "change-plan", "orders", "brokered-medium", "--yes")
 
     assert patched == [("/tenants/acme/address-spaces/orders", {"plan": "brokered-medium"})]
-    assert "moving space orders to brokered-medium: done (op_x)" in ended.stdout
+    assert ended.stdout == "moving space orders to brokered-medium: done (op_x)\n"  # by an old API
+
+
+@pytest.mark.parametrize(
+    ("restarts", "said"),
+    [([], "Nothing restarts."), (["broker-0"], "broker-0 restarts."), (None, "done (op_x)\n")],
+)
+def test_it_says_what_restarts(
+    run: Run, patched: list[Any], monkeypatch: pytest.MonkeyPatch, restarts: Any, said: str
+) -> None:
+    monkeypatch.setitem(OPERATION, "restarts", restarts)
+
+    ended = run("spaces", "change-plan", "orders", "brokered-medium", "--yes")
+
+    assert said in ended.stdout
+    assert ("restart" in ended.stdout) == (restarts is not None)
 
 
 @pytest.fixture

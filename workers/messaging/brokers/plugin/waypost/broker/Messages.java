@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.apache.activemq.artemis.api.core.Message;
@@ -34,6 +35,7 @@ public final class Messages implements MessagesMBean {
 
    private final ActiveMQServer server;
    private final Map<String, AtomicLong> counts = new ConcurrentHashMap<>();
+   private final Walks walks = new Walks();
 
    Messages(ActiveMQServer server) {
       this.server = server;
@@ -62,6 +64,7 @@ public final class Messages implements MessagesMBean {
    /** Returns {"in:id of queue or topic": number, "out:id of queue": number} as JSON. */
    @Override
    public String operated() {
+      walks.closeIdle(); // metering asks every few seconds
       JsonObjectBuilder found = JsonLoader.createObjectBuilder();
       counts.forEach((key, number) -> found.add(key, number.get()));
       return found.build().toString();
@@ -76,10 +79,7 @@ public final class Messages implements MessagesMBean {
    public String list(String queue, long newest, int skip, int count, int bytes) throws Exception {
       long last = newest > 0 ? newest : server.getStorageManager().getCurrentID();
       JsonArrayBuilder page = JsonLoader.createArrayBuilder();
-      Queue from = server.locateQueue(queue);
-      if (from == null) {
-         throw new IllegalArgumentException("there is no such queue");
-      }
+      Queue from = located(queue);
       int passed = 0;
       int taken = 0;
       try (LinkedListIterator<MessageReference> references = from.browserIterator()) {
@@ -96,6 +96,49 @@ public final class Messages implements MessagesMBean {
          .toString();
    }
 
+   /**
+    * Returns a page of stored messages as JSON: {reached, passed, last, more, messages}. It begins
+    * after the message {@code after}, or after {@code skip} messages if that one is gone.
+    *
+    * {@code passed} and {@code last} are the position after the page; {@code more} says whether
+    * messages follow. If the begin is not reached in {@code millis}, {@code reached} is false and
+    * there are no messages. The same request goes on from there then.
+    */
+   @Override
+   public String page(String queue, long after, int skip, int count, int bytes, int millis)
+         throws Exception {
+      Walks.Walk walk = walks.take(located(queue), after, skip);
+      try {
+         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+         boolean isLate = false;
+         while (!walk.isBehind(after, skip) && !isLate && walk.hasNext()) {
+            walk.next();
+            isLate = System.nanoTime() > until;
+         }
+         boolean isReached = walk.isBehind(after, skip) || !isLate;
+         JsonArrayBuilder page = JsonLoader.createArrayBuilder();
+         for (int taken = 0; isReached && taken < count && walk.hasNext(); taken++) {
+            page.add(row(walk.next(), bytes));
+         }
+         boolean hasMore = walk.hasNext();
+         JsonObjectBuilder found = JsonLoader.createObjectBuilder()
+            .add("reached", isReached)
+            .add("passed", walk.passed)
+            .add("last", walk.last)
+            .add("more", hasMore)
+            .add("messages", page);
+         if (hasMore) {
+            walks.keep(walk, isReached ? walk.last : after, isReached ? walk.passed : skip);
+            walk = null;
+         }
+         return found.build().toString();
+      } finally {
+         if (walk != null) {
+            walk.close();
+         }
+      }
+   }
+
    /** Stores a message at a queue or topic, from its AMQP encoding in base64. Not idempotent. */
    @Override
    public void send(String address, String encoded) throws Exception {
@@ -109,6 +152,14 @@ public final class Messages implements MessagesMBean {
       message.setAddress(target);
       server.getPostOffice().route(message, false);
       added(target);
+   }
+
+   private Queue located(String name) {
+      Queue queue = server.locateQueue(name);
+      if (queue == null) {
+         throw new IllegalArgumentException("there is no such queue");
+      }
+      return queue;
    }
 
    private JsonObjectBuilder row(MessageReference reference, int bytes) throws Exception {

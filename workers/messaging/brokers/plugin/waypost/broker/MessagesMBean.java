@@ -7,5 +7,8 @@ public interface MessagesMBean {
 
    String list(String queue, long newest, int skip, int count, int bytes) throws Exception;
 
+   String page(String queue, long after, int skip, int count, int bytes, int millis)
+      throws Exception;
+
    void send(String address, String encoded) throws Exception;
 }

@@ -1,0 +1,49 @@
+"""Which instances of a space restart when it moves to another plan.
+
+A value of the plan that an instance reads only at its start makes it restart. The workers find out
+by comparing specifications (``workers.reconcile.rolling``); a test compares both.
+"""
+
+from collections.abc import Sequence
+
+from controlplane.core.instance_names import InstanceId, Kind
+from plans.catalog.definitions import SpacePlanDefinition
+from tenants.models import AddressSpace
+
+_OF_BOTH = ("max_connections", "placement")
+_OF_BROKERS = (
+    *_OF_BOTH,
+    "broker_memory_mb",
+    "broker_message_memory_mb",
+    "broker_cpu_millis",
+    "broker_disk_gb",
+    "broker_journal",
+    "broker_persistent",
+)
+_OF_ROUTERS = (
+    *_OF_BOTH,
+    "max_message_kb",
+    "max_user_connections",
+    "max_connection_sessions",
+    "max_connection_senders",
+    "max_connection_receivers",
+)
+
+
+def find(space: AddressSpace, old: SpacePlanDefinition, new: SpacePlanDefinition) -> Sequence[str]:
+    """Return the names of the instances that restart, brokers first.
+
+    Routers that the new plan adds or removes are not among them: they start or end.
+    """
+    found: list[str] = []
+    if _differ(old, new, _OF_BROKERS):
+        ordinals = space.brokers.order_by("ordinal").values_list("ordinal", flat=True)
+        found += [InstanceId(Kind.BROKER, ordinal).name for ordinal in ordinals]
+    if _differ(old, new, _OF_ROUTERS):
+        kept = range(min(old.routers, new.routers))
+        found += [InstanceId(Kind.ROUTER, ordinal).name for ordinal in kept]
+    return found
+
+
+def _differ(old: SpacePlanDefinition, new: SpacePlanDefinition, names: Sequence[str]) -> bool:
+    return any(getattr(old, name) != getattr(new, name) for name in names)
