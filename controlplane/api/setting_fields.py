@@ -24,8 +24,8 @@ def output_fields() -> dict[str, Field]:
 def input_field(setting: Setting) -> Field:
     """Return a field that accepts the setting's value.
 
-    An absent value, or null for a number, means that the plan's value applies. An absent or empty
-    name means none.
+    An absent value, or null for a number, means that the plan's value applies. An empty name means
+    none. An absent name means none too, unless the setting has a default target.
     """
     number = setting.value
     if isinstance(number, Whole):
@@ -52,7 +52,8 @@ def input_field(setting: Setting) -> Field:
     return serializers.CharField(
         max_length=255,
         required=False,
-        default="",
+        # Without a default of its own, the field is missing in the values of such a request.
+        default=serializers.empty if number.default else "",
         allow_blank=True,
         help_text=f"{setting.help_text}{_where(setting)}",
     )

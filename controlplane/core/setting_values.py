@@ -70,11 +70,14 @@ class Reference:
 
     ``refers_to``: space type -> the types of that address, the usual one first. ``is_fixed``: the
     setting can never change, and a foreign key stores it; else a column stores the name, and the
-    named address gets messages that its broker moves (dead letters).
+    named address gets messages that its broker moves (dead letters). ``default``: the address that
+    is meant where a request leaves the setting out, if its space has an address of that name and of
+    the usual type.
     """
 
     refers_to: Mapping[str, tuple[str, ...]]
     is_fixed: bool = False
+    default: str = ""
 
 
 @dataclass(frozen=True)
