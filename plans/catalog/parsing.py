@@ -216,6 +216,8 @@ class SpacePlanSection(Section):
     max_connection_sessions: Annotated[int | None, fields.whole(smallest=1, largest=32_768)] = None
     max_connection_senders: Annotated[int | None, fields.whole(smallest=1)] = None
     max_connection_receivers: Annotated[int | None, fields.whole(smallest=1)] = None
+    max_connection_rate: Annotated[int | None, fields.whole(smallest=1, largest=1_000_000)] = None
+    max_user_rate: Annotated[int | None, fields.whole(smallest=1, largest=1_000_000)] = None
     hour_price: Price = "0"
 
     @field_validator("routers")
@@ -232,8 +234,7 @@ class SpacePlanSection(Section):
         )
         if self.space_type == "standard":
             self.max_message_kb = sold_sizes.message_kb(self.broker_memory_mb, self.max_message_kb)
-        else:
-            sold_sizes.check_limits_of_brokers(self.model_dump())
+            sold_sizes.check_limits_of_routers(self.model_dump())
         return self
 
     @model_validator(mode="after")

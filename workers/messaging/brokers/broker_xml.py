@@ -16,6 +16,7 @@ from workers.messaging.brokers import desired, permissions, queue_settings
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
     BrokerSizes,
+    ClientLimits,
     DesiredAddress,
     DesiredBroker,
     EngineLayout,
@@ -50,6 +51,10 @@ _MEMORY_BYTES = 1_048_576
 _PAGE_BYTES = 131_072
 # How much an address stores that blocks its senders when it is full. It never pages to disk.
 _BLOCKING_BYTES = 8_388_608
+# The address setting that tells the plugin the size of an address for dead letters.
+_TARGET_SIZE = "auto-delete-queues-message-count"
+# Messages that a sender may have on their way.
+_CREDITS, _FEWEST_CREDITS = 1000, 10
 _NO_LIMIT = 2**60  # bytes: more than a disk holds
 
 _FIXED = {
@@ -165,6 +170,10 @@ def address_settings(
     if takes_all:
         # An address that was full and now has no limit at all would drop messages.
         settings |= {"page-limit-bytes": str(_NO_LIMIT), "page-full-policy": "FAIL"}
+        # The broker plugin refuses new messages for the addresses whose dead letters go here, once
+        # this many bytes are stored (``Storage.java``). To the broker itself the setting means
+        # nothing while it deletes no queue by itself (``auto-delete-queues``).
+        settings[_TARGET_SIZE] = str(limits.max_bytes or 0)
     return settings
 
 
@@ -229,7 +238,7 @@ class _Document:
 
     def add_acceptors(self, engine_layout: EngineLayout) -> None:
         acceptors = ElementTree.SubElement(self._core, "acceptors")
-        common = "protocols=AMQP;amqpCredits=1000;amqpLowCredits=300;supportAdvisory=false"
+        common = f"protocols=AMQP;{_credits(_CREDITS)};supportAdvisory=false"
         internal = (
             f"{common};{_tls(engine_layout, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
             f"trustStorePath={engine_layout.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
@@ -252,7 +261,9 @@ class _Document:
             tls = _tls(
                 engine_layout, "server" if self._broker.public_certificate is None else "public"
             )
-            public = f"{common};{tls};saslMechanisms=PLAIN;{limit}"
+            public = f"{common};{tls};saslMechanisms=PLAIN;{limit}".replace(
+                _credits(_CREDITS), _credits(_credits_within(self._broker.client_limits))
+            )
             _text(
                 acceptors,
                 "acceptor",
@@ -312,6 +323,7 @@ class _Document:
             "waiting": str(_WAITING),
             "waiting-per-source": str(WAITING_PER_SOURCE),
             "seconds-to-log-in": str(SECONDS_TO_LOG_IN),
+            **self._broker.client_limits.properties(),
             # Read by the default plugin only.
             "SEND_CONNECTION_NOTIFICATIONS": "true",
         }
@@ -360,6 +372,20 @@ class _Document:
             clients = f"_AMQ_NotifType = '{kind}' AND _AMQ_CertSubjectDN NOT LIKE '%O=waypost%'"
             ElementTree.SubElement(queue, "filter", string=clients)
             _text(queue, "durable", "false")
+
+
+def _credits(credits: int) -> str:
+    """Return the options of an acceptor that give each sender so many credits."""
+    return f"amqpCredits={credits};amqpLowCredits={credits * 3 // 10}"
+
+
+def _credits_within(limits: ClientLimits) -> int:
+    """Return the credits of a sender: at most one second of messages if the plan limits a rate.
+
+    A sender that is too fast still uses up its credit before the broker can slow it down.
+    """
+    rates = [rate for rate in (limits.connection_rate, limits.user_rate) if rate is not None]
+    return max(_FEWEST_CREDITS, min(_CREDITS, *rates)) if rates else _CREDITS
 
 
 def _tls(engine_layout: EngineLayout, name: str) -> str:
