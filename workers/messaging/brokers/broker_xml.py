@@ -53,8 +53,6 @@ _PAGE_BYTES = 131_072
 _BLOCKING_BYTES = 8_388_608
 # The address setting that tells the plugin the size of an address for dead letters.
 _TARGET_SIZE = "auto-delete-queues-message-count"
-# Messages that a sender may have on their way.
-_CREDITS, _FEWEST_CREDITS = 1000, 10
 _NO_LIMIT = 2**60  # bytes: more than a disk holds
 
 _FIXED = {
@@ -238,9 +236,9 @@ class _Document:
 
     def add_acceptors(self, engine_layout: EngineLayout) -> None:
         acceptors = ElementTree.SubElement(self._core, "acceptors")
-        common = f"protocols=AMQP;{_credits(_CREDITS)};supportAdvisory=false"
+        common = "protocols=AMQP;amqpCredits={0};amqpLowCredits={1};supportAdvisory=false"
         internal = (
-            f"{common};{_tls(engine_layout, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
+            f"{common.format(*ClientLimits().credits)};{_tls(engine_layout, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
             f"trustStorePath={engine_layout.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
             # -1: the broker stores large messages in one piece too. A router forwards a large
             # message in parts. A message that was stored in parts would not survive a consumer that
@@ -261,9 +259,8 @@ class _Document:
             tls = _tls(
                 engine_layout, "server" if self._broker.public_certificate is None else "public"
             )
-            public = f"{common};{tls};saslMechanisms=PLAIN;{limit}".replace(
-                _credits(_CREDITS), _credits(_credits_within(self._broker.client_limits))
-            )
+            given = common.format(*self._broker.client_limits.credits)
+            public = f"{given};{tls};saslMechanisms=PLAIN;{limit}"
             _text(
                 acceptors,
                 "acceptor",
@@ -372,20 +369,6 @@ class _Document:
             clients = f"_AMQ_NotifType = '{kind}' AND _AMQ_CertSubjectDN NOT LIKE '%O=waypost%'"
             ElementTree.SubElement(queue, "filter", string=clients)
             _text(queue, "durable", "false")
-
-
-def _credits(credits: int) -> str:
-    """Return the options of an acceptor that give each sender so many credits."""
-    return f"amqpCredits={credits};amqpLowCredits={credits * 3 // 10}"
-
-
-def _credits_within(limits: ClientLimits) -> int:
-    """Return the credits of a sender: at most one second of messages if the plan limits a rate.
-
-    A sender that is too fast still uses up its credit before the broker can slow it down.
-    """
-    rates = [rate for rate in (limits.connection_rate, limits.user_rate) if rate is not None]
-    return max(_FEWEST_CREDITS, min(_CREDITS, *rates)) if rates else _CREDITS
 
 
 def _tls(engine_layout: EngineLayout, name: str) -> str:

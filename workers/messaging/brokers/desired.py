@@ -154,6 +154,17 @@ class ClientLimits:
     connection_rate: int | None = None
     user_rate: int | None = None
 
+    @property
+    def credits(self) -> tuple[int, int]:
+        """The messages that a sender may have on their way, and how few make the broker add more.
+
+        If there is a rate, one second of messages at most: a sender that is too fast uses up its
+        credit before the broker can slow it down.
+        """
+        rates = [rate for rate in (self.connection_rate, self.user_rate) if rate is not None]
+        most = max(10, min([1000, *rates]))
+        return most, most * 3 // 10
+
     def properties(self) -> Mapping[str, str]:
         """Return the properties of the plugin for the limits that there are."""
         return {

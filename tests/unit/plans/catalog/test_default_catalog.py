@@ -1,7 +1,6 @@
 """What the catalog that ships with Waypost sells."""
 
 from plans.catalog import parsing, publishing
-from plans.catalog.definitions import Catalog, SpacePlanDefinition
 
 
 def test_a_plan_that_sells_a_medium_queue_sells_its_dead_letters_and_partitions() -> None:
@@ -19,21 +18,27 @@ def test_a_plan_that_sells_a_medium_queue_sells_its_dead_letters_and_partitions(
     assert spread == {"standard-medium-partitioned-queue": 2}
 
 
-def test_no_user_may_take_all_connections_of_a_standard_space() -> None:
+def test_no_user_may_take_all_connections_of_a_space() -> None:
     limits = {
         plan.key: (plan.max_user_connections, plan.max_connections)
-        for plan in standard(parsing.parse(publishing.default_yaml()))
+        for plan in parsing.parse(publishing.default_yaml()).space_plans
     }
 
     assert limits
     assert all(user is not None and user < every for user, every in limits.values()), limits
 
 
-def test_every_standard_space_limits_sessions_and_links() -> None:
-    for plan in standard(parsing.parse(publishing.default_yaml())):
+def test_every_space_limits_sessions_links_and_the_size_of_messages() -> None:
+    for plan in parsing.parse(publishing.default_yaml()).space_plans:
         assert plan.max_connection_sessions and plan.max_connection_senders, plan.key
-        assert plan.max_connection_receivers, plan.key
+        assert plan.max_connection_receivers and plan.max_message_kb, plan.key
 
 
-def standard(catalog: Catalog) -> list[SpacePlanDefinition]:
-    return [plan for plan in catalog.space_plans if plan.space_type == "standard"]
+def test_brokered_spaces_sell_rates_and_others_none() -> None:
+    rates = {
+        plan.key: (plan.max_connection_rate, plan.max_user_rate)
+        for plan in parsing.parse(publishing.default_yaml()).space_plans
+    }
+
+    assert rates["brokered-small"] == (2000, 4000)
+    assert {rate for key, rate in rates.items() if key.startswith("standard")} == {(None, None)}
