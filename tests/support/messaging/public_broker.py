@@ -73,7 +73,7 @@ def running(
     users: Sequence[DesiredUser],
     max_connections: int = 200,
     memory_mb: int = 128,
-    client_limits: ClientLimits = ClientLimits(),
+    client_limits: ClientLimits | None = None,
 ) -> Iterator[PublicBroker]:
     """Yield a running broker that holds exactly these addresses and users.
 
@@ -97,7 +97,7 @@ def running(
         server=certificates.issue_server(authority, [HOST], now),
         authority_pem=authority.certificate_pem,
         max_connections=max_connections,
-        client_limits=client_limits,
+        client_limits=client_limits or ClientLimits(),
     )
     layout = EngineLayout(str(files.config), str(files.data), HOST, free_port(), internal_port)
     rigged = RiggedBroker(BrokerAt("broker-0", HOST, internal_port), desired, layout, files, target)

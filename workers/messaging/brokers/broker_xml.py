@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from controlplane.core import address_types
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.setting_values import Whole
+from workers.messaging import tls_policy
 from workers.messaging.brokers import desired, permissions, queue_settings
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
@@ -238,7 +239,8 @@ class _Document:
         acceptors = ElementTree.SubElement(self._core, "acceptors")
         common = "protocols=AMQP;amqpCredits={0};amqpLowCredits={1};supportAdvisory=false"
         internal = (
-            f"{common.format(*ClientLimits().credits)};{_tls(engine_layout, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
+            f"{common.format(*ClientLimits().credits)};{_tls(engine_layout, 'server')};"
+            "needClientAuth=true;trustStoreType=PEMCA;"
             f"trustStorePath={engine_layout.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
             # -1: the broker stores large messages in one piece too. A router forwards a large
             # message in parts. A message that was stored in parts would not survive a consumer that
@@ -375,7 +377,7 @@ def _tls(engine_layout: EngineLayout, name: str) -> str:
     """Return the TLS options of an acceptor that presents the key pair in ``<name>.pemcfg``."""
     return (
         "sslEnabled=true;sslAutoReload=true;keyStoreType=PEMCFG;"
-        f"keyStorePath={engine_layout.config_dir}/{name}.pemcfg;enabledProtocols=TLSv1.2,TLSv1.3"
+        f"keyStorePath={engine_layout.config_dir}/{name}.pemcfg;{tls_policy.of_acceptor()}"
     )
 
 

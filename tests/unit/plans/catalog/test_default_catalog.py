@@ -30,8 +30,13 @@ def test_no_user_may_take_all_connections_of_a_space() -> None:
 
 def test_every_space_limits_sessions_links_and_the_size_of_messages() -> None:
     for plan in parsing.parse(publishing.default_yaml()).space_plans:
-        assert plan.max_connection_sessions and plan.max_connection_senders, plan.key
-        assert plan.max_connection_receivers and plan.max_message_kb, plan.key
+        limits = [
+            plan.max_connection_sessions,
+            plan.max_connection_senders,
+            plan.max_connection_receivers,
+            plan.max_message_kb,
+        ]
+        assert all(limits), plan.key
 
 
 def test_brokered_spaces_sell_rates_and_others_none() -> None:
