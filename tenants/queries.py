@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
+from controlplane.core import address_types
 from controlplane.core.errors import Missing
 from controlplane.core.models import AuditEvent, Operation
 from tenants.models import (
@@ -124,6 +125,15 @@ def list_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
         .filter(space=space, deleted_at__isnull=True)
         .order_by("address")
     )
+
+
+def has_clients_addresses(space: AddressSpace) -> bool:
+    """Return whether the space has an address that clients may send to.
+
+    The address for dead letters, which a new space begins with, is none.
+    """
+    read_only = [row.slug for row in address_types.REGISTRY if row.is_read_only]
+    return list_addresses(space).exclude(type__in=read_only).exists()
 
 
 def get_address(space: AddressSpace, address: str) -> Address:

@@ -20,7 +20,7 @@ from controlplane.api.serializers import (
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.errors import Invalid
 from tenants import queries
-from tenants.actions import address_spaces, space_plans
+from tenants.actions import address_spaces, new_spaces, space_plans
 from tenants.models import AddressSpace, Endpoint, SpaceType
 from tenants.permissions import Permission
 
@@ -40,6 +40,14 @@ class AddressSpaceCreateSerializer(StrictSerializer):
     name = serializers.CharField(max_length=63)
     type = ChoiceOf(SpaceType.choices)
     plan = serializers.CharField(max_length=63, help_text="A space plan, e.g. brokered-small.")
+    dead_letters = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Whether to create the address `dead-letters`, which takes the rejected and "
+        "expired messages of new queues and topics. Null or absent: if the tenant's plan includes "
+        "an address plan for it.",
+    )
 
 
 class AddressSpaceChangeSerializer(StrictSerializer):
@@ -114,12 +122,13 @@ class AddressSpacesView(TenantView):
         serializer = AddressSpaceCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
-        _, operation = address_spaces.create(
+        _, operation = new_spaces.create(
             tenant=self.tenant,
             name=values["name"],
             type=values["type"],
             space_plan=values["plan"],
             by=self.actor,
+            with_dead_letters=values["dead_letters"],
         )
         return accepted(operation, self.tenant)
 

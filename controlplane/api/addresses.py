@@ -20,7 +20,7 @@ from controlplane.api.serializers import (
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.address_types import SETTINGS, AddressSettings
 from controlplane.core.errors import Conflict
-from tenants import queries
+from tenants import dead_letters, queries
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, AddressType
 from tenants.permissions import Permission
@@ -35,7 +35,8 @@ class FixedAtCreation(Conflict):
 class AddressSpecSerializer(StrictSerializer):
     """The full desired state of an address. A setting that is absent or null has its default.
 
-    The default of a number is the plan's value.
+    The default of a number is the plan's value. The default of ``dead_letter`` is the space's
+    address ``dead-letters``, if there is one.
     """
 
     type = ChoiceOf(AddressType.choices)
@@ -60,6 +61,10 @@ class AddressSerializer(ReconciledSerializer):
     address = serializers.CharField()
     type = serializers.CharField()
     plan = serializers.CharField(source="address_plan.key")
+    deleted_when = serializers.SerializerMethodField(
+        help_text="Which messages the broker deletes because no address takes them: `rejected`, "
+        "`expired`. Empty if `dead_letter` and `expiry` take all of them.",
+    )
     probed_at = serializers.DateTimeField(
         allow_null=True,
         help_text="When a probe message last went through an internal address of the same type on "
@@ -72,6 +77,10 @@ class AddressSerializer(ReconciledSerializer):
     def get_fields(self) -> dict[str, setting_fields.Field]:
         """Return the declared fields, and an output field for each setting of the registry."""
         return {**super().get_fields(), **setting_fields.output_fields()}
+
+    def get_deleted_when(self, row: Address) -> list[str]:
+        """Return the value of ``deleted_when``."""
+        return dead_letters.deleted_when(row)
 
 
 class AddressChangesView(TenantView):
@@ -88,7 +97,7 @@ class AddressChangesView(TenantView):
             address=name,
             type=spec["type"],
             address_plan=spec["plan"],
-            settings=settings_of(spec),
+            settings=settings_of(spec, space, spec["type"]),
             by=self.actor,
         )
         return accepted(operation, self.tenant)
@@ -206,15 +215,20 @@ class AddressView(AddressChangesView):
                 present={name: fixed[name] for name in changed},
             )
         with etags.guarded(request, row) as current:
+            wanted = settings_of(spec, current.space, current.type)
             # A repeated PUT must not raise the generation, or every client would get a new ETag.
-            if settings_of(spec) == current.settings:
+            if wanted == current.settings:
                 return self._shown(current)
-            _, operation = addresses.update(
-                address=current, settings=settings_of(spec), by=self.actor
-            )
+            _, operation = addresses.update(address=current, settings=wanted, by=self.actor)
         return accepted(operation, self.tenant)
 
 
-def settings_of(spec: Mapping[str, Any]) -> AddressSettings:
-    """Return the settings in ``spec``, the validated fields of ``AddressSpecSerializer``."""
-    return AddressSettings(**{setting.name: spec[setting.name] for setting in SETTINGS})
+def settings_of(spec: Mapping[str, Any], space: AddressSpace, type: str) -> AddressSettings:
+    """Return the settings in the validated body of a request, for an address of type ``type``.
+
+    An absent target of dead letters is the default of the space; an empty one is none.
+    """
+    given = AddressSettings(
+        **{setting.name: spec[setting.name] for setting in SETTINGS if setting.name in spec}
+    )
+    return given if "dead_letter" in spec else dead_letters.with_default(space, type, given)

@@ -27,8 +27,8 @@ def output_fields() -> dict[str, Field]:
 def input_field(setting: Setting) -> Field:
     """Return a field that accepts a value of ``setting`` in a request.
 
-    An absent or null number is None: the plan's value applies. An absent text is empty: the
-    setting has its default; where it names another address, there is none.
+    An absent value, or null for a number, means that the plan's value applies. An empty name means
+    none. An absent name means none too, unless the setting has a default target.
     """
     number = setting.value
     if isinstance(number, Whole):
@@ -55,7 +55,8 @@ def input_field(setting: Setting) -> Field:
     return serializers.CharField(
         max_length=255,
         required=False,
-        default="",
+        # Without a default of its own, the field is missing in the values of such a request.
+        default=serializers.empty if number.default else "",
         allow_blank=True,
         help_text=f"{setting.help_text}{_where(setting)}",
     )

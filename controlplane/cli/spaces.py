@@ -32,11 +32,20 @@ def create(
         str, typer.Option(help=f"One of: {', '.join(SPACE_TYPES)}. It never changes.")
     ] = "brokered",
     plan: Annotated[str, typer.Option(help="A space plan; default: the type's small one.")] = "",
+    dead_letters: Annotated[
+        bool | None,
+        typer.Option(
+            help="Create the address dead-letters for rejected and expired messages of new queues "
+            "and topics. Default: if your plan includes one.",
+        ),
+    ] = None,
     *,
     how: slow.How,
 ) -> None:
     """Create a space and wait until clients can connect."""
-    body = {"name": name, "type": type, "plan": plan or f"{type}-small"}
+    body: dict[str, Any] = {"name": name, "type": type, "plan": plan or f"{type}-small"}
+    if dead_letters is not None:  # an older server does not know the field
+        body["dead_letters"] = dead_letters
     slow.follow(
         f"creating space {name}",
         how,

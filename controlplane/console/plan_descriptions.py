@@ -85,6 +85,8 @@ def sizes(plan: SpacePlanDefinition) -> list[str]:
         "up to {:,} sessions in each connection": plan.max_connection_sessions,
         "up to {:,} senders in each connection": plan.max_connection_senders,
         "up to {:,} receivers in each connection": plan.max_connection_receivers,
+        "up to {:,} messages a second from each connection": plan.max_connection_rate,
+        "up to {:,} messages a second from each user": plan.max_user_rate,
     }
     return [
         f"{plan.broker_memory_mb:,} MiB of memory{disk} for each broker"

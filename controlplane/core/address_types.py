@@ -179,11 +179,16 @@ class AddressSettings(PlanSettings):
     """
 
     dead_letter: str = _row(
-        Reference({"standard": ("deadletter",), "brokered": ("deadletter", "queue")}),
+        # A space whose address of this name is gone, or is older than the rule, has no default.
+        Reference(
+            {"standard": ("deadletter",), "brokered": ("deadletter", "queue")},
+            default="dead-letters",
+        ),
         "Dead letters go to",
         "Where messages go that receivers rejected or could not process: an address of type "
-        "deadletter, in a brokered space also another queue. Without it a rejected message is "
-        "deleted, and one that could not be processed is delivered again without end.",
+        "deadletter, in a brokered space also another queue. Default: the address dead-letters, if "
+        "the space has it. Empty means none: a rejected message is then deleted, and one that "
+        "could not be processed is delivered again without end.",
         engine={"dead-letter-address": "deadLetterAddress"},
     )
     expiry: str = _row(

@@ -69,13 +69,16 @@ class Whole:
 class Reference:
     """Describes a setting whose value is the name of another address of the space, or empty.
 
-    ``refers_to``: space type -> the types that the named address may have, the usual one first.
-    ``is_fixed``: the setting can never change, and a foreign key stores it (a topic). Otherwise a
-    column stores the name, and brokers move dead or expired messages to the named address.
+    ``refers_to``: space type -> the types of that address, the usual one first. ``is_fixed``: the
+    setting can never change, and a foreign key stores it; else a column stores the name, and the
+    named address gets messages that its broker moves (dead letters). ``default``: the address that
+    is meant where a request leaves the setting out, if its space has an address of that name and of
+    the usual type.
     """
 
     refers_to: Mapping[str, tuple[str, ...]]
     is_fixed: bool = False
+    default: str = ""
 
 
 @dataclass(frozen=True)

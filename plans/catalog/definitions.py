@@ -95,9 +95,12 @@ class SpacePlanDefinition:
       are in memory only, and that a restart of the broker loses them.
     * ``placement``: the name of one of the installation's placement profiles; empty means none.
     * ``max_message_kb``: the largest message that clients may send; None means no limit.
-    * ``max_user_connections``: the connections of one user at each router; None means no limit.
+    * ``max_user_connections``: the connections of one user at each router, or at the broker of a
+      brokered space; None means no limit.
     * ``max_connection_sessions``, ``max_connection_senders``, ``max_connection_receivers``: the
       sessions, senders and receivers of one connection; None means no limit.
+    * ``max_connection_rate``, ``max_user_rate``: messages that one connection, and all connections
+      of one user, may send in a second, in a brokered space; None means no limit.
     """
 
     key: str
@@ -126,6 +129,8 @@ class SpacePlanDefinition:
     max_connection_sessions: int | None = None
     max_connection_senders: int | None = None
     max_connection_receivers: int | None = None
+    max_connection_rate: int | None = None
+    max_user_rate: int | None = None
 
     def message_bytes(self, assumed_disk_gb: int) -> int:
         """Return how many bytes of messages one broker can store for all its addresses together.

@@ -7,7 +7,7 @@ binary floats. The message about a wrong value says what to write instead.
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
@@ -19,6 +19,7 @@ LARGEST = 2**53  # JSON readers that use doubles represent integers exactly up t
 KEY = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _WHOLE = re.compile(r"^(0|[1-9][0-9_]*)$")
 _DECIMAL_PLACES = 12  # as many as the columns of invoice lines store
+T = TypeVar("T")
 _SHOWN = 40  # characters of a wrong value in a message
 
 
@@ -170,8 +171,16 @@ def currency_code(value: str) -> str:
     return value
 
 
+def not_empty(section: dict[str, T]) -> dict[str, T]:
+    """Return the section unchanged; raise ``wrong(…)`` if it has no entry."""
+    if not section:
+        raise wrong("must have at least one entry")
+    return section
+
+
 Key = Annotated[str, matching(KEY, "1 to 63 lower-case letters, digits and inner hyphens")]
 Count = Annotated[int, whole()]
+Rate = Annotated[int | None, whole(smallest=1, largest=1_000_000)]  # in a second; None: no limit
 Price = Annotated[str, decimal()]
 Title = Annotated[str, text(longest=100)]
 Country = Annotated[str, matching("[A-Z]{2}", "two capital letters (ISO 3166-1), such as DE")]

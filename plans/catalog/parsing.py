@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -30,7 +30,7 @@ from controlplane.core import address_types
 from controlplane.core.setting_values import Whole
 from plans.catalog import definitions, fields, sold_sizes, yaml_document
 from plans.catalog.definitions import MAX_ROUTERS, Catalog
-from plans.catalog.fields import Count, Country, Currency, Key, Price, Title, wrong
+from plans.catalog.fields import Count, Country, Currency, Key, Price, Rate, Title, wrong
 from plans.catalog.sold_sizes import Installation
 from plans.catalog.yaml_document import Path, YamlDocument
 from plans.quotas.resources import TENANT_RESOURCES
@@ -42,7 +42,6 @@ SPACE_TYPES = tuple(address_types.SPACE_TYPES)
 WHOLE_BROKER = 1000  # credits are thousandths of a broker
 _METERS = (*meters.DERIVED, *meters.METERS)
 _ONE_TIER = (Model.FLAT, Model.UNIT, Model.PACKAGE)
-T = TypeVar("T")
 
 
 def known_name(names: Iterable[str]) -> BeforeValidator:
@@ -63,13 +62,6 @@ def unknown(name: str, known: Iterable[str]) -> str:
     alike = difflib.get_close_matches(name, names, 1)
     hint = f": write {alike[0]}, if that is meant" if alike else ""
     return f"is unknown{hint}; known names are {', '.join(names)}"
-
-
-def not_empty(section: dict[str, T]) -> dict[str, T]:
-    """Return the section unchanged; raise ``wrong(…)`` if it has no entry."""
-    if not section:
-        raise wrong("must have at least one entry")
-    return section
 
 
 Counts = dict[Annotated[str, known_name((*_METERS, *meters.LIFETIMES))], Count]
@@ -216,6 +208,8 @@ class SpacePlanSection(Section):
     max_connection_sessions: Annotated[int | None, fields.whole(smallest=1, largest=32_768)] = None
     max_connection_senders: Annotated[int | None, fields.whole(smallest=1)] = None
     max_connection_receivers: Annotated[int | None, fields.whole(smallest=1)] = None
+    max_connection_rate: Rate = None
+    max_user_rate: Rate = None
     hour_price: Price = "0"
 
     @field_validator("routers")
@@ -232,8 +226,7 @@ class SpacePlanSection(Section):
         )
         if self.space_type == "standard":
             self.max_message_kb = sold_sizes.message_kb(self.broker_memory_mb, self.max_message_kb)
-        else:
-            sold_sizes.check_limits_of_brokers(self.model_dump())
+            sold_sizes.check_limits_of_routers(self.model_dump())
         return self
 
     @model_validator(mode="after")
@@ -322,9 +315,9 @@ class CatalogSection(Section):
     """The schema of the whole catalog."""
 
     seller: SellerSection
-    space_plans: Annotated[dict[Key, SpacePlanSection], AfterValidator(not_empty)]
-    address_plans: Annotated[dict[Key, AddressPlanSection], AfterValidator(not_empty)]
-    plans: Annotated[dict[Key, PlanSection], AfterValidator(not_empty)]
+    space_plans: Annotated[dict[Key, SpacePlanSection], AfterValidator(fields.not_empty)]
+    address_plans: Annotated[dict[Key, AddressPlanSection], AfterValidator(fields.not_empty)]
+    plans: Annotated[dict[Key, PlanSection], AfterValidator(fields.not_empty)]
 
 
 def parse(text: str) -> Catalog:

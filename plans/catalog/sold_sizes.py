@@ -29,13 +29,7 @@ _MESSAGES_OF_HEAP = 400
 _MESSAGE_MEMORY_MB = 48  # of a plan that names none, where the share allows it
 # A broker behind routers holds a message in one piece, several times while it stores and sends it.
 _HEAP_PER_MESSAGE = 16
-_ONLY_ROUTERS_LIMIT = (
-    "max_message_kb",
-    "max_user_connections",
-    "max_connection_sessions",
-    "max_connection_senders",
-    "max_connection_receivers",
-)
+_ONLY_BROKERS_LIMIT = ("max_connection_rate", "max_user_rate")
 # Bytes that one Kubernetes object may hold, less what the file has without any address.
 OBJECT_BYTES = 1_000_000
 # Bytes of the start-up files for one address whose name has about 40 characters: of a broker, of a
@@ -95,16 +89,16 @@ def message_kb(heap_mb: int, sold_kb: int | None) -> int:
     return largest if sold_kb is None else sold_kb
 
 
-def check_limits_of_brokers(plan: Mapping[str, object]) -> None:
-    """Raise PydanticCustomError if a plan of brokered spaces has limits that only routers keep.
+def check_limits_of_routers(plan: Mapping[str, object]) -> None:
+    """Raise PydanticCustomError if a plan of standard spaces has limits that only brokers keep.
 
     ``plan`` maps the names of a space plan's fields to their values.
     """
-    sold = [name for name in _ONLY_ROUTERS_LIMIT if plan[name] is not None]
+    sold = [name for name in _ONLY_BROKERS_LIMIT if plan[name] is not None]
     if sold:
         raise wrong(
-            f"is brokered, and no broker limits {' or '.join(sold)}: leave that out, or sell a "
-            "standard space"
+            f"is standard, and no router limits {' or '.join(sold)}: leave that out, or sell a "
+            "brokered space"
         )
 
 

@@ -10,6 +10,7 @@ from controlplane.core import address_types
 from controlplane.core.address_types import AddressSettings, BrokerForm
 from controlplane.core.instance_names import Kind, Listener
 from plans.catalog import publishing
+from plans.catalog.definitions import SpacePlanDefinition
 from tenants.models import Address, Broker, MessagingUser
 from workers.infra.base import InstanceSpec, Layout
 from workers.instances import SecretName
@@ -17,6 +18,7 @@ from workers.messaging.brokers import desired, render
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
     BrokerSizes,
+    ClientLimits,
     DesiredAddress,
     DesiredBroker,
     DesiredUser,
@@ -61,6 +63,7 @@ def build(
         sizes=BrokerSizes(
             plan.broker_message_memory_mb, plan.broker_journal, plan.broker_persistent
         ),
+        client_limits=_client_limits(plan) if rows.is_brokered else ClientLimits(),
         public_certificate=keys.public_pair if rows.is_brokered else None,
     )
 
@@ -123,6 +126,18 @@ def list_addresses(rows: SpaceRows, broker: Broker) -> Sequence[DesiredAddress]:
         if address.address in names
         and (kind := _KINDS[address_types.BY_SLUG[address.type].broker_form]) is not None
     ]
+
+
+def _client_limits(plan: SpacePlanDefinition) -> ClientLimits:
+    return ClientLimits(
+        message_bytes=None if plan.max_message_kb is None else plan.max_message_kb * 1024,
+        user_connections=plan.max_user_connections,
+        sessions=plan.max_connection_sessions,
+        senders=plan.max_connection_senders,
+        receivers=plan.max_connection_receivers,
+        connection_rate=plan.max_connection_rate,
+        user_rate=plan.max_user_rate,
+    )
 
 
 def is_on(address: Address, broker: Broker) -> bool:

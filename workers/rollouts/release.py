@@ -23,7 +23,8 @@ from workers.messaging.routers import desired as routers
 from workers.messaging.routers.routing import Routing
 
 _NOBODY = KeyPair("", "")
-# Any number will do. Without a limit of connections, parts of the files would not be rendered.
+# Any number will do, here and for ``ClientLimits``. Without limits, parts of the files would not be
+# rendered.
 _CONNECTIONS = 1
 
 
@@ -61,6 +62,7 @@ def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
             server=_NOBODY,
             authority_pem="",
             max_connections=_CONNECTIONS,
+            client_limits=brokers.ClientLimits(1, 1, 1, 1, 1, 1, 1),
         )
         yield _without(render.files(broker, engine_layout), render.LIVE_FILES)
     at = routers.EngineLayout("/etc", "0.0.0.0", 1, 2, 3 if routing.has_mesh else None)

@@ -1,6 +1,6 @@
 """Forms for spaces, addresses, messaging users, confirmations and client examples."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django import forms
@@ -16,9 +16,11 @@ _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
 
 class SpaceForm(ConsoleForm):
-    """Asks for a new space's name, and for its space plan, which determines type and size.
+    """Asks for a new space's name, its space plan, and whether it keeps dead letters.
 
-    ``space_plans`` are the choices; the first is selected.
+    The space plan determines type and size. ``space_plans`` are the choices; the first is selected.
+    ``keeps``: the types of spaces for which the tenant's plan includes an address plan for dead
+    letters. Without any there is no such field.
     """
 
     name = forms.CharField(
@@ -28,11 +30,24 @@ class SpaceForm(ConsoleForm):
         help_text="Lowercase letters, digits and hyphens, such as orders or shop-events.",
     )
     space_plan = forms.ChoiceField(label="Size and kind", widget=forms.RadioSelect)
+    dead_letters = forms.BooleanField(
+        label="Keep rejected and expired messages",
+        required=False,
+        initial=True,
+        help_text="Creates the address dead-letters. New queues and topics send there what "
+        "receivers reject and what expires; without it such messages are deleted.",
+    )
 
     def __init__(
-        self, *args: Any, space_plans: Sequence[SpacePlanDefinition], **kwargs: Any
+        self,
+        *args: Any,
+        space_plans: Sequence[SpacePlanDefinition],
+        keeps: Collection[str],
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        if not keeps:
+            del self.fields["dead_letters"]
         self.space_plans = space_plans
         _offer(self.fields["space_plan"], [(plan.key, plan.title) for plan in space_plans])
 
@@ -101,10 +116,16 @@ def setting_field(
             max_length=number.longest, widget=forms.TextInput(attrs=_MONO), **texts
         )
     names = [row.address for row in existing if row.type in number.refers_to[space_type]]
-    choices = [("", "none"), *((name, name) for name in names)]
+    none = "none: the message is deleted" if setting.name == "dead_letter" else "none"
+    choices = [("", none), *((name, name) for name in names)]
+    usual = [row.address for row in existing if row.type == number.refers_to[space_type][0]]
     return (
         forms.ChoiceField(
-            label=setting.title, required=False, help_text=setting.help_text, choices=choices
+            label=setting.title,
+            required=False,
+            help_text=setting.help_text,
+            choices=choices,
+            initial=number.default if number.default in usual else "",
         )
         if names
         else None

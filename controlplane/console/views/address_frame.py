@@ -6,7 +6,7 @@ from controlplane.console import formats
 from controlplane.console.scope import NavItem, TenantScope
 from controlplane.console.views import space_frame
 from controlplane.core.errors import Missing
-from tenants import queries
+from tenants import dead_letters, queries
 from tenants.actions import message_requests
 from tenants.models import Address
 
@@ -40,6 +40,7 @@ def frame(scope: TenantScope, address: Address, tab: str) -> dict[str, Any]:
     return {
         **space_frame.frame(scope, address.space, "space"),
         "address": address,
+        "deleted_when": dead_letters.deleted_when(address),
         "address_problems": formats.problems(address.conditions),
         "address_tabs": [
             NavItem(label, scope.url(name, address.space.name, address.pk), name == tab)

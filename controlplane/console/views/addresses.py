@@ -61,7 +61,7 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
     context = {
         "form": form,
         "space": row,
-        "first": not existing,
+        "first": not queries.has_clients_addresses(row),
         "currency": publishing.seller().currency,
     }
     return scope.render("spaces/address_new.html", context, form_status(form))

@@ -7,6 +7,7 @@ from controlplane.console.access import tenant_page
 from controlplane.console.forms.spaces import ConnectForm
 from controlplane.console.scope import TenantScope
 from controlplane.console.views import space_frame
+from controlplane.core.address_types import BY_SLUG
 from controlplane.core.errors import Missing
 from tenants import queries
 from tenants.models import Address, AddressSpace, AddressType, Endpoint
@@ -24,7 +25,11 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
     ``?address=`` and ``?user=`` choose which ones the programs use.
     """
     row = queries.get_space(scope.tenant, space)
-    addresses, users = list(queries.list_addresses(row)), list(queries.list_users(row))
+    # The example programs send: they are of no use for an address that clients only receive from.
+    addresses = [
+        address for address in queries.list_addresses(row) if not BY_SLUG[address.type].is_read_only
+    ]
+    users = list(queries.list_users(row))
     context = {
         **space_frame.frame(scope, row, "space_connect"),
         "next_step": space_frame.next_step(scope, row),

@@ -144,7 +144,7 @@ def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:
     """
     if space.deletion_requested_at:
         return None
-    if not queries.list_addresses(space).exists():
+    if not queries.has_clients_addresses(space):
         return NextStep(
             2,
             "Add the first address",

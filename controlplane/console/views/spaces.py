@@ -13,7 +13,8 @@ from controlplane.console.views import space_frame
 from controlplane.core import restarts
 from plans.catalog import publishing
 from tenants import live_readings, queries
-from tenants.actions import address_spaces, space_plans
+from tenants.actions import address_spaces, new_spaces, space_plans
+from tenants.models import SpaceType
 from tenants.permissions import Permission
 
 
@@ -30,17 +31,23 @@ def new(scope: TenantScope) -> HttpResponseBase:
 
     Then redirect to the form for its first address.
     """
-    form = SpaceForm(scope.request.POST or None, space_plans=plan_reads.space_plans(scope.tenant))
+    form = SpaceForm(
+        scope.request.POST or None,
+        space_plans=plan_reads.space_plans(scope.tenant),
+        keeps=[kind for kind in SpaceType if new_spaces.cheapest_plan(scope.tenant, kind)],
+    )
     if form.is_valid():
         # The form offers plans only: a plan determines the type of the space.
         plan = publishing.space_plan(form.cleaned_data["space_plan"])
         made = form.attempt(
-            address_spaces.create,
+            new_spaces.create,
             tenant=scope.tenant,
             name=form.cleaned_data["name"],
             type=plan.space_type,
             space_plan=plan.key,
             by=scope.actor,
+            # None: if there is a plan for it in spaces of the chosen type.
+            with_dead_letters=None if form.cleaned_data.get("dead_letters") else False,
         )
         if made:
             messages.success(

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from proton import Message, ProtonException
+from proton import Delivery, Message, ProtonException
 
 from controlplane.core.address_types import AddressSettings
-from tests.support.messaging import public_broker
+from tests.support.messaging import amqp, public_broker, routing_rig
 from tests.support.messaging.public_broker import PublicBroker
 from tests.support.waiting import eventually
 from workers.messaging import management
@@ -47,11 +47,11 @@ def stored(broker: PublicBroker) -> dict[str, int]:
         }
 
 
-def send(broker: PublicBroker, *, ttl: float = 0) -> None:
+def send(broker: PublicBroker) -> None:
     with broker.connected() as connection:
         sender = connection.create_sender("orders")
         for _ in range(MESSAGES):
-            sender.send(Message(body=BODY, durable=True, ttl=ttl))
+            sender.send(Message(body=BODY, durable=True))
 
 
 def reject(broker: PublicBroker, messages: int = MESSAGES) -> None:
@@ -71,13 +71,30 @@ def restart(broker: PublicBroker) -> None:
     broker.rigged.start()
 
 
+def expire(broker: PublicBroker) -> None:
+    """End the lifetime of all messages of ``orders`` that no receiver has."""
+    with management.connected(broker.rigged.target, purpose="expire") as connection:
+        connection.call("queue.orders", "expireMessages", "")
+
+
+def refusal(broker: PublicBroker) -> str:
+    """Return the condition with which a message to ``orders`` is refused; empty if it is not."""
+    with broker.connected() as connection:
+        sender = connection.create_sender("orders")
+        delivery = routing_rig.hand_over(sender, Message(body=BODY, durable=True))
+        if routing_rig.outcome(sender, delivery) == Delivery.ACCEPTED:
+            return ""
+        return routing_rig.condition_of(delivery)
+
+
 def test_a_full_dead_letter_address_takes_all_that_is_rejected_or_expires(tmp_path: Path) -> None:
     with public_broker.running(tmp_path, [DEAD, ORDERS], [ALICE]) as broker:
         send(broker)
+        send(broker)
         reject(broker)
-        await_stored(broker, orders=0, dead=MESSAGES)
+        await_stored(broker, orders=MESSAGES, dead=MESSAGES)
 
-        send(broker, ttl=0.001)
+        expire(broker)
         await_stored(broker, orders=0, dead=2 * MESSAGES)
 
         restart(broker)
@@ -87,6 +104,22 @@ def test_a_full_dead_letter_address_takes_all_that_is_rejected_or_expires(tmp_pa
             for _ in range(2 * MESSAGES):
                 assert receiver.receive(timeout=10).body == BODY
                 receiver.accept()
+
+
+def test_addresses_take_no_messages_while_their_dead_letters_are_full(tmp_path: Path) -> None:
+    other = DesiredAddress("other", BrokerAddressKind.QUEUE, AddressSettings(max_bytes=10_000_000))
+    with public_broker.running(tmp_path, [DEAD, ORDERS, other], [ALICE]) as broker:
+        send(broker)
+        before = refusal(broker)
+        reject(broker)
+        await_stored(broker, orders=1, dead=MESSAGES)
+
+        assert (before, refusal(broker)) == ("", "amqp:resource-limit-exceeded")
+        with broker.connected() as connection:
+            amqp.send(connection, "other", "has no dead letters")
+            assert len(amqp.receive(connection, "dead", MESSAGES)) == MESSAGES
+        await_stored(broker, orders=1, dead=0)
+        assert refusal(broker) == ""
 
 
 def test_a_broker_without_a_disk_takes_them_too(
@@ -127,13 +160,14 @@ def test_a_target_that_was_full_drops_nothing_after_its_limit_is_gone(tmp_path: 
     queue = replace(DEAD, read_only=False)
     with public_broker.running(tmp_path, [queue, ORDERS], [ALICE]) as broker:
         send(broker)
+        send(broker)
         with suppress(ProtonException):
             reject(broker)
         eventually(lambda: stored(broker)["dead"] > 0, "some are moved")
         before = stored(broker)
-        assert before["orders"] > 0
+        assert before["orders"] > MESSAGES
 
         broker.rigged.hold(DEAD, ORDERS)
-        send(broker, ttl=0.001)
+        expire(broker)
 
-        await_stored(broker, orders=before["orders"], dead=before["dead"] + MESSAGES)
+        await_stored(broker, orders=before["orders"] - MESSAGES, dead=before["dead"] + MESSAGES)

@@ -13,12 +13,18 @@ from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces, messaging_users
 from tenants.models import AddressSpace, MessagingUser
 from tests.support.messaging import amqp
+from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
 
-pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
+pytestmark = [
+    pytest.mark.router,
+    pytest.mark.broker,
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),  # the auth service reads the rows too
+]
 
 _CONNECTIONS = 8
 _PROMISED_SECONDS = 5
@@ -56,9 +62,11 @@ class Busy:
         self.ended_at = time.monotonic()
 
 
-@pytest.fixture
-def space(real_ports: Ports) -> Iterator[AddressSpace]:
-    made = rows.make_space(rows.make_tenant())
+@pytest.fixture(params=["brokered", "standard"])
+def space(
+    real_ports: Ports, auth: AuthProcess, request: pytest.FixtureRequest
+) -> Iterator[AddressSpace]:
+    made = rows.make_space(rows.make_tenant(), kind=request.param)
     rows.make_address(made, "orders")
     for name in ("alice", "bob"):
         rows.make_user(made, name, ("orders", "send recv"))

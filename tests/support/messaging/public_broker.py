@@ -20,6 +20,7 @@ from workers.infra.local.files import InstanceFiles
 from workers.messaging import certificates, identities
 from workers.messaging.brokers import render
 from workers.messaging.brokers.desired import (
+    ClientLimits,
     DesiredAddress,
     DesiredBroker,
     DesiredUser,
@@ -72,10 +73,11 @@ def running(
     users: Sequence[DesiredUser],
     max_connections: int = 200,
     memory_mb: int = 128,
+    client_limits: ClientLimits | None = None,
 ) -> Iterator[PublicBroker]:
     """Yield a running broker that holds exactly these addresses and users.
 
-    ``memory_mb``: its heap.
+    ``memory_mb``: its heap. ``client_limits``: what the space plan allows clients.
     """
     now, internal_port = datetime.now(UTC), free_port()
     authority = certificates.create_authority("test", now)
@@ -95,6 +97,7 @@ def running(
         server=certificates.issue_server(authority, [HOST], now),
         authority_pem=authority.certificate_pem,
         max_connections=max_connections,
+        client_limits=client_limits or ClientLimits(),
     )
     layout = EngineLayout(str(files.config), str(files.data), HOST, free_port(), internal_port)
     rigged = RiggedBroker(BrokerAt("broker-0", HOST, internal_port), desired, layout, files, target)

@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Any
 
 from django.utils import timezone
 
 from controlplane.core import operations
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.models import Operation
 from controlplane.core.reasons import Reason
@@ -95,13 +97,16 @@ def active_space(
     return made
 
 
-def address(of: AddressSpace, name: str = "invoices", kind: str = "queue") -> Address:
-    """Return an Active address."""
+def address(
+    of: AddressSpace, name: str = "invoices", kind: str = "queue", **settings: Any
+) -> Address:
+    """Return an Active address with ``settings`` of its own."""
     made, _ = addresses.create(
         space=of,
         address=name,
         type=kind,
         address_plan=f"{of.type}-small-{kind}",
+        settings=AddressSettings(**settings),
         by=SYSTEM,
     )
     real(made)

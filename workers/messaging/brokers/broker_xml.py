@@ -12,10 +12,12 @@ from xml.etree import ElementTree
 from controlplane.core import address_types
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.setting_values import Whole
+from workers.messaging import tls_policy
 from workers.messaging.brokers import desired, permissions, queue_settings
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
     BrokerSizes,
+    ClientLimits,
     DesiredAddress,
     DesiredBroker,
     EngineLayout,
@@ -50,6 +52,8 @@ _MEMORY_BYTES = 1_048_576
 _PAGE_BYTES = 131_072
 # How much an address stores that blocks its senders when it is full. It never pages to disk.
 _BLOCKING_BYTES = 8_388_608
+# The address setting that tells the plugin the size of an address for dead letters.
+_TARGET_SIZE = "auto-delete-queues-message-count"
 _NO_LIMIT = 2**60  # bytes: more than a disk holds
 
 _FIXED = {
@@ -170,6 +174,10 @@ def address_settings(
     if takes_all:
         # An address that was full and now has no limit at all would drop messages.
         settings |= {"page-limit-bytes": str(_NO_LIMIT), "page-full-policy": "FAIL"}
+        # The broker plugin refuses new messages for the addresses whose dead letters go here, once
+        # this many bytes are stored (``Storage.java``). To the broker itself the setting means
+        # nothing while it deletes no queue by itself (``auto-delete-queues``).
+        settings[_TARGET_SIZE] = str(limits.max_bytes or 0)
     return settings
 
 
@@ -243,9 +251,10 @@ class _Document:
 
     def add_acceptors(self, engine_layout: EngineLayout) -> None:
         acceptors = ElementTree.SubElement(self._core, "acceptors")
-        common = "protocols=AMQP;amqpCredits=1000;amqpLowCredits=300;supportAdvisory=false"
+        common = "protocols=AMQP;amqpCredits={0};amqpLowCredits={1};supportAdvisory=false"
         internal = (
-            f"{common};{_tls(engine_layout, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
+            f"{common.format(*ClientLimits().credits)};{_tls(engine_layout, 'server')};"
+            "needClientAuth=true;trustStoreType=PEMCA;"
             f"trustStorePath={engine_layout.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
             # -1: the broker stores large messages in one piece too. A router forwards a large
             # message in parts. A message that was stored in parts would not survive a consumer that
@@ -266,7 +275,8 @@ class _Document:
             tls = _tls(
                 engine_layout, "server" if self._broker.public_certificate is None else "public"
             )
-            public = f"{common};{tls};saslMechanisms=PLAIN;{limit}"
+            given = common.format(*self._broker.client_limits.credits)
+            public = f"{given};{tls};saslMechanisms=PLAIN;{limit}"
             _text(
                 acceptors,
                 "acceptor",
@@ -327,6 +337,7 @@ class _Document:
             "waiting": str(_WAITING),
             "waiting-per-source": str(WAITING_PER_SOURCE),
             "seconds-to-log-in": str(SECONDS_TO_LOG_IN),
+            **self._broker.client_limits.properties(),
             # Read by the default plugin only.
             "SEND_CONNECTION_NOTIFICATIONS": "true",
         }
@@ -385,7 +396,7 @@ def _tls(engine_layout: EngineLayout, name: str) -> str:
     """Return the TLS options of an acceptor that presents the key pair in ``<name>.pemcfg``."""
     return (
         "sslEnabled=true;sslAutoReload=true;keyStoreType=PEMCFG;"
-        f"keyStorePath={engine_layout.config_dir}/{name}.pemcfg;enabledProtocols=TLSv1.2,TLSv1.3"
+        f"keyStorePath={engine_layout.config_dir}/{name}.pemcfg;{tls_policy.of_acceptor()}"
     )
 
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -141,6 +141,47 @@ class BrokerSizes:
 
 
 @dataclass(frozen=True)
+class ClientLimits:
+    """What a space plan allows clients of a brokered space; None is no limit.
+
+    The broker plugin enforces it: each field is one of its properties, with ``-`` for ``_``.
+
+    * ``message_bytes``: the largest message.
+    * ``user_connections``: the connections of one user.
+    * ``sessions``, ``senders``, ``receivers``: of one connection.
+    * ``connection_rate``, ``user_rate``: messages that one connection, and all connections of one
+      user, may send in a second.
+    """
+
+    message_bytes: int | None = None
+    user_connections: int | None = None
+    sessions: int | None = None
+    senders: int | None = None
+    receivers: int | None = None
+    connection_rate: int | None = None
+    user_rate: int | None = None
+
+    @property
+    def credits(self) -> tuple[int, int]:
+        """The messages that a sender may have on their way, and how few make the broker add more.
+
+        If there is a rate, one second of messages at most: a sender that is too fast uses up its
+        credit before the broker can slow it down.
+        """
+        rates = [rate for rate in (self.connection_rate, self.user_rate) if rate is not None]
+        most = max(10, min([1000, *rates]))
+        return most, most * 3 // 10
+
+    def properties(self) -> Mapping[str, str]:
+        """Return the properties of the plugin for the limits that there are."""
+        return {
+            name.replace("_", "-"): str(value)
+            for name, value in asdict(self).items()
+            if value is not None
+        }
+
+
+@dataclass(frozen=True)
 class DesiredBroker:
     """The desired state of one broker, a value: the files and requests are made from it.
 
@@ -160,6 +201,7 @@ class DesiredBroker:
     authority_pem: str
     max_connections: int = -1  # concurrent, from clients; -1 is no limit
     sizes: BrokerSizes = BrokerSizes()
+    client_limits: ClientLimits = ClientLimits()
     public_certificate: KeyPair | None = None
 
 

@@ -26,6 +26,7 @@ _NAMES = {
     "page-size-bytes": "pageSizeBytes",
     "max-size-bytes": "maxSizeBytes",
     "page-full-policy": "pageFullMessagePolicy",
+    "auto-delete-queues-message-count": "autoDeleteQueuesMessageCount",
     **{
         name: theirs
         for setting in address_types.SETTINGS

@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workers.messaging import tls_policy
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import entities
 from workers.messaging.routers.desired import (
@@ -126,6 +127,7 @@ def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
             "certFile": f"{folder}/{certificate}.pem",
             "privateKeyFile": f"{folder}/{certificate}.key",
             "caCertFile": f"{folder}/{authority}.pem",
+            "ciphers": tls_policy.OPENSSL_SUITES,
         }
         return "sslProfile", attributes
 

@@ -24,7 +24,7 @@ import structlog  # noqa: E402  (models need django.setup() above)
 from django.conf import settings  # noqa: E402
 
 from controlplane import checks  # noqa: E402
-from workers.messaging import certificates  # noqa: E402
+from workers.messaging import certificates, tls_policy  # noqa: E402
 from workers.services.auth.server import AuthServer  # noqa: E402
 from workers.services.auth.state import State  # noqa: E402
 from workers.services.auth.watcher import Watcher  # noqa: E402
@@ -114,7 +114,7 @@ class Replica:
         now = datetime.now(UTC)
         authority = certificates.control_authority(settings.CONTROL_CA_DIR, now)
         pair = certificates.issue_server(authority, [self._host], now)
-        self._context.minimum_version = ssl.TLSVersion.TLSv1_2
+        tls_policy.restrict(self._context)
         # Only routers of a space have a certificate of the control authority.
         self._context.verify_mode = ssl.CERT_REQUIRED
         self._context.load_verify_locations(cadata=authority.certificate_pem)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workers.messaging import tls_policy
 from workers.services.devrouter import policy
 from workers.services.devrouter.limits import Limits
 from workers.services.devrouter.tls import Profile
@@ -203,6 +204,7 @@ class _Entries:
                 entry.get("certFile", ""),
                 entry.get("privateKeyFile", ""),
                 entry.get("caCertFile", ""),
+                entry.get("ciphers", tls_policy.OPENSSL_SUITES),
             )
             for entry in self._all("sslProfile")
         }

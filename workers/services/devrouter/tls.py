@@ -4,6 +4,7 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
+from workers.messaging import tls_policy
 from workers.services.tls_objects import CleanObject
 
 
@@ -12,12 +13,14 @@ class Profile:
     """One sslProfile: paths of a certificate, its key and the trusted authorities (PEM files).
 
     It makes TLS contexts from the files, and notices when the certificate or key is replaced.
+    ``ciphers``: its suites of TLS 1.2, a list in OpenSSL's form.
     """
 
     name: str
     cert_file: str
     key_file: str
     ca_file: str
+    ciphers: str = tls_policy.OPENSSL_SUITES
     _stamp: tuple[int, ...] = ()
 
     def server(self, *, needs_client: bool) -> ssl.SSLContext:
@@ -46,7 +49,7 @@ class Profile:
         return self._prepared(context, trusts=True)
 
     def _prepared(self, context: ssl.SSLContext, *, trusts: bool) -> ssl.SSLContext:
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        tls_policy.restrict(context, self.ciphers)
         context.sslobject_class = CleanObject
         if self.cert_file:
             context.load_cert_chain(self.cert_file, self.key_file)

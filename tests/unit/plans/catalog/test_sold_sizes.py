@@ -46,6 +46,8 @@ def test_a_broker_without_a_disk_sells_its_message_memory() -> None:
         ({"max_addresses": "2000"}, "write 1428 at most"),
         ({"placement": "fast"}, "is not a placement profile of this installation, which has: none"),
         ({"broker_persistent": "maybe"}, "must be true or false"),
+        ({"max_connection_rate": "5"}, "no router limits max_connection_rate"),
+        ({"max_user_rate": "5"}, "no router limits max_user_rate"),
     ],
 )
 def test_figures_of_a_space_plan_that_do_not_fit(changes: dict[str, str], part: str) -> None:
@@ -56,8 +58,7 @@ def test_figures_of_a_space_plan_that_do_not_fit(changes: dict[str, str], part: 
     ("changes", "part"),
     [
         ({"max_users": "500"}, "sells 100 addresses with 500 users"),
-        ({"max_message_kb": "100"}, "no broker limits max_message_kb"),
-        ({"max_user_connections": "1"}, "no broker limits max_user_connections"),
+        ({"max_user_rate": "0"}, "from 1"),
     ],
 )
 def test_figures_of_a_brokered_plan_that_do_not_fit(changes: dict[str, str], part: str) -> None:

@@ -3,7 +3,6 @@ package waypost.broker;
 import java.lang.reflect.Field;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -48,15 +47,19 @@ final class Connections {
    private final ActiveMQServer server;
    private final Limits limits;
    private final Waiting waiting;
+   private final PlanLimits plan;
+   private final Users users;
    private final Arrivals arrivals = new Arrivals();
    private final Map<Channel, RemotingConnection> undecided = new ConcurrentHashMap<>();
-   private final Set<Channel> clients = ConcurrentHashMap.newKeySet();
+   private final Map<Channel, String> clients = new ConcurrentHashMap<>();  // to their users
    private final AtomicInteger clientCount = new AtomicInteger();
    private final AtomicLong evicted = new AtomicLong();
 
-   Connections(ActiveMQServer server, Limits limits) {
+   Connections(ActiveMQServer server, Limits limits, PlanLimits plan) {
       this.server = server;
       this.limits = limits;
+      this.plan = plan;
+      users = new Users(plan);
       this.waiting = new Waiting(limits);
    }
 
@@ -101,12 +104,14 @@ final class Connections {
       arrived(channel);
       undecided.put(channel, connection);
       if (connection instanceof ActiveMQProtonRemotingConnection amqp) {
-         amqp.getAmqpConnection().addRemoteOpenedListener(opened -> opened(channel, amqp, opened));
+         AMQPConnectionContext context = amqp.getAmqpConnection();
+         context.addRemoteOpenedListener(opened -> opened(channel, amqp, opened));
+         context.addEventHandler(new Client(context, plan, users, server.getScheduledPool()));
       }
    }
 
    private void arrived(Channel channel) {
-      if (clients.contains(channel) || !channel.isOpen()) {
+      if (clients.containsKey(channel) || !channel.isOpen()) {
          return;
       }
       List<Channel> over = waiting.add(channel);
@@ -121,8 +126,10 @@ final class Connections {
       if (connection != null && hasFailedLogin(connection)) {
          announce(connection);
       }
-      if (clients.remove(channel)) {
+      String user = clients.remove(channel);
+      if (user != null) {
          clientCount.decrementAndGet();
+         users.leave(user);
       }
    }
 
@@ -133,27 +140,33 @@ final class Connections {
          return;
       }
       undecided.remove(channel);
-      if (!admit(channel)) {
+      String refusal = admit(channel, login.getUser());
+      if (refusal != null) {
          // It stays in {@code waiting}, so that a client that ignores the answer is closed soon.
-         amqp.close(new ErrorCondition(AmqpError.RESOURCE_LIMIT_EXCEEDED,
-            "The plan allows " + limits.connections() + " connections: close one first."));
+         amqp.close(new ErrorCondition(AmqpError.RESOURCE_LIMIT_EXCEEDED, refusal));
          return;
       }
       waiting.remove(channel);
       announce(connection);
    }
 
-   private boolean admit(Channel channel) {
+   /** Counts a connection, or returns why it may not be. */
+   private String admit(Channel channel, String user) {
       int count = clientCount.incrementAndGet();
       if (limits.connections() >= 0 && count > limits.connections()) {
          clientCount.decrementAndGet();
-         return false;
+         return "The plan allows " + limits.connections() + " connections: close one first.";
       }
-      clients.add(channel);
+      if (!users.enter(user)) {
+         clientCount.decrementAndGet();
+         return "The plan allows " + plan.userConnections()
+            + " connections of one user: close one first.";
+      }
+      clients.put(channel, user);
       if (!channel.isOpen()) {
          ended(channel); // the channel closed before clients had it, so its end did not remove it
       }
-      return true;
+      return null;
    }
 
    private void close(Channel channel) {

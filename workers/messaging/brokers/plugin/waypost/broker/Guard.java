@@ -39,23 +39,27 @@ public final class Guard implements ActiveMQServerPlugin {
    private static final String MESSAGES = "waypost.messages";  // the resource of management
 
    private Limits limits;
+   private PlanLimits plan;
    private ActiveMQServer server;
    private Connections connections;
    private ScheduledFuture<?> sweep;
    private Messages messages;
    private Replies replies;
+   private Storage storage;
 
    @Override
    public void init(Map<String, String> properties) {
       limits = Limits.of(properties);
+      plan = PlanLimits.of(properties);
    }
 
    @Override
    public void registered(ActiveMQServer server) {
       this.server = server;
-      connections = new Connections(server, limits);
+      connections = new Connections(server, limits, plan);
       messages = new Messages(server);
       replies = new Replies(server);
+      storage = new Storage(server);
       try {
          server.getManagementService().registerUntypedControl(MESSAGES, messages, messagesName());
       } catch (Exception error) {
@@ -147,6 +151,7 @@ public final class Guard implements ActiveMQServerPlugin {
          return;
       }
       replies.checkMessage(session, CompositeAddress.extractAddressName(target));
+      storage.check(CompositeAddress.extractAddressName(target), message);
       if (!CompositeAddress.isFullyQualified(target)) {
          return;
       }

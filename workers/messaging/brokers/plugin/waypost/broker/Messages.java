@@ -183,7 +183,7 @@ public final class Messages implements MessagesMBean {
          .add("encoded", Base64.getEncoder().encodeToString(encoded(message, reference, bytes)));
    }
 
-   private static long size(Message message) throws Exception {
+   static long size(Message message) throws Exception {
       return message instanceof LargeServerMessage large
          ? large.getLargeBody().getBodySize() : message.getPersistentSize();
    }
