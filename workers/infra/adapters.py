@@ -5,7 +5,7 @@ from pathlib import Path
 from django.conf import settings
 
 from controlplane.core.errors import Invalid
-from workers.infra.base import Infra
+from workers.infra.base import Infra, Watch
 
 
 def current() -> Infra:
@@ -25,6 +25,21 @@ def current() -> Infra:
     raise Invalid(
         f"WAYPOST_INFRA is {settings.INFRA!r}: set it to local or kubernetes.", code="infra.unknown"
     )
+
+
+def watch() -> Watch | None:
+    """Return a watch of all instances, over connections of its own; None without a cluster.
+
+    Raises:
+        InfraError: ``ClusterUnknown``: neither a kubeconfig nor a service account was found.
+    """
+    if settings.INFRA != "kubernetes":
+        return None
+    # Imported here for the same reason as in ``_kubernetes``.
+    from workers.infra.kubernetes import connection
+    from workers.infra.kubernetes.pod_changes import PodChanges
+
+    return PodChanges(connection.separate_api())
 
 
 def _local() -> Infra:

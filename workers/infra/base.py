@@ -8,7 +8,7 @@ them: the next call completes the work. No method waits until an instance is rea
 ``Session.ensure_instance`` and ``Session.list_instances`` report readiness.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -196,6 +196,45 @@ class GivenCertificate:
     authority_pem: str
     source: str
     remedy: str
+
+
+@dataclass(frozen=True)
+class InstanceSight:
+    """What a watch saw of the pod of one instance.
+
+    * ``boot``: as in ``InstanceStatus``; empty if the pod is gone.
+    * ``well``: the pod is ready and is not being deleted.
+    * ``reason``: why it is not, in one word of the platform, such as ``OOMKilled``; may be empty.
+    """
+
+    namespace: str
+    space_id: str
+    instance: str
+    boot: str = ""
+    well: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Sights:
+    """What a watch saw at once. With ``complete``, instances that are not in it have no pod."""
+
+    seen: Sequence[InstanceSight]
+    complete: bool = False
+
+
+class Watch(Protocol):
+    """Watches the instances of all spaces."""
+
+    def follow(self, seconds: int) -> Iterator[Sights]:
+        """Yield all instances at once, and then each change, for about ``seconds``.
+
+        May end earlier. What changes between two calls is in the next one's first result.
+
+        Raises:
+            InfraError: the platform refuses or does not answer.
+        """
+        ...
 
 
 class Session(Protocol):
