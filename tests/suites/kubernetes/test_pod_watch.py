@@ -221,10 +221,11 @@ def test_each_trouble_of_a_pod_makes_its_space_due(
 
 
 def test_the_watch_survives_the_restart_of_the_api_server(
-    own_cluster: cluster.Cluster, sent: list[str]
+    own_cluster: cluster.Cluster, bare: ApiClient, space: AddressSpace, sent: list[str]
 ) -> None:
-    admin = client_of(own_cluster)
-    space, other = (rows.make_space(rows.make_tenant()) for _ in range(2))
+    other = rows.make_space(rows.make_tenant())
+    settled(other)
+    sent.clear()
     pods, others = Pods(bare, space), Pods(bare, other)
     for of, among in ((space, pods), (other, others)):
         AddressSpace.objects.filter(id=of.id).update(known_boots={"broker-0": among.make()})
