@@ -1,7 +1,7 @@
 """What the drivers of brokers and routers share: addresses, how to reach an instance, counters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
 from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
@@ -105,12 +105,38 @@ class ConnectionSeen:
 
 
 @dataclass(frozen=True)
+class EngineHealth:
+    """How full or how connected one instance is. None: the engine does not have or know it.
+
+    * ``memory_used``, ``memory_limit``: bytes of a broker's heap for messages. At the limit its
+      addresses keep further messages on disk.
+    * ``disk_used``, ``disk_limit``: shares of a broker's volume, from 0 to 1. At the limit the
+      broker accepts no more messages.
+    * ``neighbors``: other routers of the space that a router reaches.
+    * ``links``: open links of a router.
+    * ``undelivered``: messages that a router holds for links, because the receivers take no more.
+    """
+
+    memory_used: int | None = None
+    memory_limit: int | None = None
+    disk_used: float | None = None
+    disk_limit: float | None = None
+    neighbors: int | None = None
+    links: int | None = None
+    undelivered: int | None = None
+
+    def as_json(self) -> dict[str, float]:
+        """Return the known values by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
 class InstanceSnapshot:
     """The counters of one broker or router at one moment, and its open client connections.
 
     ``boot_id`` identifies the incarnation of its process. ``connections_opened`` is cumulative
     within the incarnation and counts client connections only. ``gauges`` has the newest values of
-    each address; metering bills none of them.
+    each address, and ``health`` those of the instance; metering bills none of them.
     """
 
     boot_id: str
@@ -118,6 +144,7 @@ class InstanceSnapshot:
     connections: Sequence[ConnectionSeen]
     connections_opened: int
     gauges: Mapping[str, AddressGauges] = field(default_factory=dict)
+    health: EngineHealth = EngineHealth()
 
     @property
     def by_meter(self) -> Mapping[str, int]:
