@@ -165,7 +165,7 @@ def _count(query: str, values: dict[str, str], name: str, text: str) -> GaugeMet
     return GaugeMetricFamily(name, text, value=number)
 
 
-def _rows(query: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
+def _rows(query: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         rows: list[tuple[Any, ...]] = cursor.fetchall()

@@ -14,7 +14,7 @@ from django.utils import timezone
 from kubernetes import client, config
 from kubernetes.client import ApiClient, ApiException
 
-from controlplane.core import leases
+from controlplane.core import enqueue, leases
 from tenants.models import AddressSpace
 from tests.suites.kubernetes.test_rights import CONTROL, described
 from tests.suites.kubernetes.test_rollouts import Site
@@ -43,9 +43,7 @@ LATER = timedelta(hours=1)
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The spaces whose passes were enqueued."""
     spaces: list[str] = []
-    monkeypatch.setattr(
-        pod_watcher.enqueue, "after_commit", lambda _task, space_id: spaces.append(space_id)
-    )
+    monkeypatch.setattr(enqueue, "after_commit", lambda _task, space_id: spaces.append(space_id))
     monkeypatch.setattr(pod_watcher, "_RETRY_SECONDS", 0.05)
     return spaces
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from controlplane.core import enqueue
 from tenants.models import AddressSpace
 from tests.support.reconcile import rows
-from workers import pod_watcher
 from workers.infra.base import InstanceSight, Sights
 from workers.pod_watcher import SHORTEST_INTERVAL, Changes, PodWatcher
 
@@ -42,9 +42,7 @@ def watcher(clock: Clock) -> PodWatcher:
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     spaces: list[str] = []
-    monkeypatch.setattr(
-        pod_watcher.enqueue, "after_commit", lambda _task, space_id: spaces.append(space_id)
-    )
+    monkeypatch.setattr(enqueue, "after_commit", lambda _task, space_id: spaces.append(space_id))
     return spaces
 
 

@@ -103,7 +103,8 @@ class VolumeSnapshots:
         ]
 
     def delete_others(self, keep: Collection[str]) -> None:
-        for namespace in self.namespaces or [None]:
+        places: Sequence[str | None] = self.namespaces or [None]
+        for namespace in places:
             for live in self.api.list(VOLUME_SNAPSHOT, namespace, self._labels):
                 if live.metadata.labels.get(BACKUP) not in keep:
                     self.api.delete(VOLUME_SNAPSHOT, live.metadata.namespace, live.name)

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from controlplane.core import leases
+from controlplane.core.models import Lease
 from controlplane.embedded import postgres
 from tenants.models import AddressSpace
 from tests.support.backups import DumpingContainer, FakeSnapshots, restore
@@ -133,7 +133,7 @@ def test_a_backup_whose_lease_was_taken_is_none(
 
     def steal() -> None:
         """A commit by a process that took the expired lease while this one was paused."""
-        leases.Lease.objects.filter(name=committer.APP).delete()
+        Lease.objects.filter(name=committer.APP).delete()
         commit(7)
 
     snapshots = FakeSnapshots(before_created=steal)
