@@ -8,7 +8,13 @@ result backend is off.
 import os
 
 from celery import Celery
-from celery.signals import beat_init, before_task_publish, heartbeat_sent, worker_init
+from celery.signals import (
+    beat_init,
+    before_task_publish,
+    heartbeat_sent,
+    worker_init,
+    worker_ready,
+)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
@@ -65,6 +71,15 @@ def _refuse_source_keys(**_signal: object) -> None:
     except ImproperlyConfigured as error:
         # Celery only logs other exceptions of a signal handler, and the server would start.
         raise SystemExit(str(error)) from error
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def _watch_pods(**_signal: object) -> None:
+    if settings.WATCH_PODS:
+        # Imported here, because beat and processes that only send tasks do not need it.
+        from workers import pod_watcher
+
+        pod_watcher.start()
 
 
 @heartbeat_sent.connect  # type: ignore[untyped-decorator]

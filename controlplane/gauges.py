@@ -14,7 +14,7 @@ from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from controlplane import messaging_gauges
+from controlplane import engine_gauges, messaging_gauges
 from controlplane.core.models import Operation
 from plans.models import Invoice, UsageCopy
 from tenants import queries
@@ -47,6 +47,7 @@ class DatabaseCollector(Collector):
         yield from self._usage()
         yield from self._largest()
         yield from messaging_gauges.families()
+        yield from engine_gauges.families()
 
     def _spaces_and_addresses(self) -> Iterator[GaugeMetricFamily]:
         by_phase = {"type": "type", "phase": "phase"}

@@ -144,6 +144,9 @@ if LAKEHOUSE_ROOT.startswith("s3://") and not (LAKEHOUSE_ACCESS_KEY and LAKEHOUS
     )
 INFRA = text("WAYPOST_INFRA", "local")  # local | kubernetes
 CLUSTER_FILE = text("WAYPOST_CLUSTER_FILE", "/etc/waypost/cluster.yaml")  # kubernetes only
+# Whether this process watches the pods of all spaces, if no other one does. For one sort of worker
+# only: its account needs the right to do so (`rights.watchPods`).
+WATCH_PODS = flag("WAYPOST_WATCH_PODS", False)
 SUPERVISOR_SOCKET = text("WAYPOST_SUPERVISOR_SOCKET", str(STATE_DIR / "run" / "supervisor.sock"))
 ARTEMIS_HOME = text("WAYPOST_ARTEMIS_HOME")
 # Whether spaces of type standard can be created. The chart sets false without a router image.

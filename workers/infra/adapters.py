@@ -5,7 +5,7 @@ from pathlib import Path
 from django.conf import settings
 
 from controlplane.core.errors import Invalid
-from workers.infra.base import Infra
+from workers.infra.base import Infra, Snapshots, Watch
 
 
 def current() -> Infra:
@@ -26,6 +26,37 @@ def current() -> Infra:
     raise Invalid(
         f"WAYPOST_INFRA is {settings.INFRA!r}: set it to local or kubernetes.", code="infra.unknown"
     )
+
+
+def watch() -> Watch | None:
+    """Return a watch of all instances, over connections of its own; None without a cluster.
+
+    Raises:
+        InfraError: ``ClusterUnknown``: neither a kubeconfig nor a service account was found.
+    """
+    if settings.INFRA != "kubernetes":
+        return None
+    # Imported here for the same reason as in ``_kubernetes``.
+    from workers.infra.kubernetes import connection
+    from workers.infra.kubernetes.pod_changes import PodChanges
+
+    return PodChanges(connection.separate_api())
+
+
+def snapshots(installation: str, class_name: str, namespace: str | None) -> Snapshots:
+    """Return the snapshots of volumes in the cluster; a single machine has none.
+
+    ``namespace``: old snapshots are deleted only there; None means everywhere.
+
+    Raises:
+        InfraError: ``ClusterUnknown``: neither a kubeconfig nor a service account was found.
+    """
+    # Imported here for the same reason as in ``_kubernetes``.
+    from workers.infra.kubernetes import connection
+    from workers.infra.kubernetes.volume_snapshots import VolumeSnapshots
+
+    namespaces = None if namespace is None else [namespace]
+    return VolumeSnapshots(connection.api(), installation, class_name, namespaces)
 
 
 def _local() -> Infra:

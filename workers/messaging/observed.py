@@ -1,7 +1,7 @@
 """Values that the drivers of brokers and routers share: where an instance is, what it reports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
 from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
@@ -113,13 +113,39 @@ class ConnectionSeen:
 
 
 @dataclass(frozen=True)
+class EngineHealth:
+    """How full or how connected one instance is. None: the engine does not have or know it.
+
+    * ``memory_used``, ``memory_limit``: bytes of a broker's heap for messages. At the limit its
+      addresses keep further messages on disk.
+    * ``disk_used``, ``disk_limit``: shares of a broker's volume, from 0 to 1. At the limit the
+      broker accepts no more messages.
+    * ``neighbors``: other routers of the space that a router reaches.
+    * ``links``: open links of a router.
+    * ``undelivered``: messages that a router holds for links, because the receivers take no more.
+    """
+
+    memory_used: int | None = None
+    memory_limit: int | None = None
+    disk_used: float | None = None
+    disk_limit: float | None = None
+    neighbors: int | None = None
+    links: int | None = None
+    undelivered: int | None = None
+
+    def as_json(self) -> dict[str, float]:
+        """Return the known values by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
 class InstanceSnapshot:
     """The counters of one broker or router at one moment, and its open client connections; a value.
 
     * ``boot_id``: identifies the incarnation of its process.
     * ``addresses``: only tenants' addresses that the instance has; internal ones never.
     * ``connections_opened``: cumulative within the incarnation; client connections only.
-    * ``gauges``: the newest values by address; never billed.
+    * ``gauges``: the newest values by address; ``health``: those of the instance; never billed.
     """
 
     boot_id: str
@@ -127,6 +153,7 @@ class InstanceSnapshot:
     connections: Sequence[ConnectionSeen]
     connections_opened: int
     gauges: Mapping[str, AddressGauges] = field(default_factory=dict)
+    health: EngineHealth = EngineHealth()
 
     @property
     def by_meter(self) -> Mapping[str, int]:

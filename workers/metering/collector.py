@@ -237,6 +237,7 @@ class _Cycle:
             addresses={**gone, **seen},
             retired=(*state.retired, *over),
             connections=len(snapshot.connections),
+            health=snapshot.health.as_json(),
             counters=state.counters.having(
                 **grown,
                 # The previous number of connections counts until now.

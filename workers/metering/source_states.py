@@ -187,6 +187,7 @@ class SourceState:
     * ``seq``: the number of the last landed set of rows.
     * ``sampled_at``, ``bucket_at``: the last sample and its bucket; None before the first one.
     * ``connections``: the open connections in the last sample.
+    * ``health``: ``EngineHealth`` of the last sample as JSON, for operators' metrics.
     * ``counters``: those of ``SOURCE_METERS``; the others are zero.
     * ``used_in``, ``used_out``: messages of all addresses and epochs of the incarnation.
     * ``unlanded``: the source was sampled since anything of it was landed.
@@ -213,6 +214,7 @@ class SourceState:
     addresses: Mapping[str, AddressState] = field(default_factory=dict)
     retired: tuple[Retired, ...] = ()
     marks: tuple[Mark, ...] = ()
+    health: Mapping[str, float] = field(default_factory=dict)
 
     def in_bucket(self, bucket_at: datetime) -> Self:
         """Return the state in the new bucket ``bucket_at``, with a new mark and a peak of zero."""

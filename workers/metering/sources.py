@@ -22,6 +22,7 @@ _SCALARS = (
     "used_out",
     "unlanded",
     "unclosed",
+    "health",
 )
 
 

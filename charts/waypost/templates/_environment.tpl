@@ -31,13 +31,17 @@ cluster has stored them.
   valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: sealing-keys}}
 {{- end }}
 
-{{/* The secrets of every process that reads the database. */}}
-{{- define "waypost.environment.secrets" -}}
+{{- define "waypost.environment.database" -}}
 - name: WAYPOST_DATABASE_URL
   valueFrom:
     secretKeyRef:
       name: {{ .Values.database.existingSecret | default (include "waypost.names.own-connections" .) }}
       key: {{ ternary "url" "database-url" (ne .Values.database.existingSecret "") }}
+{{- end }}
+
+{{/* The secrets of every process that reads the database. */}}
+{{- define "waypost.environment.secrets" -}}
+{{ include "waypost.environment.database" . }}
 {{ include "waypost.environment.queue" . }}
 {{ include "waypost.environment.keys" . }}
 - name: WAYPOST_METRICS_TOKEN

@@ -15,6 +15,7 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.auth-peers" }}{{ include "waypost.names.base" . }}-auth-peers{{ end }}
 {{- define "waypost.names.pipeline" }}{{ include "waypost.names.base" . }}-pipeline{{ end }}
 {{- define "waypost.names.spark" }}{{ include "waypost.names.base" . }}-spark{{ end }}
+{{- define "waypost.names.backup" }}{{ include "waypost.names.base" . }}-backup{{ end }}
 {{- define "waypost.names.database" }}{{ include "waypost.names.base" . }}-database{{ end }}
 {{- define "waypost.names.queue" }}{{ include "waypost.names.base" . }}-queue{{ end }}
 {{- define "waypost.names.test-portal" }}{{ include "waypost.names.base" . }}-test-portal{{ end }}
@@ -61,6 +62,10 @@ that has failed finally must run again. The job is idempotent.
 {{ .Values.lakehouse.existingClaim | default (include "waypost.names.lakehouse" .) }}
 {{- end }}
 
+{{- define "waypost.names.backups-claim" -}}
+{{ .Values.backup.existingClaim | default (printf "%s-backups" (include "waypost.names.base" .)) }}
+{{- end }}
+
 {{- define "waypost.names.lakehouse-keys" -}}
 {{ .Values.lakehouse.objectStore.existingSecret | default (include "waypost.names.own-connections" .) }}
 {{- end }}
@@ -75,6 +80,7 @@ that has failed finally must run again. The job is idempotent.
 {{- define "waypost.names.policy-test" }}{{ include "waypost.names.base" . }}-test{{ end }}
 {{- define "waypost.names.policy-migrate" }}{{ include "waypost.names.base" . }}-migrate{{ end }}
 {{- define "waypost.names.policy-pipeline" }}{{ include "waypost.names.base" . }}-pipeline{{ end }}
+{{- define "waypost.names.policy-backup" }}{{ include "waypost.names.base" . }}-backup{{ end }}
 {{- define "waypost.names.policy-executors" }}{{ include "waypost.names.base" . }}-executors{{ end }}
 {{- define "waypost.names.policy-database" }}{{ include "waypost.names.base" . }}-database{{ end }}
 {{- define "waypost.names.policy-queue" }}{{ include "waypost.names.base" . }}-queue{{ end }}

@@ -9,8 +9,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from controlplane import tenant_metrics
+from controlplane import engine_gauges, tenant_metrics
 from plans.catalog import publishing
+from plans.models import SpacePlan
 from tenants.models import AddressReading, AddressSpace, SpaceReading
 from tests.suites.api.conftest import Cast
 from workers.models import MeteredSource
@@ -93,6 +94,93 @@ def test_operators_see_full_addresses_and_an_old_probe(client: Client, space: Ad
     (age,) = re.findall(r"^waypost_oldest_probe_age_seconds (\S+)", after, re.M)
     assert 3600 <= float(age) < 3700
     assert "waypost_oldest_probe_age_seconds 3" not in later
+
+
+def instance(space: AddressSpace, name: str, **health: float) -> None:
+    """Store the newest sample of one more instance."""
+    MeteredSource.objects.create(
+        source=f"{space.pk}/{name}",
+        boot_id="b",
+        space_id=space.pk,
+        tenant_id=space.tenant_id,
+        sampled_at=timezone.now(),
+        integrals={"connections": 0, "health": health},
+    )
+
+
+def series(text: str, name: str) -> dict[str, float]:
+    """Return the values of a gauge by its label ``instance``; "" without labels."""
+    found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.M)
+    named = {re.sub(r'.*instance="([^"]+)".*', r"\1", labels): value for labels, value in found}
+    return {label: float(value) for label, value in named.items()}
+
+
+@pytest.mark.django_db
+def test_operators_see_the_fullest_brokers_and_count_all(
+    client: Client, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, used in enumerate((89, 95, 10, 90), start=1):
+        instance(
+            space,
+            f"broker-{number}",
+            memory_used=used,
+            memory_limit=100,
+            disk_used=used / 200,
+            disk_limit=0.5,
+        )
+    instance(space, "broker-5")  # an older version of Waypost sampled it
+    limited = {
+        name: getattr(engine_gauges, name).replace("LIMIT 50", "LIMIT 2")
+        for name in ("_FULLEST", "_LEAST_MESHED", "_BUSIEST")
+    }
+    assert engine_gauges.LARGEST == 50
+    for name, query in limited.items():
+        monkeypatch.setattr(engine_gauges, name, query)
+
+    text = client.get("/metrics").content.decode()
+
+    assert series(text, "waypost_broker_memory_used_bytes") == {"broker-2": 95, "broker-4": 90}
+    assert series(text, "waypost_broker_memory_limit_bytes") == {"broker-2": 100, "broker-4": 100}
+    assert series(text, "waypost_broker_disk_used_ratio") == {"broker-2": 0.475, "broker-4": 0.45}
+    assert series(text, "waypost_brokers_memory_nearly_full") == {"": 2}
+    assert series(text, "waypost_brokers_disk_nearly_full") == {"": 2}
+    for named in re.findall(r"^waypost_(?:broker|router)_.*$", text, re.M):
+        assert "address=" not in named
+
+
+@pytest.mark.django_db
+def test_operators_see_a_router_that_misses_another_one(
+    client: Client, space: AddressSpace
+) -> None:
+    large = SpacePlan.objects.get(key="standard-large")
+    AddressSpace.objects.filter(pk=space.pk).update(space_plan=large, type="standard")
+    instance(space, "router-0", neighbors=1, links=9, undelivered=4)
+    before = client.get("/metrics").content.decode()
+    instance(space, "router-1", neighbors=0, links=3, undelivered=0)
+    after = client.get("/metrics").content.decode()
+
+    assert series(before, "waypost_routers_mesh_incomplete") == {"": 0}
+    assert series(after, "waypost_routers_mesh_incomplete") == {"": 1}
+    assert series(after, "waypost_router_neighbors") == {"router-0": 1, "router-1": 0}
+    assert series(after, "waypost_router_neighbors_expected") == {"router-0": 1, "router-1": 1}
+    assert series(after, "waypost_router_undelivered") == {"router-0": 4, "router-1": 0}
+    assert series(after, "waypost_router_links") == {"router-0": 9, "router-1": 3}
+
+
+@pytest.mark.django_db
+def test_operators_see_spaces_whose_probe_fails(client: Client, space: AddressSpace) -> None:
+    probed = timezone.now() - timedelta(minutes=10)
+    AddressSpace.objects.filter(pk=space.pk).update(phase="Active", probed_at=probed)
+    active = client.get("/metrics").content.decode()
+    failed = [{"type": "Ready", "status": "False", "reason": "ProbeFailed"}]
+    AddressSpace.objects.filter(pk=space.pk).update(phase="Configuring", conditions=failed)
+    failing = client.get("/metrics").content.decode()
+
+    (age,) = series(active, "waypost_probe_age_seconds").values()
+    assert 600 <= age < 700
+    assert series(active, "waypost_spaces_probe_failing") == {"": 0}
+    assert series(failing, "waypost_spaces_probe_failing") == {"": 1}
+    assert series(failing, "waypost_probe_age_seconds") == {}
 
 
 @pytest.mark.django_db

@@ -20,6 +20,7 @@ SUPPLIED = (
     "spaces.endpoint.domain=example.org",
 )
 PULLED = ("--set", "imagePullSecrets[0]=imagepullsecrets")
+BACKED_UP = ("--set", "backup.enabled=true,backup.lakehouse=snapshot,backup.brokers=true")
 # API group, resources, verbs, names
 Rule = tuple[str, frozenset[str], frozenset[str], str]
 
@@ -68,6 +69,8 @@ def in_chart(kind: str, name: str, *options: str) -> set[Rule]:
         ("Spark on Kubernetes", "Role", "-spark", SPARK),
         ("`<release>-certificate`", "Role", "-certificate", SUPPLIED),
         ("`<release>-pull-secrets`", "Role", "-pull-secrets", PULLED),
+        ("for backups: `<release>-backup`", "Role", "-backup", BACKED_UP),
+        ("for backups: cluster role `<release>-backup`", "ClusterRole", "-backup", BACKED_UP),
     ],
 )
 def test_every_right_is_documented_with_a_reason(
@@ -82,11 +85,11 @@ def test_every_right_is_documented_with_a_reason(
 def test_no_rule_is_a_wildcard() -> None:
     roles = [
         object_
-        for object_ in rendered.objects(rendered.TRIAL, *SPARK, *SUPPLIED, *PULLED)
+        for object_ in rendered.objects(rendered.TRIAL, *SPARK, *SUPPLIED, *PULLED, *BACKED_UP)
         if object_["kind"] in ("ClusterRole", "Role")
     ]
 
-    assert len(roles) == 7
+    assert len(roles) == 9
     for role in roles:
         for rule in role["rules"]:
             assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]

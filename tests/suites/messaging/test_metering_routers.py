@@ -133,6 +133,11 @@ def test_everything_that_went_through_a_standard_space_is_metered_once(
     assert counted() == EXPECTED
     states = [sources.state_of(row) for row in MeteredSource.objects.filter(space_id=space.id)]
     assert (sum(s.used_in for s in states), sum(s.used_out for s in states)) == (8, 10)
+    # The router's health was stored with its last sample, before its space was deleted.
+    health = {s.source.rpartition("/")[2]: s.health for s in states}
+    assert health["router-0"]["links"] > 0
+    assert health["router-0"]["neighbors"] == 0
+    assert "memory_used" in health["broker-0"]
     # A router cannot know what is stored, and its links at a broker are no receivers.
     assert (live["calls"].depth, live["calls"].stored_bytes) == (None, None)
     assert live["orders"].depth == 0

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 from django.db.models import F
+from django.test import Client
 from django.utils import timezone
 
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
+from plans.catalog import publishing
 from plans.models import SpacePlan
 from plans.rating.periods import Period
 from tenants import live_readings
@@ -95,6 +97,43 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
     assert (last["orders"]["messages_in"], last["orders"]["messages_out"]) == (7, 4)
     assert (last["news"]["messages_in"], last["news"]["messages_out"]) == (2, 2)
     assert max(row["connections_opened"] for row in payloads) == 1
+
+
+def metrics(client: Client, name: str, space: AddressSpace, instance: str) -> float:
+    """Return the value of an operators' gauge of one instance."""
+    named = f'{name}{{instance="{instance}",space="{space.id}"}} '
+    lines = client.get("/metrics").content.decode().splitlines()
+    (value,) = [line.removeprefix(named) for line in lines if line.startswith(named)]
+    return float(value)
+
+
+def test_operators_see_how_full_a_broker_is(
+    ports: Ports, product: Readers, client: Client, tmp_path: Path
+) -> None:
+    space = rows.make_space(rows.make_tenant())
+    rows.make_address(space, "orders")
+    rows.make_user(space, "alice", ("#", "send recv"))
+    settle(space, ports)
+    sampling.sample_all(product)
+    of_empty = metrics(client, "waypost_broker_memory_used_bytes", space, "broker-0")
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders", *("m" * 10_000 for _ in range(20)))
+        sampling.sample_all(product)
+
+    used = metrics(client, "waypost_broker_memory_used_bytes", space, "broker-0")
+    assert used >= of_empty + 20 * 10_000
+    # The smallest plan's: docs/operate/sizes.md.
+    limit = metrics(client, "waypost_broker_memory_limit_bytes", space, "broker-0")
+    definition = publishing.space_plan_definition(space.space_plan)
+    assert limit == definition.broker_message_memory_mb * 2**20
+    disk = metrics(client, "waypost_broker_disk_used_ratio", space, "broker-0")
+    assert 0 < disk < 1
+    assert metrics(client, "waypost_broker_disk_limit_ratio", space, "broker-0") == 0.9
+    address_spaces.delete(space=space, by=SYSTEM)
+    settle(space, ports)
+    text = client.get("/metrics").content.decode()
+    assert space.id not in text  # a broker that is gone leaves no series
 
 
 def test_what_a_subscription_gives_out_is_not_its_topics_too(

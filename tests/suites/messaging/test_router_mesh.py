@@ -81,6 +81,31 @@ def test_clients_of_different_routers_reach_each_other(routers: list[Rig], addre
     exchange(routers[0], routers[1], address)
 
 
+def test_each_router_says_how_many_others_it_reaches(routers: list[Rig]) -> None:
+    def reached(router: Rig) -> int | None:
+        return driver.snapshot(router.target, addresses=()).health.neighbors
+
+    eventually(lambda: [reached(router) for router in routers] == [2, 2, 2], "all are reached")
+    routers[2].kill()
+    eventually(lambda: [reached(router) for router in routers[:2]] == [1, 1], "one is missed")
+
+
+def test_a_router_says_how_many_messages_wait_for_a_slow_receiver(routers: list[Rig]) -> None:
+    receiving = anna(routers[0])
+    receiving.create_receiver("calls", credit=2)
+    sending = anna(routers[0])
+    sender = sending.create_sender("calls")
+    sending.wait(lambda: sender.link.credit > 10, timeout=10)
+    for number in range(7):
+        rigs.post(sender, number)
+    rigs.flush(sending)
+
+    def waiting() -> int | None:
+        return driver.snapshot(routers[0].target, addresses=()).health.undelivered
+
+    eventually(lambda: waiting() == 5, "five messages wait")
+
+
 def test_a_question_is_answered_by_a_client_of_another_router(routers: list[Rig]) -> None:
     asking, service = anna(routers[1]), anna(routers[2])
     served = service.create_receiver("calls", credit=1)

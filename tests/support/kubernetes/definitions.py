@@ -55,7 +55,13 @@ PROMETHEUS_OPERATOR = Published(
         "monitoring.coreos.com_servicemonitors.yaml",
     ),
 )
-ALL = (CERT_MANAGER, GATEWAY_API, OPENSHIFT, PROMETHEUS_OPERATOR)
+SNAPSHOTS = Published(
+    "github.com/kubernetes-csi/external-snapshotter/client/v8@v8.2.0",
+    "h1:Q3jQ1NkFqv5o+F8dMmHd8SfEmlcwNeo1immFApntEwE=",
+    "config/crd",
+    ("snapshot.storage.k8s.io_volumesnapshots.yaml",),
+)
+ALL = (CERT_MANAGER, GATEWAY_API, OPENSHIFT, PROMETHEUS_OPERATOR, SNAPSHOTS)
 
 
 def fetch(published: Published) -> Sequence[Path]:

@@ -1,4 +1,4 @@
-"""Kinds of the Gateway API, OpenShift and the Prometheus operator, by their real definitions.
+"""Kinds of the Gateway API, OpenShift, the Prometheus operator and CSI, by real definitions.
 
 On a cluster of OpenShift's own, Route is not defined this way, but by an API server beside; the
 schema is the same one.
@@ -12,7 +12,12 @@ from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
 from tests.support.kubernetes import definitions
-from tests.support.kubernetes.definitions import GATEWAY_API, OPENSHIFT, PROMETHEUS_OPERATOR
+from tests.support.kubernetes.definitions import (
+    GATEWAY_API,
+    OPENSHIFT,
+    PROMETHEUS_OPERATOR,
+    SNAPSHOTS,
+)
 
 _EXISTS, _PATIENCE_SECONDS = 409, 20
 
@@ -22,7 +27,7 @@ def make(admin: ApiClient) -> None:
     api: Any = client.ApiextensionsV1Api(admin)
     files = [
         file
-        for published in (GATEWAY_API, OPENSHIFT, PROMETHEUS_OPERATOR)
+        for published in (GATEWAY_API, OPENSHIFT, PROMETHEUS_OPERATOR, SNAPSHOTS)
         for file in definitions.fetch(published)
     ]
     kinds = [yaml.load(file.read_text(), Loader=yaml.CSafeLoader) for file in files]

@@ -7,7 +7,9 @@ Repairs are patches under a second field manager: see ``ownership``. An error of
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Generic
 
 import structlog
 import urllib3
@@ -20,7 +22,7 @@ from workers.infra.base import InfraError
 from workers.infra.kubernetes import difference, labels, ownership, refusals, resources, yaml_text
 from workers.infra.kubernetes.objects import JsonObject
 from workers.infra.kubernetes.refusals import Refusal
-from workers.infra.kubernetes.reported import Part, Reported
+from workers.infra.kubernetes.reported import Metadata, Part, Reported
 from workers.infra.kubernetes.resources import (
     Applied,
     ReportedT,
@@ -35,6 +37,9 @@ from workers.infra.kubernetes.resources import (
 logger = structlog.get_logger(__name__)
 
 _TIMEOUT_SECONDS = (3, 15)  # connect, read
+# The API sends a bookmark into a quiet watch about once a minute, so a longer silence means that
+# the connection is lost. Source: k8s.io/apiserver, storage/cacher, "defaultBookmarkFrequency".
+_WATCH_SILENCE_SECONDS = 90
 # Repeat only requests whose connection failed, so that the API never received them. Any answer
 # goes to the caller, even one with Retry-After: the reconcile loop tries again later.
 _RETRY = Retry(
@@ -49,13 +54,37 @@ _RETRY = Retry(
 )
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
-_CONFLICT, _MISSING = 409, 404
+_CONFLICT, _MISSING, _GONE = 409, 404, 410
 
 
 class _Collection(Part):
     """The API's answer to a list request; only the list of objects is read."""
 
+    metadata: Metadata = Metadata()
     items: Sequence[Mapping[str, object]] = ()
+
+
+class _WatchEvent(Part):
+    """One line of a watch (API reference, WatchEvent)."""
+
+    type: str
+    object: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Listing(Generic[ReportedT]):
+    """Objects of one kind, and the version of the collection from which a watch continues."""
+
+    objects: Sequence[ReportedT]
+    version: str
+
+
+@dataclass(frozen=True)
+class Change(Generic[ReportedT]):
+    """One change in a watch; with ``deleted``, ``object`` is the last state."""
+
+    object: ReportedT
+    deleted: bool
 
 
 class Api:
@@ -92,15 +121,53 @@ class Api:
         query = {"labelSelector": labels.as_query(selector)}
         if fields:
             query["fieldSelector"] = labels.as_query(fields)
-        status, body = self._request("GET", resource.path(namespace), query)
-        if status == _MISSING:
-            return []
-        found = _checked(status, body, f"{resource.plural} in {namespace}")
-        # Items of a list come without these two fields.
-        head = {"apiVersion": resource.api_version, "kind": resource.kind}
-        with _as_unreadable(f"list of {resource.plural}"):
-            items = _Collection.model_validate(found).items
-        return [_read(resource, {**head, **item}) for item in items]
+        return self._list(resource, namespace, query).objects
+
+    def list_to_watch(
+        self, resource: Resource[ReportedT], selector: Mapping[str, str]
+    ) -> Listing[ReportedT]:
+        """Return the objects of all namespaces that have all labels of ``selector``."""
+        return self._list(resource, None, {"labelSelector": labels.as_query(selector)})
+
+    def watch(
+        self,
+        resource: Resource[ReportedT],
+        selector: Mapping[str, str],
+        version: str,
+        seconds: int,
+    ) -> Iterator[Change[ReportedT]]:
+        """Yield the changes in all namespaces since ``version``, for at most about ``seconds``.
+
+        Ends also when the API ends the watch, or no longer knows ``version``. The caller then lists
+        again. An object that cannot be read is left out, because the watch must go on.
+        """
+        query = {
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(seconds),
+            "resourceVersion": version,
+            "labelSelector": labels.as_query(selector),
+        }
+        response = self._send("GET", resource.path(None), query, watches=True)
+        with _as_unreachable(), closing(response):
+            if response.status != 200:
+                body = _parsed(response.read())
+                if response.status == _GONE:
+                    return
+                raise refusals.explain(
+                    response.status, Refusal.of(body), f"watch of {resource.plural}"
+                )
+            for line in _lines(response):
+                event = _WatchEvent.model_validate(_parsed(line))
+                if event.type == "ERROR":
+                    return  # the version is too old, or the API is about to stop
+                if event.type == "BOOKMARK":
+                    continue
+                try:
+                    found = resource.reported.of(dict(event.object))
+                except ValidationError:
+                    continue
+                yield Change(found, deleted=event.type == "DELETED")
 
     def apply(self, wanted: Applied) -> Reported:
         """Create the object, or set its fields to those of ``wanted``; return the live object.
@@ -154,6 +221,20 @@ class Api:
             return True
         _checked(status, answer, f"{resource.kind} {name}")
         return False
+
+    def _list(
+        self, resource: Resource[ReportedT], namespace: str | None, query: Mapping[str, str]
+    ) -> Listing[ReportedT]:
+        status, body = self._request("GET", resource.path(namespace), query)
+        if status == _MISSING:
+            return Listing([], "")
+        found = _checked(status, body, f"{resource.plural} in {namespace}")
+        # Items of a list come without these two fields.
+        head = {"apiVersion": resource.api_version, "kind": resource.kind}
+        with _as_unreadable(f"list of {resource.plural}"):
+            collection = _Collection.model_validate(found)
+        objects = [_read(resource, {**head, **item}) for item in collection.items]
+        return Listing(objects, collection.metadata.resource_version)
 
     def _apply(self, wanted: Applied, *, force: bool) -> tuple[int, JsonObject]:
         query = {"fieldManager": ownership.FIELD_MANAGER, "force": "true" if force else "false"}
@@ -212,6 +293,20 @@ class Api:
         body: JsonObject | Sequence[JsonObject] | None = None,
         content_type: str = "application/json",
     ) -> tuple[int, JsonObject]:
+        response = self._send(method, path, query, body=body, content_type=content_type)
+        return response.status, _parsed(response.data)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None,
+        *,
+        body: JsonObject | Sequence[JsonObject] | None = None,
+        content_type: str = "application/json",
+        watches: bool = False,
+    ) -> urllib3.BaseHTTPResponse:
+        """Send the request. With ``watches``, the body of the response is left to be read."""
         headers = {"Accept": "application/json", "Content-Type": content_type}
         # The generated client supplies credentials and connections. Its methods for single kinds do
         # not fit: each has another name, and they refuse an answer that does not fit its models.
@@ -221,23 +316,39 @@ class Api:
         verb, url, sent_headers = serialized[:3]
         write = yaml_text.dumps if content_type == _APPLY else json.dumps
         text = write(body) if body is not None else None
-        try:
-            response = self._client.rest_client.pool_manager.request(
+        connect, read = _TIMEOUT_SECONDS
+        with _as_unreachable():
+            response: urllib3.BaseHTTPResponse = self._client.rest_client.pool_manager.request(
                 verb,
                 url,
                 body=text,
                 headers=sent_headers,
-                timeout=urllib3.Timeout(*_TIMEOUT_SECONDS),
+                timeout=urllib3.Timeout(connect, _WATCH_SILENCE_SECONDS if watches else read),
                 retries=_RETRY,
+                preload_content=not watches,
             )
-        except urllib3.exceptions.HTTPError as error:
-            raise InfraError(
-                f"The cluster's API does not answer: {type(error).__name__}. Waypost tries again; "
-                "spaces continue to serve.",
-                reason=Reason.CLUSTER_UNREACHABLE,
-                retry=True,
-            ) from error
-        return response.status, _parsed(response.data)
+        return response
+
+
+@contextmanager
+def _as_unreachable() -> Iterator[None]:
+    try:
+        yield
+    except urllib3.exceptions.HTTPError as error:
+        raise InfraError(
+            f"The cluster's API does not answer: {type(error).__name__}. Waypost tries again; "
+            "spaces continue to serve.",
+            reason=Reason.CLUSTER_UNREACHABLE,
+            retry=True,
+        ) from error
+
+
+def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    """Yield each line of a response as soon as it has arrived."""
+    rest = b""
+    for part in response.stream(None):
+        *whole, rest = (rest + part).split(b"\n")
+        yield from whole
 
 
 def _put_back(pointer: str, document: JsonObject) -> JsonObject:

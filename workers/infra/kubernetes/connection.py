@@ -26,6 +26,17 @@ def api() -> Api:
     return Api(_client())
 
 
+def separate_api() -> Api:
+    """Return the cluster's API over connections of its own.
+
+    For a thread in a process that forks: a child must not inherit a connection that is in use.
+
+    Raises:
+        InfraError: as ``api``.
+    """
+    return Api(_new_client())
+
+
 @cache
 def cluster(path: Path) -> Cluster:
     """Return the description of the cluster in the file ``path``. Each process reads it once.
@@ -38,6 +49,10 @@ def cluster(path: Path) -> Cluster:
 
 @cache
 def _client() -> ApiClient:
+    return _new_client()
+
+
+def _new_client() -> ApiClient:
     wanted = Configuration()
     load: Any = config.load_config  # the library does not annotate it
     try:

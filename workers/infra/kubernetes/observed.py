@@ -70,16 +70,21 @@ def status(stateful_set: StatefulSet, seen: Sequence[Pod], now: datetime) -> Ins
     is_current = pods.made_from(pod.metadata.annotations) == wanted and not pod.is_ending
     trouble = "" if pod.is_ready or pod.is_ending else _trouble(pod)
     end_trouble = _end_trouble(pod, now)
-    restarts = sum(container.restart_count for container in pod.status.container_statuses)
     return InstanceStatus(
         name,
         kind,
         running=pod.is_ready and is_current,
         message=_message(pod) if is_current else "being replaced",
-        boot=f"{pod.metadata.uid}-{restarts}",
+        boot=boot_of(pod),
         trouble=end_trouble or trouble,
         cause=Cause.NODE if end_trouble else _cause(pod, is_current=is_current),
     )
+
+
+def boot_of(pod: Pod) -> str:
+    """Return what identifies the incarnation of the instance that runs in the pod."""
+    restarts = sum(container.restart_count for container in pod.status.container_statuses)
+    return f"{pod.metadata.uid}-{restarts}"
 
 
 def is_instance(stateful_set: Reported) -> bool:

@@ -44,6 +44,8 @@ class OwnerReference(Part):
 
 
 class Metadata(Part):
+    """The metadata of an object; a list of objects has only ``resource_version``."""
+
     name: str = ""
     namespace: str = ""
     uid: str = ""
@@ -52,6 +54,7 @@ class Metadata(Part):
     deletion_timestamp: datetime | None = None
     owner_references: Sequence[OwnerReference] = ()
     managed_fields: Sequence[ManagedFields] = ()
+    resource_version: str = ""
 
 
 class Reported(Part):
@@ -189,6 +192,7 @@ class PodSpec(Part):
 
 
 class PodStatus(Part):
+    reason: str = ""
     conditions: Sequence[Condition] = ()
     container_statuses: Sequence[ContainerStatus] = ()
 

@@ -42,6 +42,7 @@ from workers.messaging.management import ManagementClient, Refused, Request, Unr
 from workers.messaging.observed import (
     AddressCounters,
     AddressGauges,
+    EngineHealth,
     InstanceSnapshot,
     ManagementTarget,
 )
@@ -92,6 +93,7 @@ def take(
         stored, ages = reading.sizes_and_ages(queues)
         opened, seen = reading.connections()
         described = connections.describe(client, seen)
+        health = reading.health()
     subscriptions = {
         metered.address
         for metered in addresses
@@ -112,6 +114,7 @@ def take(
         connections=[
             connection for connection in described if connection.user not in internal_users
         ],
+        health=health,
     )
 
 
@@ -173,6 +176,21 @@ class _Reading:
             for _ in attributes
         )
         return sizes, ages
+
+    def health(self) -> EngineHealth:
+        """Return how full the broker is; metering does not depend on it, so nothing is refused."""
+        names = ("AddressMemoryUsage", "GlobalMaxSize", "DiskStoreUsage", "MaxDiskUsage")
+        used, limit, disk, percent = (
+            None if isinstance(answer, Refused) else answer
+            for answer in self._client.try_all([Request("broker", attribute=n) for n in names])
+        )
+        return EngineHealth(
+            memory_used=None if used is None else int(used),
+            # Negative values mean "no limit" (Artemis user manual, "Paging" and "Disk usage").
+            memory_limit=int(limit) if limit is not None and int(limit) > 0 else None,
+            disk_used=None if disk is None else float(disk),
+            disk_limit=int(percent) / 100 if percent is not None and int(percent) > 0 else None,
+        )
 
     def connections(self) -> tuple[int, Sequence[connections.OpenConnection]]:
         """Return how many client connections have logged in, and the ones that are open now.

@@ -6,27 +6,42 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from workers.messaging.management import Refused
-from workers.messaging.observed import ConnectionSeen
+from workers.messaging.observed import ConnectionSeen, EngineHealth
 from workers.messaging.routers.client import RouterClient, Row
-from workers.messaging.routers.tables import RouterTables, bare_address
+from workers.messaging.routers.tables import RouterTables, bare_address, client_links
 
 
-def describe(tables: RouterTables, rows: Sequence[Row]) -> Sequence[ConnectionSeen]:
-    """Read the router's links; return the client connections ``rows`` with links and counters.
-
-    ``rows`` come from ``RouterTables.client_connections``; without rows nothing is read. If the
-    router refuses to list links, the connections are returned without any.
+def read_links(tables: RouterTables, rows: Sequence[Row]) -> Sequence[Row]:
+    """Return all links of the router; nothing, and nothing is read, without client connections.
 
     Raises:
         Unreachable: no answer in time.
     """
-    if not rows:
-        return ()
-    links: Mapping[str, Sequence[Row]] = {}
-    with suppress(Refused):  # metering must not depend on what only people look at
-        links = tables.client_links()
+    if rows:
+        with suppress(Refused):  # metering must not depend on what only people look at
+            return tables.links()
+    return ()
+
+
+def describe(rows: Sequence[Row], links: Sequence[Row]) -> Sequence[ConnectionSeen]:
+    """Return the client connections ``rows`` with their links, of all ``links``, and counters."""
+    by_connection = client_links(links)
     now = datetime.now(UTC)
-    return [_seen(row, links.get(str(row["identity"]), ()), now) for row in rows]
+    return [_seen(row, by_connection.get(str(row["identity"]), ()), now) for row in rows]
+
+
+def health(tables: RouterTables, links: Sequence[Row]) -> EngineHealth:
+    """Return how connected the router is; ``links`` are those that ``read_links`` returned.
+
+    Raises:
+        Unreachable: no answer in time.
+    """
+    try:
+        neighbors, count = tables.neighbors(), tables.link_count()
+    except Refused:
+        return EngineHealth()
+    undelivered = sum(int(link["undeliveredCount"] or 0) for link in links)
+    return EngineHealth(neighbors=neighbors, links=count, undelivered=undelivered)
 
 
 def close(router_client: RouterClient, ids: Collection[str], user: str | None) -> int:

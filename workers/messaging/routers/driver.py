@@ -263,7 +263,9 @@ def snapshot(
         )
         seen = tables.client_connections()
         opened = tables.connections_opened()
-        described = connections.describe(tables, seen)
+        links = connections.read_links(tables, seen)
+        described = connections.describe(seen, links)
+        health = connections.health(tables, links)
     # An address without a row has no counters yet and is left out. In the router's address table
     # the key of an address of clients ("mobile") in phase 0 begins with ``M0``.
     by_key = {str(row["name"]): row for row in rows}
@@ -280,6 +282,7 @@ def snapshot(
             connection for connection in described if connection.user not in internal_users
         ],
         connections_opened=opened,
+        health=health,
     )
 
 

@@ -125,20 +125,27 @@ class RouterTables:
             str(row["connectionId"]) for row in rows if bare_address(row["owningAddr"]) in addresses
         }
 
-    def client_links(self) -> Mapping[str, Sequence[Row]]:
-        """Return {identity of a connection: rows of its links}.
-
-        Links of workers and brokers are among them. Links without an address, such as those of
-        management, and links between routers are left out.
-        """
-        found: dict[str, list[Row]] = {}
-        rows = self._client.query(
-            "router.link", "owningAddr", "connectionId", "linkDir", "linkType", "deliveryCount"
+    def links(self) -> Sequence[Row]:
+        """Return all open links, those of workers, brokers and other routers included."""
+        return self._client.query(
+            "router.link",
+            "owningAddr",
+            "connectionId",
+            "linkDir",
+            "linkType",
+            "deliveryCount",
+            "undeliveredCount",
         )
-        for row in rows:
-            if row["linkType"] == "endpoint" and row["owningAddr"]:
-                found.setdefault(str(row["connectionId"]), []).append(row)
-        return found
+
+    def link_count(self) -> int:
+        """Return the number of all open links. Unlike ``links``, this reads one row."""
+        return sum(int(row["linkCount"] or 0) for row in self._client.query("router", "linkCount"))
+
+    def neighbors(self) -> int:
+        """Return how many other routers this one reaches, directly or through others."""
+        # Without a next hop, the other router is connected directly.
+        nodes = self._client.query("router.node", "id", "nextHop")
+        return sum(row["nextHop"] != "(self)" for row in nodes)
 
     def connections_opened(self) -> int:
         """Return how many client connections the router has accepted in this incarnation.
@@ -149,6 +156,18 @@ class RouterTables:
         return sum(
             int(row["connectionsApproved"]) for row in rows if row["hostname"] == CLIENT_VHOST
         )
+
+
+def client_links(rows: Sequence[Row]) -> Mapping[str, Sequence[Row]]:
+    """Return those of the links ``rows`` that belong to clients, by their connection's identity.
+
+    Links without an address, such as those of management, are left out.
+    """
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["linkType"] == "endpoint" and row["owningAddr"]:
+            found.setdefault(str(row["connectionId"]), []).append(row)
+    return found
 
 
 def bare_address(key: object) -> str:

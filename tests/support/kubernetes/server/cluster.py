@@ -33,6 +33,7 @@ class Cluster:
     url: str = ""
     token: str = field(default_factory=lambda: secrets.token_hex(16))
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    commands: dict[str, tuple[str, Sequence[str]]] = field(default_factory=dict)
 
     @property
     def kubeconfig(self) -> Path:
@@ -44,6 +45,7 @@ class Cluster:
 
     def start(self, name: str, daemon: str, options: Sequence[str]) -> None:
         """Start one daemon of the program, its output in ``<name>.log``."""
+        self.commands[name] = (daemon, options)
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
                 [self.program, daemon, *options],
@@ -62,6 +64,16 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+    def kill_api(self) -> None:
+        """Kill the API server; what it stored stays in etcd."""
+        self.processes["api"].kill()
+        self.processes["api"].wait()
+
+    def start_api_again(self) -> None:
+        """Start a killed API server at its former port, and wait until it serves."""
+        self.start("api", *self.commands["api"])
+        _wait(self, "api", f"{self.url}/readyz")
 
     def write_kubeconfig(self, path: Path, user: str, token: str) -> Path:
         """Write a kubeconfig for a bearer of ``token``."""

@@ -1,0 +1,1 @@
+"""The scheduled backup of an installation in a cluster. The embedded one has its own."""
