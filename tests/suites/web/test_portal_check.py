@@ -2,7 +2,6 @@
 
 import io
 import sys
-import urllib.request
 
 import pytest
 
