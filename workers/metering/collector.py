@@ -246,7 +246,8 @@ class _Cycle:
         self, state: SourceState, shown: AddressCounters, elapsed_ms: int
     ) -> AddressState:
         old = state.addresses.get(shown.address)
-        kind = self._reading.types.get(shown.address) or (old.type if old else "")
+        known = self._reading.types.get(shown.address) or shown.type
+        kind = known or (old.type if old else "")
         is_new = old is None or old.is_over(shown)
         before = AddressState(kind) if old is None or is_new else old
         seen = replace(

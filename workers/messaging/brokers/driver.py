@@ -16,9 +16,15 @@ from dataclasses import dataclass
 
 import structlog
 
-from workers.messaging import management
+from workers.messaging import management, patterns
 from workers.messaging import probe as probing
-from workers.messaging.brokers import broker_xml, connections, desired, settings_check
+from workers.messaging.brokers import (
+    broker_xml,
+    connections,
+    desired,
+    permissions,
+    settings_check,
+)
 from workers.messaging.brokers import snapshot as snapshots
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.snapshot import MeteredAddress
@@ -186,7 +192,8 @@ class Unknown:
 def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
     """Return the addresses on the broker that are not among ``broker.addresses``.
 
-    Temporary and internal ones are left out.
+    Temporary and internal ones are left out, and filters to which a user may subscribe. The broker
+    plugin deletes filters without a subscription.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -201,10 +208,17 @@ def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
         and row["internal"] == "false"
         and not row["name"].startswith(("$", "activemq."))
         and row["name"] not in known
+        and not _is_readable_filter(row["name"], broker)
     ]
     return Unknown(
         sorted(row["name"] for row in unknown if row["messageCount"] == "0"),
         sorted(row["name"] for row in unknown if row["messageCount"] != "0"),
+    )
+
+
+def _is_readable_filter(address: str, broker: DesiredBroker) -> bool:
+    return patterns.is_filter(address) and any(
+        permissions.may_subscribe(user, address) for user in broker.users
     )
 
 

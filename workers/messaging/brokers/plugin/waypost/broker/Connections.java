@@ -47,6 +47,7 @@ final class Connections {
 
    private final ActiveMQServer server;
    private final Limits limits;
+   private final Filters filters;
    private final Waiting waiting;
    private final Arrivals arrivals = new Arrivals();
    private final Map<Channel, RemotingConnection> undecided = new ConcurrentHashMap<>();
@@ -54,9 +55,10 @@ final class Connections {
    private final AtomicInteger clientCount = new AtomicInteger();
    private final AtomicLong evicted = new AtomicLong();
 
-   Connections(ActiveMQServer server, Limits limits) {
+   Connections(ActiveMQServer server, Limits limits, Filters filters) {
       this.server = server;
       this.limits = limits;
+      this.filters = filters;
       this.waiting = new Waiting(limits);
    }
 
@@ -101,6 +103,8 @@ final class Connections {
       arrived(channel);
       undecided.put(channel, connection);
       if (connection instanceof ActiveMQProtonRemotingConnection amqp) {
+         amqp.getAmqpConnection().addEventHandler(
+            new FilterLinks(filters, amqp.getAmqpConnection()));
          amqp.getAmqpConnection().addRemoteOpenedListener(opened -> opened(channel, amqp, opened));
       }
    }
