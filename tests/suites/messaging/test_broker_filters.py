@@ -5,6 +5,7 @@ The law: a filter delivers nothing that its user may not read.
 
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from proton import Delivery, Link, Message, ProtonException, Terminus, symbol
@@ -12,14 +13,18 @@ from proton.reactor import DurableSubscription, ReceiverOption, Selector
 from proton.utils import BlockingConnection, BlockingReceiver, LinkDetached
 
 from controlplane.core.address_types import AddressSettings
+from tests.support.foreign import Job, node
+from tests.support.foreign.jms import program as jms
+from tests.support.foreign.jms.program import Ended
 from tests.support.messaging import amqp, public_broker, routing_rig
-from tests.support.messaging.public_broker import PublicBroker, user
+from tests.support.messaging.public_broker import PASSWORD, PublicBroker, user
 from tests.support.waiting import eventually
 from workers.messaging import management, patterns
 from workers.messaging.brokers import driver
-from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, DesiredUser
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.brokers.tables import BrokerTables
+from workers.messaging.management import Request
 from workers.messaging.observed import AddressCounters
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
@@ -36,7 +41,7 @@ ADDRESSES = (
 # One user for each pattern; what each may subscribe to is compared with ``patterns.covers``.
 PATTERNS = ("#", "*", "*/#", "news/#", "news/*", "news/*/fr", "*/eu", "*/*/#", "news/eu", "n*s/#")
 FILTERS = (*(p for p in PATTERNS if patterns.is_filter(p)), "news/eu/#", "newsroom/#", "*/*", "no/#")
-MOST_BYTES = 8_388_608
+MOST, MOST_BYTES = 100, 8_388_608  # subscriptions of a space, bytes of one
 
 
 def reader(number: int) -> str:
@@ -66,6 +71,13 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PublicBroker]:
 def alice(broker: PublicBroker) -> Iterator[BlockingConnection]:
     with broker.connected() as connection:
         yield connection
+
+
+@pytest.fixture
+def job(broker: PublicBroker) -> Job:
+    ca = broker.folder / "foreign.pem"
+    ca.write_text(broker.rigged.desired.authority_pem)
+    return Job(*broker.at, ca, "alice", PASSWORD, "news/eu")
 
 
 class _Shared(ReceiverOption):
@@ -289,3 +301,153 @@ def test_a_filter_ends_with_its_subscription_and_begins_again(
         assert "gone/#" in filters_on(broker)
         receiver.close()
         eventually(lambda: "gone/#" not in filters_on(broker), "it is deleted", seconds=20)
+
+
+def test_messages_of_a_filter_count_once_for_each_subscriber(broker: PublicBroker) -> None:
+    """Under the filter's own name; the topics count them in, once, and do not count them out."""
+    with broker.connected() as alice:
+        before = {name: counters(broker, name) for name in ("news/eu", "news/us")}
+        receivers = [
+            alice.create_receiver("news/*", name=name, credit=9, options=options)
+            for name, options in (("one", None), ("two", None), ("kept", DurableSubscription()))
+        ]
+        other = alice.create_receiver("*/eu", credit=9)
+        own = alice.create_receiver("news/eu", credit=9)
+        amqp.send(alice, "news/eu", "a", "b")
+        amqp.send(alice, "news/us", "c")
+        assert [len(taken(receiver)) for receiver in (*receivers[:2], other, own)] == [3, 3, 2, 2]
+        routing_rig.flush(alice)
+        eventually(
+            lambda: counters(broker, "news/*").messages_out == 2 * 3, "all are acknowledged"
+        )
+
+        many, eu = counters(broker, "news/*"), counters(broker, "*/eu")
+        topics = {name: counters(broker, name) for name in before}
+        receivers[2].close()
+    assert (many.type, many.messages_in, many.incarnation != "") == ("topic", 0, True)
+    assert sorted(many.queues_out.values()) == [0, 3, 3]
+    assert many.stored_bytes > 0  # of the subscription that nobody reads
+    assert (eu.messages_in, eu.messages_out) == (0, 2)
+    came = {name: topics[name].messages_in - before[name].messages_in for name in before}
+    assert came == {"news/eu": 2, "news/us": 1}
+    assert (topics["news/eu"].messages_out, topics["news/us"].messages_out) == (2, 0)
+    assert {topics[name].type for name in topics} == {""}
+
+
+def test_who_loses_the_cover_loses_the_filter(broker: PublicBroker) -> None:
+    """The connection is closed, the subscription stays for those who may read it."""
+    desired = broker.rigged.desired
+    durable = DurableSubscription()
+    others = [one for one in USERS if one.name != "member"]
+    changed = [*others, user("member", ("news/eu", "recv"), ("news/us", "recv"))]
+    with broker.connected("member", container="late") as member, broker.connected() as alice:
+        member.create_receiver("news/*", name="cut", options=durable)
+        alice.create_receiver("news/*", name="goes on")
+        assert driver.disconnect_clients(broker.rigged.target, broker.rigged.desired) == 0
+        broker.rigged.desired = replace(desired, users=changed)
+        broker.rigged.hold(*ADDRESSES)
+        try:
+            assert driver.disconnect_clients(broker.rigged.target, broker.rigged.desired) == 1
+            with broker.connected("member", container="late") as again:
+                assert refused(again, "news/*") == "amqp:unauthorized-access"
+                assert refused(again, "news/*::late.cut") == "amqp:unauthorized-access"
+            assert "late.cut" in names_on(broker, "listQueues")
+            unknown = driver.list_unknown(broker.rigged.target, broker.rigged.desired)
+            assert "news/*" not in {*unknown.empty, *unknown.holding}
+        finally:
+            broker.rigged.desired = desired
+            broker.rigged.hold(*ADDRESSES)
+    with broker.connected("member", container="late") as member:
+        member.create_receiver("news/*", name="cut", options=durable).close()
+
+
+@pytest.mark.parametrize("wanted", ["orphan/#", "#"])
+def test_a_filter_that_nobody_may_read_is_an_orphan(broker: PublicBroker, wanted: str) -> None:
+    """Its deletion takes no settings with it, of which its name would be a match."""
+    target, desired = broker.rigged.target, broker.rigged.desired
+    with broker.connected() as alice:
+        kept = alice.create_receiver(wanted, name="kept", options=DurableSubscription())
+        kept.link.detach()
+        routing_rig.flush(alice)
+    nobody = replace(desired, users=[user("outsider", ("other", "recv"))])
+    settings = rules_of_everything(broker)
+
+    assert wanted in driver.list_unknown(target, nobody).empty
+    assert wanted not in driver.list_unknown(target, desired).empty
+    driver.withdraw(target, [wanted])
+    driver.remove(target, [wanted])
+
+    assert wanted not in filters_on(broker)
+    assert rules_of_everything(broker) == settings
+
+
+def rules_of_everything(broker: PublicBroker) -> list[object]:
+    """Return the settings and roles of an address that has none of its own."""
+    with management.connected(broker.rigged.target, purpose="rules") as client:
+        return list(
+            client.try_all(
+                [
+                    Request("broker", operation, [name])
+                    for operation in ("getAddressSettingsAsJSON", "getRolesAsJSON")
+                    for name in ("nowhere", "orphan/nowhere")
+                ]
+            )
+        )
+
+
+def test_a_subscription_that_nobody_reads_refuses_what_it_cannot_store(
+    broker: PublicBroker, alice: BlockingConnection
+) -> None:
+    receiver = alice.create_receiver("news/us/#", name="full", credit=0)
+    sender = alice.create_sender("news/us")
+    large = Message(body="x" * (MOST_BYTES // 4), durable=True)
+
+    outcomes = []
+    for _ in range(6):
+        posted = routing_rig.hand_over(sender, large)
+        outcomes.append(routing_rig.outcome(sender, posted))
+    assert outcomes[0] == Delivery.ACCEPTED
+    assert outcomes[-1] == Delivery.REJECTED
+    assert routing_rig.condition_of(posted) == "amqp:resource-limit-exceeded"
+    sender.close()
+
+    amqp.send(alice, "news/eu", "not concerned")
+    receiver.close()
+    eventually(lambda: "news/us/#" not in filters_on(broker), "the filter ends", seconds=20)
+    amqp.send(alice, "news/us", "room again")
+
+
+def test_the_number_of_subscriptions_has_a_limit(broker: PublicBroker) -> None:
+    with broker.connected() as alice:
+        for number in range(MOST):
+            alice.create_receiver("news/#", name=f"s{number}")
+        with pytest.raises(LinkDetached, match="at most 100 subscriptions to filters"):
+            alice.create_receiver("news/#", name="one more")
+        alice.create_receiver("news/eu", name="a topic")
+    eventually(lambda: not filters_on(broker), "all end with their connection", seconds=30)
+    with broker.connected() as alice:
+        alice.create_receiver("news/#")
+
+
+def test_rhea_subscribes_to_a_filter(job: Job) -> None:
+    assert node.exchange(replace(job, source="news/#", copies=True)).refused == ""
+
+
+def test_java_clients_subscribe_to_a_filter(
+    job: Job, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    program = jms.compiled(tmp_path_factory.mktemp("jms"))
+    plain = program.run("exchange", replace(job, receivers=1), "topic:news/eu", "topic:news/#")
+    durable = program.run(
+        "subscribe", job, "topic:news/eu", "topic:news/*", id="ledger", name="kept"
+    )
+    ended = program.run(
+        "unsubscribe", job, "topic:news/eu", "topic:news/*", id="ledger", name="ended"
+    )
+
+    assert plain == durable == Ended(job.messages, job.bodies, (), "", "")
+    assert ended == Ended(job.messages, ("last",), (), "", "")
+
+
+def test_the_broker_logs_no_error(broker: PublicBroker) -> None:
+    assert [line for line in broker.log.splitlines() if " ERROR " in line] == []

@@ -117,14 +117,15 @@ def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
     """Remove all clients' permissions on ``addresses`` and close the connections that use them.
 
     Returns how many connections were closed. No link of a client can attach until ``apply``,
-    ``converge`` or ``remove`` replaces the permissions. Idempotent.
+    ``converge`` or ``remove`` replaces the permissions. Filters have no permissions of their own; the
+    broker plugin refuses whom none of the own patterns covers. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
         Refused: the broker refused to change a permission.
     """
     with management.connected(target, purpose="withdraw") as client:
-        settings_check.withdraw(client, addresses)
+        settings_check.withdraw(client, _with_settings(addresses))
         client.call("broker", "clearAuthorizationCache")
         return BrokerTables(client).close(connections.find_on(client, addresses))
 
@@ -175,7 +176,12 @@ def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
         client.ask([Request("broker", "destroyQueue", [name, True]) for name in sorted(queues)])
         present = tables.find("listAddresses", addresses)
         client.ask([Request("broker", "deleteAddress", [name, True]) for name in sorted(present)])
-        settings_check.forget(client, addresses)
+        settings_check.forget(client, _with_settings(addresses))
+
+
+def _with_settings(addresses: Collection[str]) -> Collection[str]:
+    """Leave out filters: as the match of a setting, a filter would stand for other addresses."""
+    return [address for address in addresses if not patterns.is_filter(address)]
 
 
 @dataclass(frozen=True)
