@@ -2,8 +2,9 @@
 
 A cluster takes 1 MiB in one object, and a broker of a brokered space lists, for each address, every
 user who may use it. ``tenants.actions`` checks before it adds an address, a user or a permission.
-The sizes are those of ``workers.messaging.brokers.broker_xml`` and never too small, which a test
-checks. Direct addresses and standard spaces need no check: their plans are checked when published.
+The sizes are those of ``workers.messaging.brokers.broker_xml``, and of the roles beside it for the
+patterns that filters are compared with. They are never too small, which a test checks. Direct
+addresses and standard spaces need no check: their plans are checked when published.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,9 @@ _ROLES = {BrokerForm.QUEUE: 3, BrokerForm.TOPIC: 7}
 _ROLE = 6
 _SUBSCRIPTION = 150  # a queue of its topic
 _ESCAPED = 5  # more bytes for a character that XML escapes
+# The file of roles has a line for each pattern with a wildcard, and an escape of this many bytes
+# for each character that is no ASCII letter or digit.
+_PATTERN, _ESCAPE = 18, 12
 
 
 class ConfigurationFull(Conflict):
@@ -79,7 +83,14 @@ def estimate(
         patterns = [pattern for entry in permissions for pattern in entry["addresses"]]
         roles = sum(count for name, count in stored if _may_match(patterns, name))
         total += roles * (_ROLE + len(user))
+        total += sum(_readers(pattern) + len(user) for pattern in set(patterns))
     return total
+
+
+def _readers(pattern: str) -> int:
+    if "*" not in pattern and "#" not in pattern:
+        return 0
+    return _PATTERN + sum(1 if sign.isascii() and sign.isalnum() else _ESCAPE for sign in pattern)
 
 
 def _length(name: str) -> int:

@@ -22,7 +22,11 @@ from tenants.permissions import Permission
 
 
 class GrantSerializer(StrictSerializer):
-    """Operations that a client may perform on addresses; ``*`` is one level, ``#`` the rest."""
+    """Operations that a client may perform on addresses; ``*`` is one level, ``#`` the rest.
+
+    In brokered spaces a client may also subscribe to a filter of topics, written in the same way,
+    if a single pattern of its user with ``recv`` covers the filter.
+    """
 
     addresses = serializers.ListField(
         child=serializers.CharField(max_length=255), min_length=1, max_length=100

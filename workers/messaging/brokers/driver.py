@@ -117,8 +117,9 @@ def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
     """Remove all clients' permissions on ``addresses`` and close the connections that use them.
 
     Returns how many connections were closed. No link of a client can attach until ``apply``,
-    ``converge`` or ``remove`` replaces the permissions. Filters have no permissions of their own; the
-    broker plugin refuses whom none of the own patterns covers. Idempotent.
+    ``converge`` or ``remove`` replaces the permissions. Idempotent.
+
+    Filters have no permissions of their own. The broker plugin decides who may attach to one.
 
     Raises:
         Unreachable: the broker stopped answering.

@@ -6,7 +6,6 @@ gets exact settings for each address and never a tenant's pattern.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from urllib.parse import quote
 
 from workers.messaging import patterns
 from workers.messaging.brokers import desired
@@ -57,7 +56,7 @@ _REPLIES = (
     "deleteDurableQueue",
     "consume",
 )
-# Before the quoted pattern in the name of a role whose users may receive from what it matches. The
+# Before the pattern in the name of a role whose users may receive from what it matches. The
 # broker plugin compares filters with these patterns.
 _READS = "waypost-reads-"
 
@@ -78,7 +77,7 @@ def readers(users: Sequence[DesiredUser]) -> Mapping[str, Sequence[str]]:
     for user in users:
         for pattern in sorted(_read_patterns(user)):
             if not {"*", "#"}.isdisjoint(pattern.split("/")):
-                holders.setdefault(_READS + quote(pattern, safe=""), []).append(user.name)
+                holders.setdefault(_READS + pattern, []).append(user.name)
     return holders
 
 
@@ -158,7 +157,7 @@ def router_roles() -> Roles:
 def reply_roles(broker: DesiredBroker, holder: str) -> Roles:
     """Return the roles of every address of a brokered space that has none of its own.
 
-    ``holder`` is the role of all clients, on brokers with the plugin. While sending is withdrawn nobody may send replies.
+    ``holder`` is the role of all clients. While sending is withdrawn nobody may send replies.
     """
     kinds = _REPLIES if broker.send_withdrawn else (*_REPLIES, *_SEND)
     return {

@@ -1,7 +1,5 @@
 package waypost.broker;
 
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,7 +43,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Filters {
 
-   /** Before the quoted pattern in the names of roles: what a user may read. */
+   /** Before the pattern in the names of roles: what a user may read. */
    static final String READS = "waypost-reads-";
    private static final int MOST_SUBSCRIPTIONS = 100;
    private static final long MOST_BYTES = 8_388_608;  // of one subscription
@@ -73,8 +71,7 @@ final class Filters {
       return subject != null && subject.getPrincipals(RolePrincipal.class).stream()
          .map(RolePrincipal::getName)
          .filter(role -> role.startsWith(READS))
-         .map(role -> URLDecoder.decode(role.substring(READS.length()), StandardCharsets.UTF_8))
-         .anyMatch(pattern -> Patterns.covers(pattern, filter.toString()));
+         .anyMatch(role -> Patterns.covers(role.substring(READS.length()), filter.toString()));
    }
 
    /** Makes the address of a filter, which a subscription needs before it can be created. */
