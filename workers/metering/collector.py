@@ -218,7 +218,7 @@ class _Cycle:
         elapsed_ms = self._elapsed_ms(state.sampled_at)
         seen = {c.address: self._observe_address(state, c, elapsed_ms) for c in snapshot.addresses}
         olds = state.addresses.items()
-        gone = {name: old.gone() for name, old in olds if name not in seen}
+        gone = {n: old.gone() for n, old in olds if n not in seen and old.has_counted}
         # Old epochs of addresses that began again.
         over = tuple((n, a.gone()) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
         used_in, used_out = state.used_until(seen)

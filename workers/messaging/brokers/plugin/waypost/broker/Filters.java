@@ -46,6 +46,7 @@ final class Filters {
    /** Before the pattern in the names of roles: what a user may read. */
    static final String READS = "waypost-reads-";
    private static final int MOST_SUBSCRIPTIONS = 100;
+   private static final int MOST_FILTERS = 200;  // some of them are about to end
    private static final long MOST_BYTES = 8_388_608;  // of one subscription
    /** Longer than it takes from the event that makes a filter's address to that of its queue. */
    private static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -74,10 +75,15 @@ final class Filters {
          .anyMatch(role -> Patterns.covers(role.substring(READS.length()), filter.toString()));
    }
 
-   /** Makes the address of a filter, which a subscription needs before it can be created. */
+   /**
+    * Makes the address of a filter, which a subscription needs before it can be created. Without it
+    * the broker finds no such address; so a client cannot fill the broker with filters.
+    */
    void prepare(SimpleString filter) throws Exception {
-      lastUsed.put(filter, System.nanoTime());
-      if (server.getAddressInfo(filter) == null) {
+      if (server.getAddressInfo(filter) != null) {
+         lastUsed.put(filter, System.nanoTime());
+      } else if (lastUsed.size() < MOST_FILTERS) {
+         lastUsed.put(filter, System.nanoTime());
          server.addAddressInfo(new AddressInfo(filter, RoutingType.MULTICAST));
       }
    }
