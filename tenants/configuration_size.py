@@ -3,7 +3,8 @@
 A cluster takes 1 MiB in one object. The file of a brokered space's broker lists, for each address,
 every user who may use the address. ``tenants.actions`` checks the size in the transaction that adds
 an address, a user or a permission. The sizes here estimate the files that
-``workers.messaging.brokers.broker_xml`` renders and are never too small, which a test checks.
+``workers.messaging.brokers.broker_xml`` renders, and of the roles beside them for the patterns that
+filters are compared with. The estimates are never too small, which a test checks.
 Standard spaces need no check: their plans are checked when they are published.
 """
 
@@ -23,6 +24,9 @@ _ROLES = {BrokerForm.QUEUE: 3, BrokerForm.TOPIC: 7}
 _ROLE = 6
 _SUBSCRIPTION = 150  # a queue of its topic
 _ESCAPED = 5  # more bytes for a character that XML escapes
+# The file of roles has a line for each pattern with a wildcard, and an escape of this many bytes
+# for each character that is no ASCII letter or digit.
+_PATTERN, _ESCAPE = 18, 12
 
 
 class ConfigurationFull(Conflict):
@@ -85,7 +89,14 @@ def estimate(
         patterns = [pattern for entry in permissions for pattern in entry["addresses"]]
         roles = sum(count for name, count in stored if _may_match(patterns, name))
         total += roles * (_ROLE + len(user))
+        total += sum(_readers(pattern) + len(user) for pattern in set(patterns))
     return total
+
+
+def _readers(pattern: str) -> int:
+    if "*" not in pattern and "#" not in pattern:
+        return 0
+    return _PATTERN + sum(1 if sign.isascii() and sign.isalnum() else _ESCAPE for sign in pattern)
 
 
 def _length(name: str) -> int:

@@ -24,7 +24,9 @@ from tenants.permissions import Permission
 class GrantSerializer(StrictSerializer):
     """Operations that a user may perform on addresses, which are names or patterns.
 
-    In a pattern `*` is one level of a name, and `#` any number of levels at its end.
+    In a pattern `*` is one level of a name, and `#` any number of levels at its end. In brokered
+    spaces a client may also subscribe to a filter of topics, written in the same way, if a single
+    pattern of its user with `recv` covers the filter.
     """
 
     addresses = serializers.ListField(

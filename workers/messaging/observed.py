@@ -42,6 +42,8 @@ class AddressCounters:
     ``incarnation`` is the incarnation of the address, not of the process: the broker's id of the
     queue or topic. An address that was deleted and recreated counts from zero under another id. It
     is empty for routers, which have no such id.
+
+    ``type`` is filled for filters only (slug of ``address_types``): they have no row that names it.
     """
 
     address: str
@@ -50,6 +52,7 @@ class AddressCounters:
     stored_bytes: int = 0
     queues_out: Mapping[str, int] = field(default_factory=dict)
     incarnation: str = ""
+    type: str = ""
 
     @property
     def by_meter(self) -> Mapping[str, int]:

@@ -222,7 +222,7 @@ class _Cycle:
         elapsed_ms = self._elapsed_ms(state.sampled_at)
         seen = {c.address: self._observe_address(state, c, elapsed_ms) for c in snapshot.addresses}
         olds = state.addresses.items()
-        gone = {name: old.gone() for name, old in olds if name not in seen}
+        gone = {n: old.gone() for n, old in olds if n not in seen and old.has_counted}
         # Old epochs of addresses that began again.
         over = tuple((n, a.gone()) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
         used_in, used_out = state.used_until(seen)
@@ -251,7 +251,8 @@ class _Cycle:
         self, state: SourceState, shown: AddressCounters, elapsed_ms: int
     ) -> AddressState:
         old = state.addresses.get(shown.address)
-        kind = self._reading.types.get(shown.address) or (old.type if old else "")
+        known = self._reading.types.get(shown.address) or shown.type
+        kind = known or (old.type if old else "")
         is_new = old is None or old.is_over(shown)
         before = AddressState(kind) if old is None or is_new else old
         seen = replace(

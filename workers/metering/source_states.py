@@ -109,6 +109,14 @@ class AddressState:
         counters = {meter: self.counters[meter] for meter in ADDRESS_METERS}
         return {**{name: getattr(self, name) for name in _own_fields()}, **counters}
 
+    @property
+    def has_counted(self) -> bool:
+        """Whether it may have been landed. If not, its next appearance may be its first one.
+
+        Clients choose the names of filters, so states of unused ones must not pile up.
+        """
+        return self.epoch > 0 or any(self.counters.values())
+
     def is_due(self, *, is_end: bool) -> bool:
         """Return whether the address must be landed now.
 

@@ -254,15 +254,6 @@ def test_a_durable_subscription_survives_the_end_of_its_link(alice: BlockingConn
     assert rest(alice.create_receiver("news", name="plain", credit=1)) == 0
 
 
-@pytest.mark.parametrize("pattern", ["news/#", "news/*", "#", "*"])
-def test_a_pattern_is_no_address(alice: BlockingConnection, pattern: str) -> None:
-    """Topics are subscribed one by one: a pattern never becomes an address of its own."""
-    for attach in (alice.create_receiver, alice.create_sender):
-        with pytest.raises(LinkDetached) as refusal:
-            attach(pattern)
-        assert refusal.value.condition == "amqp:not-found"
-
-
 def test_a_topic_gets_nothing_of_those_above_and_below(alice: BlockingConnection) -> None:
     above = alice.create_receiver("news", name="above", credit=5)
     below = alice.create_receiver("news/eu", name="below", credit=5)

@@ -52,6 +52,17 @@ def test_a_brokered_space_has_no_such_notes(world: World, as_: As) -> None:
         assert "browse" not in page
 
 
+@pytest.mark.parametrize(("plan", "is_said"), [("brokered-small", True), ("standard-small", False)])
+def test_filters_are_explained_where_they_are_offered(
+    world: World, as_: As, plan: str, is_said: bool
+) -> None:
+    rows.active_space(world.tenant, plan=plan)
+
+    _, connect = show(world, as_)
+
+    assert ("may name a filter" in connect) is is_said
+
+
 def test_the_other_routers_endpoints_are_where_clients_connect(world: World, as_: As) -> None:
     space = rows.active_space(world.tenant, plan="standard-large")
     Endpoint.objects.create(

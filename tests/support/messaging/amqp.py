@@ -38,8 +38,11 @@ def connected_to(
     password: str,
     *,
     timeout: float,
+    container: str = "",
 ) -> Iterator[BlockingConnection]:
-    """Yield a connection to a host and port."""
+    """Yield a connection to a host and port; ``container`` is its id, or a new one."""
+    reactor = tls.Container()
+    reactor.container_id = container or reactor.container_id
     authority = folder / f"{at[1]}.pem"
     authority.write_text(certificate_pem)
     domain = SSLDomain(SSLDomain.MODE_CLIENT)
@@ -48,7 +51,7 @@ def connected_to(
     connection = BlockingConnection(
         f"amqps://{at[0]}:{at[1]}",
         timeout=timeout,
-        container=tls.Container(),
+        container=reactor,
         user=user,
         password=password,
         ssl_domain=domain,

@@ -44,10 +44,18 @@ class PublicBroker:
         return HOST, self.rigged.engine_layout.public_port
 
     def connected(
-        self, user: str = "alice", timeout: float = 10
+        self, user: str = "alice", timeout: float = 10, container: str = ""
     ) -> AbstractContextManager[BlockingConnection]:
         certificate = self.rigged.desired.authority_pem
-        return amqp.connected_to(self.at, certificate, self.folder, user, PASSWORD, timeout=timeout)
+        return amqp.connected_to(
+            self.at,
+            certificate,
+            self.folder,
+            user,
+            PASSWORD,
+            timeout=timeout,
+            container=container,
+        )
 
     def silent(self, sent: bytes = strangers.SASL_HEADER) -> ssl.SSLSocket:
         """Return a TLS connection that sends ``sent`` and nothing else: no login."""

@@ -12,7 +12,7 @@ from tenants import configuration_size
 from tenants.actions import addresses, messaging_users
 from tenants.configuration_size import ConfigurationFull
 from tests.support import domain
-from workers.messaging.brokers import broker_xml
+from workers.messaging.brokers import broker_xml, permissions, render
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
     DesiredAddress,
@@ -52,7 +52,9 @@ def rendered(names: list[tuple[str, str]], users: list[str]) -> int:
             server=KeyPair("", ""),
             authority_pem="",
         )
-        return len(broker_xml.render(broker, EngineLayout("/etc", "/data", "h", 1, 2)).encode())
+        xml = broker_xml.render(broker, EngineLayout("/etc", "/data", "h", 1, 2))
+        roles = {role: ",".join(users) for role, users in permissions.readers(broker.users).items()}
+        return len((xml + render.properties(roles)).encode())
 
     return size(names, users) - size([], [])
 
@@ -67,6 +69,19 @@ def test_the_estimate_covers_the_file(kind: str, n_users: int) -> None:
     found = configuration_size.estimate(names, [(user, GRANTS) for user in users])
 
     assert real <= found <= real * 1.3
+
+
+def test_the_estimate_covers_patterns_that_filters_are_compared_with() -> None:
+    """Also where no two users share one and no address has a role."""
+    wide = [f"ä-{n} €/*/{'𝄞' * n}/#" for n in range(20)]
+    users = [DesiredUser("u", {}, [Permission(wide, ["recv"])], datetime.now(UTC))]
+    roles = {role: ",".join(names) for role, names in permissions.readers(users).items()}
+
+    real = len(render.properties(roles))
+    found = configuration_size.estimate([], [("u", [{"addresses": wide, "operations": ["recv"]}])])
+
+    assert len(roles) == len(wide)
+    assert real <= found
 
 
 @pytest.mark.django_db

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
+from workers.messaging import patterns
 from workers.messaging.brokers import permissions
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, DesiredUser
 from workers.messaging.brokers.tables import BrokerTables
@@ -102,6 +103,8 @@ class _Link:
             return False
         if self.is_anonymous:
             return True
+        if address is None and patterns.is_filter(self.address):
+            return self.operation == "recv" and permissions.may_subscribe(user, self.address)
         if address is None:
             # Else desired addresses only. The broker plugin checks who may read a temporary one.
             return self.address in temporary
@@ -176,7 +179,8 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
     * its user does not exist any more;
     * it is older than its user, so it belongs to an earlier user of the same name;
     * it has a consumer or producer on an address that is not desired or not permitted to its user,
-      and is no temporary queue.
+      and is neither a temporary queue nor a filter;
+    * it has a consumer on a filter that none of its user's patterns covers.
 
     Withdrawn sending (quota) does not count: the broker then refuses each message instead.
 

@@ -17,9 +17,15 @@ from dataclasses import dataclass
 
 import structlog
 
-from workers.messaging import management
+from workers.messaging import management, patterns
 from workers.messaging import probe as probing
-from workers.messaging.brokers import broker_xml, connections, desired, settings_check
+from workers.messaging.brokers import (
+    broker_xml,
+    connections,
+    desired,
+    permissions,
+    settings_check,
+)
 from workers.messaging.brokers import snapshot as snapshots
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.snapshot import MeteredAddress
@@ -117,12 +123,14 @@ def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
     Connections of routers stay open. No client and no router can attach a link there until
     ``apply``, ``converge`` or ``remove`` replaces the permissions. Idempotent.
 
+    Filters have no permissions of their own. The broker plugin decides who may attach to one.
+
     Raises:
         Unreachable: the broker stopped answering.
         Refused: the broker refused to change a permission.
     """
     with management.connected(target, purpose="withdraw") as client:
-        settings_check.withdraw(client, addresses)
+        settings_check.withdraw(client, _with_settings(addresses))
         client.call("broker", "clearAuthorizationCache")
         return BrokerTables(client).close(connections.find_on(client, addresses))
 
@@ -176,7 +184,12 @@ def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
         client.ask([Request("broker", "destroyQueue", [name, True]) for name in sorted(queues)])
         present = tables.find("listAddresses", addresses)
         client.ask([Request("broker", "deleteAddress", [name, True]) for name in sorted(present)])
-        settings_check.forget(client, addresses)
+        settings_check.forget(client, _with_settings(addresses))
+
+
+def _with_settings(addresses: Collection[str]) -> Collection[str]:
+    """Leave out filters: as the match of a setting, a filter would stand for other addresses."""
+    return [address for address in addresses if not patterns.is_filter(address)]
 
 
 @dataclass(frozen=True)
@@ -193,8 +206,8 @@ class Unknown:
 def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
     """Return the addresses on the broker that are not among ``broker.addresses``.
 
-    Temporary and internal addresses are left out, and so are subscriptions: they are queues, not
-    addresses.
+    Temporary and internal addresses are left out, and filters to which a user may subscribe: the
+    broker plugin deletes filters without a subscription. Subscriptions are queues, not addresses.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -209,10 +222,17 @@ def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
         and row["internal"] == "false"
         and not row["name"].startswith(("$", "activemq."))
         and row["name"] not in known
+        and not _is_readable_filter(row["name"], broker)
     ]
     return Unknown(
         sorted(row["name"] for row in unknown if row["messageCount"] == "0"),
         sorted(row["name"] for row in unknown if row["messageCount"] != "0"),
+    )
+
+
+def _is_readable_filter(address: str, broker: DesiredBroker) -> bool:
+    return patterns.is_filter(address) and any(
+        permissions.may_subscribe(user, address) for user in broker.users
     )
 
 

@@ -5,7 +5,7 @@ own (``user-<name>``). This module matches the tenants' patterns with the addres
 gets exact settings for each address and never a tenant's pattern.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from workers.messaging import patterns
 from workers.messaging.brokers import desired
@@ -47,8 +47,18 @@ _SUBSCRIBE = (
 )
 
 # What the clients of a brokered space may do on an address without permissions of its own. The
-# broker plugin limits it to temporary queues for replies (``Replies.java``).
-_REPLIES = ("createNonDurableQueue", "deleteNonDurableQueue", "consume")
+# broker plugin limits it to temporary queues for replies (``Replies.java``) and to subscriptions to
+# filters (``Filters.java``).
+_REPLIES = (
+    "createNonDurableQueue",
+    "deleteNonDurableQueue",
+    "createDurableQueue",
+    "deleteDurableQueue",
+    "consume",
+)
+# Before the pattern in the name of a role whose users may receive from what it matches. The
+# broker plugin compares filters with these patterns.
+_READS = "waypost-reads-"
 
 Roles = Mapping[str, Sequence[str]]  # permission type -> roles
 
@@ -56,6 +66,33 @@ Roles = Mapping[str, Sequence[str]]  # permission type -> roles
 def role(user: str) -> str:
     """Return the name of the role that only the messaging user ``user`` has."""
     return f"user-{user}"
+
+
+def readers(users: Sequence[DesiredUser]) -> Mapping[str, Sequence[str]]:
+    """Return {role: names of its users} for each pattern that a filter may be compared with.
+
+    Patterns without a wildcard cover no filter, so they have no role.
+    """
+    holders: dict[str, list[str]] = {}
+    for user in users:
+        for pattern in sorted(_read_patterns(user)):
+            if not {"*", "#"}.isdisjoint(pattern.split("/")):
+                holders.setdefault(_READS + pattern, []).append(user.name)
+    return holders
+
+
+def may_subscribe(user: DesiredUser, wanted: str) -> bool:
+    """Return whether one of the user's own patterns covers the filter ``wanted``."""
+    return any(patterns.covers(pattern, wanted) for pattern in _read_patterns(user))
+
+
+def _read_patterns(user: DesiredUser) -> Set[str]:
+    return {
+        pattern
+        for permission in user.permissions
+        if "recv" in permission.operations
+        for pattern in permission.addresses
+    }
 
 
 def may(user: DesiredUser, operation: str, address: DesiredAddress, *, withdrawn: bool) -> bool:

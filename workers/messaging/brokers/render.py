@@ -166,6 +166,7 @@ class _Files:
             "roles.properties": properties(
                 {permissions.role(user.name): user.name for user in users}
                 | ({desired.REPLIES_ROLE: ",".join(user.name for user in users)} if users else {})
+                | {role: ",".join(names) for role, names in permissions.readers(users).items()}
             ),
             "certificate-users.properties": properties(
                 {name: certificates.distinguished_name(name) for name in names}

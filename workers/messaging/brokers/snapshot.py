@@ -10,6 +10,8 @@ Which counters are billed for an address depends on the form that its type has o
   acknowledged on its queue.
 * Queue of a read-only type (deadletter). In: nothing, because moves are not billed. Out: messages
   acknowledged on it.
+* Filter (docs/adr/0020). As a topic that nobody sends to: the topics of its messages count them in.
+  A filter has no row, so the broker's addresses tell which there are.
 
 **Restored messages.** After a restart the broker counts the messages that it restores from its
 journal as added. The first snapshot of each incarnation finds their number: they were added but
@@ -30,12 +32,12 @@ So the maximum within one incarnation is the right value.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from controlplane.core import address_types
 from controlplane.core.address_types import AddressTypeRow, BrokerForm
-from workers.messaging import management
+from workers.messaging import management, patterns
 from workers.messaging.brokers import connections, desired, restored, stored_messages
 from workers.messaging.brokers.tables import BrokerTables
 from workers.messaging.management import ManagementClient, Refused, Request, Unreachable
@@ -48,6 +50,7 @@ from workers.messaging.observed import (
 )
 
 Row = Mapping[str, Any]
+_TOPIC = next(row.slug for row in address_types.REGISTRY if row.broker_form is BrokerForm.TOPIC)
 _TRIES = 5  # to read all queues while no message is being moved
 
 
@@ -102,6 +105,7 @@ def take(
     counts = _Counts(queues, topics, base, stored, exclude=subscriptions, moved=moved)
     gauges = _Gauges(counts, ages, producers)
     counters = [found for metered in addresses if (found := counts.of(metered)) is not None]
+    counters += counts.of_filters()
     return InstanceSnapshot(
         boot_id=incarnation,
         addresses=counters,
@@ -257,6 +261,14 @@ class _Counts:
             stored_bytes=self.stored.get(metered.address, 0),
             incarnation=str(queue["id"]),
         )
+
+    def of_filters(self) -> Sequence[AddressCounters]:
+        """Return the counters of each filter to which somebody subscribed."""
+        return [
+            replace(found, type=_TOPIC)
+            for name in sorted(filter(patterns.is_filter, self.topics))
+            if (found := self._of_topic(name)) is not None
+        ]
 
     def added(self, queue: Row) -> int:
         """Return how many messages arrived in a queue in this incarnation.

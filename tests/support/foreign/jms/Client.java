@@ -240,7 +240,7 @@ public final class Client {
     private Subscriber subscriber(String id, String name) throws JMSException {
         Connection connection = connect(id);
         Session session = connection.createSession();
-        MessageConsumer consumer = session.createDurableSubscriber(topic(session), name);
+        MessageConsumer consumer = session.createDurableSubscriber((Topic) destination(session, from), name);
         return new Subscriber(connection, session, consumer);
     }
 

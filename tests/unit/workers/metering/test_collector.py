@@ -9,6 +9,7 @@ from plans.usage.meters import MESSAGES_IN as IN
 from plans.usage.meters import MESSAGES_OUT as OUT
 from plans.usage.meters import PEAK_CONNECTIONS as PEAK
 from tests.support.metering.readings import Rounds, at, queue, rows_of, snapshot, topic
+from workers.messaging.observed import AddressCounters
 
 
 @pytest.fixture
@@ -310,3 +311,28 @@ def test_round_without_any_answer_says_nothing(rounds: Rounds) -> None:
     rounds.play(at(10, 2))
 
     assert rounds.land() == []
+
+
+def test_a_filter_is_a_topic_that_has_no_row(rounds: Rounds) -> None:
+    seen = AddressCounters("news/#", 0, 2, queues_out={"q#1": 2}, incarnation="7", type="topic")
+
+    rounds.play(at(10, 1), broker_0=snapshot(filter=seen))
+
+    [row] = rows_of(rounds.land(), "news/#")
+    assert (row.address_type, row.counters[IN], row.counters[OUT]) == ("topic", 0, 2)
+
+
+def test_what_never_counted_anything_leaves_no_state(rounds: Rounds) -> None:
+    """Clients choose the names of filters. What did count is kept and goes on in a new epoch."""
+    for minute in range(1, 4):
+        idle = AddressCounters(f"idle-{minute}/#", 0, 0, type="topic")
+        rounds.play(at(10, minute), broker_0=snapshot(orders=(1, 0), idle=idle))
+    rounds.play(at(10, 4), broker_0=snapshot())
+    assert set(rounds.state("broker-0").addresses) == {"orders"}
+
+    rounds.play(at(10, 5), broker_0=snapshot(orders=(0, 0)))
+    rounds.play(at(10, 6), broker_0=snapshot())
+    rounds.play(at(10, 7), broker_0=snapshot(orders=(4, 0)))
+
+    state = rounds.state("broker-0")
+    assert (state.addresses["orders"].epoch, state.used_in) == (2, 5)

@@ -152,6 +152,8 @@ def test_roles_are_exact_and_internal_ones_are_kept() -> None:
     assert {kind for kind, holders in roles["#"].items() if replies in holders} == {
         "createNonDurableQueue",
         "deleteNonDurableQueue",
+        "createDurableQueue",
+        "deleteDurableQueue",
         "consume",
         "send",
     }
@@ -159,6 +161,19 @@ def test_roles_are_exact_and_internal_ones_are_kept() -> None:
         desired.INTERNAL_ROLE,
         replies,
     }
+
+
+def test_each_pattern_that_may_cover_a_filter_is_a_role_of_its_readers() -> None:
+    """A broker's plugin compares them; nobody's name or pattern adds a line to the file."""
+    alice = user("alice", ("news/#", "send recv"), ("a = b\n#", "recv"), ("é/*", "recv"))
+    bob = user("bob", ("news/#", "recv"), ("news/eu", "recv"), ("other/#", "send"))
+
+    text = render.files(broker(users=(alice, bob)), PLACE)["roles.properties"]
+
+    assert [line for line in text.splitlines() if line.startswith("waypost-reads-")] == [
+        "waypost-reads-news/\\u0023 = alice,bob",
+        "waypost-reads-\\u00e9/\\u002a = alice",
+    ]
 
 
 def test_no_answers_are_sent_while_sending_is_withdrawn() -> None:

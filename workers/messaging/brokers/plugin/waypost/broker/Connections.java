@@ -46,6 +46,7 @@ final class Connections {
 
    private final ActiveMQServer server;
    private final Limits limits;
+   private final Filters filters;
    private final Waiting waiting;
    private final PlanLimits plan;
    private final Users users;
@@ -55,9 +56,11 @@ final class Connections {
    private final AtomicInteger clientCount = new AtomicInteger();
    private final AtomicLong evicted = new AtomicLong();
 
-   Connections(ActiveMQServer server, Limits limits, PlanLimits plan) {
+   Connections(ActiveMQServer server, Limits limits, PlanLimits plan,
+               Filters filters) {
       this.server = server;
       this.limits = limits;
+      this.filters = filters;
       this.plan = plan;
       users = new Users(plan);
       this.waiting = new Waiting(limits);
@@ -106,6 +109,7 @@ final class Connections {
       if (connection instanceof ActiveMQProtonRemotingConnection amqp) {
          AMQPConnectionContext context = amqp.getAmqpConnection();
          context.addRemoteOpenedListener(opened -> opened(channel, amqp, opened));
+         context.addEventHandler(new FilterLinks(filters, context));
          context.addEventHandler(new Client(context, plan, users, server.getScheduledPool()));
       }
    }

@@ -12,6 +12,7 @@ import org.apache.activemq.artemis.api.core.ActiveMQSecurityException;
 import org.apache.activemq.artemis.api.core.Message;
 import org.apache.activemq.artemis.api.core.QueueConfiguration;
 import org.apache.activemq.artemis.api.core.SimpleString;
+import org.apache.activemq.artemis.core.postoffice.Binding;
 import org.apache.activemq.artemis.core.postoffice.QueueBinding;
 import org.apache.activemq.artemis.core.postoffice.RoutingStatus;
 import org.apache.activemq.artemis.core.security.SecurityAuth;
@@ -21,6 +22,7 @@ import org.apache.activemq.artemis.core.server.Queue;
 import org.apache.activemq.artemis.core.server.ServerConsumer;
 import org.apache.activemq.artemis.core.server.ServerSession;
 import org.apache.activemq.artemis.core.server.impl.AckReason;
+import org.apache.activemq.artemis.core.server.impl.AddressInfo;
 import org.apache.activemq.artemis.core.server.plugin.ActiveMQServerPlugin;
 import org.apache.activemq.artemis.core.transaction.Transaction;
 import org.apache.activemq.artemis.spi.core.protocol.RemotingConnection;
@@ -28,7 +30,7 @@ import org.apache.activemq.artemis.utils.CompositeAddress;
 
 /**
  * Protects a tenant's broker from connections that do not log in, from costly selectors, and from
- * messages that it would lose (docs/adr/0017).
+ * messages that it would lose (docs/adr/0017). Lets clients subscribe to filters (docs/adr/0020).
  *
  * broker.xml names this class and its properties. The broker makes another instance at each reload
  * of that file and calls only {@link #init} on it, so nothing may start before {@link #registered}.
@@ -46,6 +48,7 @@ public final class Guard implements ActiveMQServerPlugin {
    private Messages messages;
    private Replies replies;
    private Storage storage;
+   private Filters filters;
 
    @Override
    public void init(Map<String, String> properties) {
@@ -56,7 +59,8 @@ public final class Guard implements ActiveMQServerPlugin {
    @Override
    public void registered(ActiveMQServer server) {
       this.server = server;
-      connections = new Connections(server, limits, plan);
+      filters = new Filters(server);
+      connections = new Connections(server, limits, plan, filters);
       messages = new Messages(server);
       replies = new Replies(server);
       storage = new Storage(server);
@@ -66,7 +70,12 @@ public final class Guard implements ActiveMQServerPlugin {
          throw new IllegalStateException(error);
       }
       sweep = server.getScheduledPool()
-         .scheduleWithFixedDelay(connections::sweep, 0, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+         .scheduleWithFixedDelay(this::sweep, 0, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+   }
+
+   private void sweep() {
+      connections.sweep();
+      filters.sweep();
    }
 
    @Override
@@ -103,6 +112,11 @@ public final class Guard implements ActiveMQServerPlugin {
    }
 
    @Override
+   public void beforeDeliver(ServerConsumer consumer, MessageReference reference) {
+      filters.mark(reference);
+   }
+
+   @Override
    public void afterCreateConnection(RemotingConnection connection) {
       connections.created(connection);
    }
@@ -116,13 +130,21 @@ public final class Guard implements ActiveMQServerPlugin {
 
    @Override
    public void afterCreateConsumer(ServerConsumer consumer) throws ActiveMQException {
-      replies.checkConsumer(consumer);
+      if (Filters.isFilter(consumer.getQueue().getAddress())) {
+         filters.checkConsumer(consumer);
+      } else {
+         replies.checkConsumer(consumer);
+      }
    }
 
    @Override
    public void beforeCreateQueue(QueueConfiguration queue) throws ActiveMQException {
       Selectors.check(queue.getFilterString());
-      replies.checkCreation(queue);
+      if (Filters.isFilter(queue.getAddress())) {
+         filters.checkCreation(queue);
+      } else {
+         replies.checkCreation(queue);
+      }
    }
 
    @Override
@@ -131,10 +153,54 @@ public final class Guard implements ActiveMQServerPlugin {
    }
 
    @Override
+   public void beforeDestroyQueue(Queue queue, SecurityAuth session, boolean checkConsumerCount,
+                                  boolean removeConsumers, boolean autoDeleteAddress)
+      throws ActiveMQException {
+      if (Filters.isFilter(queue.getAddress())) {
+         filters.checkEnd(queue, session);
+      }
+   }
+
+   @Override
    public void afterDestroyQueue(Queue queue, SimpleString address, SecurityAuth session,
                                  boolean checkConsumerCount, boolean removeConsumers,
                                  boolean autoDeleteAddress) {
       replies.destroyed(queue);
+   }
+
+   @Override
+   public void afterAddBinding(Binding binding) throws ActiveMQException {
+      attempt(() -> filters.bindingAdded(binding));
+   }
+
+   @Override
+   public void afterRemoveBinding(Binding binding, Transaction transaction, boolean deleteData)
+      throws ActiveMQException {
+      attempt(() -> filters.bindingRemoved(binding));
+   }
+
+   @Override
+   public void afterAddAddress(AddressInfo address, boolean reload) throws ActiveMQException {
+      attempt(() -> filters.addressAdded(address));
+   }
+
+   @Override
+   public void beforeRemoveAddress(SimpleString address) throws ActiveMQException {
+      attempt(() -> filters.addressLeaves(address));
+   }
+
+   private interface Change {
+      void make() throws Exception;
+   }
+
+   private static void attempt(Change change) throws ActiveMQException {
+      try {
+         change.make();
+      } catch (ActiveMQException | RuntimeException error) {
+         throw error;
+      } catch (Exception error) {
+         throw new IllegalStateException(error);
+      }
    }
 
    /**
@@ -153,6 +219,7 @@ public final class Guard implements ActiveMQServerPlugin {
       replies.checkMessage(session, CompositeAddress.extractAddressName(target));
       storage.check(CompositeAddress.extractAddressName(target), message);
       if (!CompositeAddress.isFullyQualified(target)) {
+         filters.checkRoom(target);
          return;
       }
       SimpleString address = CompositeAddress.extractAddressName(target);

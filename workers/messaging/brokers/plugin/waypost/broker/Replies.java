@@ -71,7 +71,7 @@ final class Replies {
       }
    }
 
-   private static void close(ServerConsumer consumer) {
+   static void close(ServerConsumer consumer) {
       try {
          consumer.close(false);
       } catch (Exception error) {
@@ -103,7 +103,7 @@ final class Replies {
          .anyMatch(role -> role.getName().equals(ROLE));
    }
 
-   private static boolean isClient(String user) {
+   static boolean isClient(String user) {
       return user != null && !user.startsWith(INTERNAL);
    }
 
