@@ -9,6 +9,7 @@ import org.apache.activemq.artemis.core.postoffice.QueueBinding;
 import org.apache.activemq.artemis.core.server.ActiveMQServer;
 import org.apache.activemq.artemis.core.server.LargeServerMessage;
 import org.apache.activemq.artemis.core.server.Queue;
+import org.apache.activemq.artemis.core.settings.impl.AddressFullMessagePolicy;
 import org.apache.activemq.artemis.core.settings.impl.AddressSettings;
 
 /**
@@ -37,6 +38,9 @@ final class Storage {
       if (message.isLargeMessage()) {
          checkLarge(address, message, limit);
          return;
+      }
+      if (settings.getAddressFullMessagePolicy() == AddressFullMessagePolicy.BLOCK) {
+         return; // it takes what its senders have credit for, and refuses nothing
       }
       Queue queue = server.locateQueue(address);
       // The memory of the address comes on top of its pages, here as in the broker's own limit.
