@@ -83,6 +83,7 @@ def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
         ],
         "question": question,
         "consequence": consequence,
+        "loses_messages": form.cleaned_data["verb"] == "delete",
         "verb": dict(ChangeForm.base_fields["verb"].choices)[form.cleaned_data["verb"]],  # type: ignore[attr-defined]
         "back": _url(scope, row),
         "back_label": f"Messages of {row.address}",

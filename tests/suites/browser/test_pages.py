@@ -1,4 +1,4 @@
-"""Each state of the messaging pages: axe, width, console and a picture, narrow and wide, both themes.
+"""Each state of the messaging pages, narrow and wide, light and dark: axe, width, console, picture.
 
 The pictures are in ``build/pictures``.
 """
@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from tests.support.browser import chromium
 from tests.support.browser.chromium import Chromium, Visitor
-from tests.support.browser.scene import LONG_NAME, Scene
+from tests.support.browser.scene import Scene
 
 pytestmark = pytest.mark.django_db
 OWNER, BILLING, OUTSIDER = "olga@acme.example", "bills@acme.example", "oscar@other.example"
@@ -142,7 +142,7 @@ STATES = [
         "elect",
         of("invoices", "messages", page="stored"),
         _press("Continue"),
-        status=422,
+        status=400,
     ),
     State("messages-changing", "1,000 of 5,000", of("changing", "messages")),
     State("messages-purge", "Purge", of("invoices", "messages", "purge")),
@@ -152,7 +152,7 @@ STATES = [
         "write name=value",
         of("invoices", "messages"),
         _send_nonsense,
-        status=422,
+        status=400,
     ),
     State("connections", "3 open connections", at(f"{SPACES}/orders/connections")),
     State("connections-of-user", "Close all", at(f"{SPACES}/orders/connections?user=checkout")),

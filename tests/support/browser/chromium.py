@@ -33,6 +33,14 @@ _FLAGS = [
 ]
 _TIMEOUT_MS = 20_000  # ends a test that failed
 T = TypeVar("T")
+# Boxes that hide what does not fit into them, other than texts for screen readers only and names
+# that end in an ellipsis.
+_CUT_OFF = """() => [...document.querySelectorAll("main *")].filter((box) => {
+  const style = getComputedStyle(box);
+  return style.overflowX === "hidden" && style.textOverflow !== "ellipsis"
+    && !box.closest(".visually-hidden, thead")
+    && box.clientWidth > 1 && box.scrollWidth > box.clientWidth;
+}).map((box) => `${box.tagName} ${box.className}`)"""
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
 
@@ -133,8 +141,8 @@ def started(url: str, password: str) -> Iterator[Chromium]:
 def look(watched: Watched, name: str, pictures: Path) -> list[str]:
     """Return what is wrong with the present page in each width and color scheme.
 
-    That is what axe finds, a page that scrolls sideways, and what the console said. A picture of
-    each view is written to ``<pictures>/<name>-<width>-<scheme>.png``.
+    That is what axe finds, a page that scrolls sideways, what a box cuts off, and what the console
+    said. A picture of each view is written to ``<pictures>/<name>-<width>-<scheme>.png``.
     """
     page, found = watched.page, []
     for width in WIDTHS:
@@ -147,6 +155,7 @@ def look(watched: Watched, name: str, pictures: Path) -> list[str]:
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > width:
             found.append(f"{width}: the page is {wide} pixels wide")
+        found += [f"{width}: cut off: {what}" for what in page.evaluate(_CUT_OFF)]
     return [*found, *watched.problems]
 
 

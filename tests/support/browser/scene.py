@@ -54,7 +54,9 @@ def make() -> Scene:
     _new_spaces(world)
     addresses |= _broken_space(world)
     now = timezone.now()
-    SpaceReading.objects.create(space=busy, answered={"broker-0": now.isoformat()})
+    SpaceReading.objects.create(
+        space=busy, answered={name: now.isoformat() for name in ("broker-0", "router-0")}
+    )
     for name in ("invoices", "dead", "long"):
         _read(addresses[name], now)
     AddressSpace.objects.filter(pk=busy.pk).update(probed_at=now - timedelta(minutes=4))
@@ -63,7 +65,7 @@ def make() -> Scene:
 
 def _addresses(space: AddressSpace) -> dict[str, Address]:
     dead = rows.address(space, "invoices.dead", "deadletter")
-    made = {
+    return {
         "invoices": rows.address(space, "invoices"),
         "dead": dead,
         "long": rows.address(space, LONG_NAME),
@@ -72,7 +74,6 @@ def _addresses(space: AddressSpace) -> dict[str, Address]:
         "topic": rows.address(space, "prices", "topic"),
         "direct": rows.address(space, "quotes", "anycast"),
     }
-    return made
 
 
 def _new_spaces(world: World) -> None:
@@ -119,10 +120,14 @@ def _read(address: Address, at: datetime) -> None:
         "arrived": 1,
         "left": 0,
     }
+    parts = {"broker-0": part}
+    if address.space.type == "standard":
+        # The routers know the receivers of a queue there.
+        parts["router-0"] = {"consumers": 2, "producers": 1}
+    Address.objects.filter(pk=address.pk).update(probed_at=at - timedelta(minutes=4))
     AddressReading.objects.create(
         address=address,
-        # Receivers of a queue are known from routers in a standard space.
-        parts={"broker-0": part, "router-0": {"consumers": 2, "producers": 1}},
+        parts=parts,
         in_per_second=2.5,
         out_per_second=1234.567,
         messages_in=1_240_000,
