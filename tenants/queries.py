@@ -6,9 +6,10 @@ what the caller may see. Functions that read rows of all tenants are for staff a
 so. A row that is being deleted is not deleted yet, so it is listed.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 
 from controlplane.core import address_types
 from controlplane.core.errors import Missing
@@ -207,6 +208,19 @@ class ConnectionFilter:
     address: str = ""
 
 
+@dataclass(frozen=True)
+class UserReading:
+    """What the listed open connections of one messaging user add up to, as last read.
+
+    Rates are messages per second; None if no connection has one yet.
+    """
+
+    connections: int = 0
+    links: int = 0
+    sent_per_second: float | None = None
+    received_per_second: float | None = None
+
+
 def list_connections(
     space: AddressSpace, wanted: ConnectionFilter
 ) -> QuerySet[ClientConnection, ClientConnection]:
@@ -221,6 +235,29 @@ def list_connections(
     if wanted.address:
         rows = rows.filter(addresses__contains=[wanted.address])
     return rows.order_by("messaging_user", "name")
+
+
+def users_readings(space: AddressSpace, names: Iterable[str]) -> dict[str, UserReading]:
+    """Return {name of a messaging user: what its open connections add up to}, by one query.
+
+    A user without an open connection is missing in the result.
+    """
+    rows = (
+        ClientConnection.objects.filter(space=space, messaging_user__in=names)
+        .values("messaging_user")
+        .annotate(
+            n_connections=Count("id"),
+            n_links=Sum("links"),
+            sent=Sum("sent_per_second"),
+            received=Sum("received_per_second"),
+        )
+    )
+    return {
+        row["messaging_user"]: UserReading(
+            row["n_connections"], row["n_links"], row["sent"], row["received"]
+        )
+        for row in rows.order_by()
+    }
 
 
 def list_instance_connections(

@@ -44,6 +44,12 @@ class ConnectionSerializer(serializers.Serializer[Any]):
     received = serializers.IntegerField(
         allow_null=True, help_text="Messages that the client has received on its open links."
     )
+    sent_per_second = serializers.FloatField(
+        allow_null=True,
+        help_text="Between the last two readings. Null before the second one, and if a link was "
+        "closed between them.",
+    )
+    received_per_second = serializers.FloatField(allow_null=True, help_text="The same.")
 
 
 class InstanceConnectionsSerializer(serializers.Serializer[Any]):

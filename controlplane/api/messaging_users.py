@@ -1,5 +1,6 @@
 """/tenants/{tenant}/address-spaces/{space}/users: messaging users, as which clients log in."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -18,6 +19,7 @@ from controlplane.api.serializers import (
 from controlplane.api.views import TenantView, accepted
 from tenants import queries
 from tenants.actions import messaging_users
+from tenants.models import AddressSpace, MessagingUser
 from tenants.permissions import Permission
 
 
@@ -61,12 +63,25 @@ class MessagingUserChangeSerializer(StrictSerializer):
     permissions = GrantSerializer(many=True, max_length=100)  # type: ignore[call-arg]  # of the list
 
 
+class UserReadingSerializer(serializers.Serializer[queries.UserReading]):
+    """What the listed open connections of one messaging user add up to.
+
+    Rates are messages per second between the last two readings; null if none is known.
+    """
+
+    connections = serializers.IntegerField()
+    links = serializers.IntegerField(help_text="Open senders and receivers.")
+    sent_per_second = serializers.FloatField(allow_null=True)
+    received_per_second = serializers.FloatField(allow_null=True)
+
+
 class MessagingUserSerializer(ReconciledSerializer):
     """A messaging user, as which clients log in to the space; the password is never shown."""
 
     id = serializers.CharField()
     name = serializers.CharField()
     permissions = GrantSerializer(many=True)
+    live = UserReadingSerializer(help_text="What its open connections add up to, as last read.")
 
 
 class MessagingUsersView(TenantView):
@@ -81,8 +96,9 @@ class MessagingUsersView(TenantView):
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
         """Return a page of the space's messaging users by name, also of those being revoked."""
-        rows = queries.list_users(queries.get_space(self.tenant, space))
-        page = pagination.page(request, rows, "name")
+        space_row = queries.get_space(self.tenant, space)
+        page = pagination.page(request, queries.list_users(space_row), "name")
+        _attach(space_row, page.rows)
         return Response(pagination.body(page, MessagingUserSerializer))
 
     @schema.describe(
@@ -120,6 +136,7 @@ class MessagingUserView(TenantView):
         """Return the messaging user of this name. The ETag identifies its desired state."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         headers = etags.headers(row.generation)
+        _attach(row.space, [row])
         return Response(
             MessagingUserSerializer(row, context=for_caller(self.request)).data, headers=headers
         )
@@ -162,3 +179,10 @@ def plain_values(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:
     """
     values = dict(serializer.validated_data)
     return {**values, "permissions": [dict(grant) for grant in values["permissions"]]}
+
+
+def _attach(space: AddressSpace, users: Sequence[MessagingUser]) -> None:
+    """Set ``live`` of each user, which the serializer reads, by one query."""
+    readings = queries.users_readings(space, [user.name for user in users])
+    for user in users:
+        user.live = readings.get(user.name, queries.UserReading())  # type: ignore[attr-defined]

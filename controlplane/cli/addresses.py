@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, make_dataclass
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -14,10 +15,12 @@ from controlplane.core.setting_values import Whole
 from controlplane.rest_client import Api, Json, last_segments, segment
 
 app = typer.Typer(
-    no_args_is_help=True, help="Addresses of a space: list, create, show, update, delete."
+    no_args_is_help=True, help="Addresses of a space: list, create, show, history, update, delete."
 )
 # The columns of the newest reading in a list.
 _LIVE = ("depth", "in_per_second", "out_per_second", "consumers")
+# The columns of a step of the history.
+_POINT = ("at", "messages_in", "messages_out", "depth", "stored_bytes", "consumers")
 # For the help text: without the types that no space offers.
 _TYPES = ", ".join(row.slug for row in BY_SLUG.values() if row.spaces)
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
@@ -118,6 +121,27 @@ def show(
         output.watch(lambda: api.get(path), form)
     else:
         output.show_one(api.get(path), form)
+
+
+@app.command()
+def history(
+    space: str,
+    address: str,
+    span: Annotated[
+        str, typer.Option(help="1h or 24h (by minute), 7d or 30d (by quarter of an hour).")
+    ] = "1h",
+    tenant: Tenant = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show the history of an address: messages, depth, bytes and receivers in each step."""
+    api, tenant = login_store.connect(tenant)
+    # The name of the address goes before the last segment, so no part of it may be cut off.
+    path = f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
+    answer = api.get(f"{path}/history?span={quote(span, safe='')}")
+    if form is Format.JSON:
+        output.show_json(answer)
+    else:
+        output.show_rows(answer["points"], _POINT, form)
 
 
 @app.command()

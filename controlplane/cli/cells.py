@@ -2,7 +2,7 @@
 
 ``output`` uses these functions for tables; JSON output keeps the values as they are. The name of a
 field decides its format: ``…_minor`` is money in minor units of the row's ``currency``; ``…_at``,
-``since`` and ``as_of`` are instants.
+``at``, ``since`` and ``as_of`` are instants.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 from plans.rating import money
 
-_INSTANTS = ("since", "as_of")
+_INSTANTS = ("at", "since", "as_of")
 _NOTHING = "-"
 
 

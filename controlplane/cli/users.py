@@ -10,7 +10,10 @@ from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
 from controlplane.rest_client import segment
 
-app = typer.Typer(no_args_is_help=True, help="Messaging users of a space: list, create, revoke.")
+app = typer.Typer(
+    no_args_is_help=True, help="Messaging users of a space: list, create, show, revoke."
+)
+_COLUMNS = ("name", "permissions", "phase", "connections", "sent_per_second", "received_per_second")
 Patterns = Annotated[list[str] | None, typer.Option(help="Address patterns; repeat for more.")]
 
 
@@ -20,8 +23,30 @@ def list_users(space: str, tenant: Tenant = None, form: Output = Format.TABLE) -
     api, tenant = login_store.connect(tenant)
     rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{segment(space)}/users"))
     if form is Format.TABLE:
-        rows = [{**row, "permissions": _readable(row["permissions"])} for row in rows]
-    output.show_rows(rows, ["name", "permissions", "phase"], form)
+        rows = [
+            {**row, **row.get("live", {}), "permissions": _readable(row["permissions"])}
+            for row in rows
+        ]
+    output.show_rows(rows, _COLUMNS, form)
+
+
+@app.command()
+def show(
+    space: str,
+    name: str,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it again every few seconds until Ctrl-C.")
+    ] = False,
+    tenant: Tenant = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show a messaging user: phase, permissions, and what its open connections add up to."""
+    api, tenant = login_store.connect(tenant)
+    path = f"/tenants/{tenant}/address-spaces/{segment(space)}/users/{segment(name)}"
+    if watch:
+        output.watch(lambda: api.get(path), form)
+    else:
+        output.show_one(api.get(path), form)
 
 
 @app.command()

@@ -36,6 +36,8 @@ class ClientConnection(models.Model):
     unique in one incarnation of the instance. A field that the engine does not report is empty or
     null. ``sent`` and ``received`` count messages of the links that were open at that time, from
     the client's point of view. ``addresses`` lists the addresses of these links.
+    ``sent_per_second`` and ``received_per_second`` are between the last two samples. They are null
+    before the second one, and after a link was closed, whose messages are no longer counted.
 
     Waypost's own connections (probes, management, between routers) never have a row.
     """
@@ -56,6 +58,8 @@ class ClientConnection(models.Model):
     addresses = models.JSONField(default=list)
     sent = models.BigIntegerField(null=True)
     received = models.BigIntegerField(null=True)
+    sent_per_second = models.FloatField(null=True)
+    received_per_second = models.FloatField(null=True)
 
     class Meta:
         constraints = [

@@ -26,6 +26,20 @@ WITH seen AS (
 ), read AS (
     SELECT * FROM jsonb_to_recordset(%(read)s::jsonb)
         AS row(instance text, boot_id text, total int, listed int)
+), earlier AS (
+    SELECT instance, extract(epoch FROM %(as_of)s - as_of)::double precision AS seconds
+    FROM tenants_instanceconnections JOIN read USING (instance, boot_id)
+    WHERE space_id = %(space)s
+), rated AS (
+    SELECT seen.*,
+        CASE WHEN seconds > 0 AND seen.sent >= old.sent
+            THEN (seen.sent - old.sent) / seconds END AS sent_per_second,
+        CASE WHEN seconds > 0 AND seen.received >= old.received
+            THEN (seen.received - old.received) / seconds END AS received_per_second
+    FROM seen
+    LEFT JOIN earlier ON earlier.instance = seen.instance
+    LEFT JOIN tenants_clientconnection old
+        ON old.space_id = %(space)s AND old.name = seen.name
 ), ended AS (
     DELETE FROM tenants_clientconnection old
     WHERE old.space_id = %(space)s
@@ -43,19 +57,22 @@ WITH seen AS (
 )
 INSERT INTO tenants_clientconnection AS old (space_id, name, instance, connection_id,
     messaging_user, container, remote_host, protocol, product, tls, opened_at, sessions, links,
-    addresses, sent, received)
+    addresses, sent, received, sent_per_second, received_per_second)
 SELECT %(space)s, name, instance, connection_id, messaging_user, container, remote_host, protocol,
-    product, tls, opened_at, sessions, links, addresses, sent, received FROM seen
+    product, tls, opened_at, sessions, links, addresses, sent, received, sent_per_second,
+    received_per_second FROM rated
 ON CONFLICT (space_id, name) DO UPDATE SET
     messaging_user = EXCLUDED.messaging_user, container = EXCLUDED.container,
     remote_host = EXCLUDED.remote_host, protocol = EXCLUDED.protocol, product = EXCLUDED.product,
     tls = EXCLUDED.tls, opened_at = EXCLUDED.opened_at, sessions = EXCLUDED.sessions,
     links = EXCLUDED.links, addresses = EXCLUDED.addresses, sent = EXCLUDED.sent,
-    received = EXCLUDED.received
+    received = EXCLUDED.received, sent_per_second = EXCLUDED.sent_per_second,
+    received_per_second = EXCLUDED.received_per_second
 WHERE (old.messaging_user, old.container, old.remote_host, old.sessions, old.links, old.addresses,
-       old.sent, old.received)
+       old.sent, old.received, old.sent_per_second, old.received_per_second)
    IS DISTINCT FROM (EXCLUDED.messaging_user, EXCLUDED.container, EXCLUDED.remote_host,
-       EXCLUDED.sessions, EXCLUDED.links, EXCLUDED.addresses, EXCLUDED.sent, EXCLUDED.received)
+       EXCLUDED.sessions, EXCLUDED.links, EXCLUDED.addresses, EXCLUDED.sent, EXCLUDED.received,
+       EXCLUDED.sent_per_second, EXCLUDED.received_per_second)
 """
 
 
@@ -67,6 +84,9 @@ def store(
     as_of: datetime,
 ) -> None:
     """Replace the connection lists of the instances in ``snapshots``, by one statement. Idempotent.
+
+    Rates are the growth of a connection's counters since the instance's list was stored before. A
+    counter that shrank, because a link was closed, has none; nor has an instance that restarted.
 
     An instance that did not answer keeps its list and its ``as_of``. Of each instance the oldest
     1000 connections are listed; ``total`` counts all. ``existing`` names all instances of the

@@ -132,12 +132,14 @@ def live_context(address: Address, now: datetime) -> dict[str, Any]:
     """Return the template context of the card with an address's newest reading.
 
     ``live_reading`` is None before the first reading. ``is_old``: the reading is older than two
-    minutes. ``seen_live``: a hash of the reading, its age in minutes and the address's phase.
+    minutes. ``seen_live``: a hash of the reading, the address's phase, and the ages in
+    minutes of the reading and of the last test message.
     """
     reading = live_readings.of_addresses(address.space, [address]).get(address.id)
     age = now - reading.as_of if reading else timedelta(0)
     # While an instance is silent, only the age changes: the card must say so.
-    content = repr((reading, age // _MINUTE, address.phase))
+    probed = address.probed_at and (now - address.probed_at) // _MINUTE
+    content = repr((reading, age // _MINUTE, address.phase, probed))
     return {
         "space": address.space,
         "address": address,

@@ -20,11 +20,13 @@ _PASSWORD_BYTES = 24  # 192 random bits, as in an API token
 
 @tenant_page(Permission.VIEW)
 def user_list(scope: TenantScope, space: str) -> HttpResponseBase:
-    """List the messaging users of a space and their permissions."""
+    """List the messaging users of a space, their permissions and their newest readings."""
     row = queries.get_space(scope.tenant, space)
+    page = scope.page_of(queries.list_users(row))
     context = {
         **space_frame.frame(scope, row, "space_users"),
-        "page": scope.page_of(queries.list_users(row)),
+        "page": page,
+        "readings": queries.users_readings(row, [user.name for user in page]),
         "next_step": space_frame.next_step(scope, row),
     }
     return scope.render("spaces/users.html", context)

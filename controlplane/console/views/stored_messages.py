@@ -90,6 +90,7 @@ def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
         "question": question,
         "consequence": consequence,
         "verb": ChangeForm.VERBS[verb],
+        "loses_messages": verb == "delete",
         "back": _url(scope, row),
         "back_label": f"Messages of {row.address}",
     }

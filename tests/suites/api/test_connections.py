@@ -1,6 +1,6 @@
 """Connections: listed to members only, filtered, in pages; closed by those who may, with audit."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -25,9 +25,17 @@ def seen(number: int, user: str, *addresses: str, sent: int = 0) -> ConnectionSe
     )
 
 
-def store(space: AddressSpace, *connections: ConnectionSeen, instance: str = "broker-0") -> None:
-    snapshots = {instance: InstanceSnapshot("boot-1", (), connections, 0)}
-    connection_lists.store(space.id, snapshots, existing=snapshots, as_of=AS_OF)
+def store(
+    space: AddressSpace,
+    *connections: ConnectionSeen,
+    instance: str = "broker-0",
+    seconds: int = 0,
+    boot: str = "boot-1",
+) -> None:
+    """Store a list that was read ``seconds`` after ``AS_OF``."""
+    snapshots = {instance: InstanceSnapshot(boot, (), connections, 0)}
+    as_of = AS_OF + timedelta(seconds=seconds)
+    connection_lists.store(space.id, snapshots, existing=snapshots, as_of=as_of)
 
 
 @pytest.fixture
@@ -151,3 +159,49 @@ def test_all_of_a_user_are_closed_by_name(
 
     assert owner.post(cast.path(PATH + "/close"), {"user": "alice"}).status_code == 202
     assert Disconnection.objects.get().messaging_user == "alice"
+
+
+def rates(space: AddressSpace) -> list[float | None]:
+    rows = ClientConnection.objects.filter(space=space).order_by("name")
+    return [row.sent_per_second for row in rows]
+
+
+def test_rates_are_between_two_readings_of_one_incarnation(space: AddressSpace) -> None:
+    store(space, seen(1, "alice", sent=100))
+    first = rates(space)
+    store(space, seen(1, "alice", sent=150), seen(2, "alice", sent=9), seconds=10)
+    grown = rates(space)
+    store(space, seen(1, "alice", sent=150), seen(2, "alice", sent=8), seconds=20)
+    idle_and_shrunk = rates(space)
+    store(space, seen(1, "alice", sent=900), seconds=30, boot="boot-2")
+
+    assert first == [None]
+    assert grown == [5.0, None]
+    assert idle_and_shrunk == [0.0, None]
+    assert rates(space) == [None]
+
+
+def test_a_user_shows_what_its_connections_add_up_to(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
+    for name in ("alice", "bob"):
+        messaging_users.create(
+            space=space, name=name, password="correct-horse-8", permissions=[], by=SYSTEM
+        )
+    for seconds in (0, 10):
+        both = [seen(number, "alice", sent=20 * seconds) for number in (1, 2)]
+        store(space, *both, seconds=seconds)
+
+    listed = owner.get(cast.path("/address-spaces/main/users")).json()["items"]
+    shown = cast.call("developer").get(cast.path("/address-spaces/main/users/alice")).json()
+
+    none = {
+        "connections": 0,
+        "links": 0,
+        "sent_per_second": None,
+        "received_per_second": None,
+    }
+    assert shown["live"] == {**none, "connections": 2, "sent_per_second": 40.0}
+    assert [row["live"] for row in listed] == [shown["live"], none]
+    refused = cast.call("outsider").get(cast.path("/address-spaces/main/users/alice"))
+    assert refused.status_code == 404

@@ -71,6 +71,39 @@ def test_old_reading_says_so(world: World, as_: As, orders: Address) -> None:
     assert "Old reading" in as_(world.owner).get(url(orders)).content.decode()
 
 
+def test_old_reading_claims_no_present_rate(world: World, as_: As, orders: Address) -> None:
+    read(orders, age=timedelta(minutes=10))
+
+    assert "2.5 a second" not in as_(world.owner).get(url(orders)).content.decode()
+
+
+def test_card_says_how_old_the_probe_is_and_what_it_went_through(
+    world: World, as_: As, orders: Address
+) -> None:
+    never = as_(world.member).get(url(orders)).content.decode()
+    then = timezone.now() - timedelta(minutes=4)
+    Address.objects.filter(pk=orders.pk).update(phase="Active", probed_at=then)
+    active = as_(world.member).get(url(orders)).content.decode()
+    Address.objects.filter(pk=orders.pk).update(phase="Configuring")
+    broken = as_(world.member).get(url(orders)).content.decode()
+
+    assert "No test message went through" in never
+    assert "Last test message: 4 minutes ago" in active
+    assert "an internal address of the same kind" in active
+    assert "Last test message that went through: 4 minutes ago" in broken
+
+
+def test_an_open_card_is_sent_again_when_its_probe_grows_old(orders: Address) -> None:
+    read(orders)
+    now = timezone.now()
+    first, later = (
+        addresses.live_context(Address(id=orders.id, space=orders.space, probed_at=probed), now)
+        for probed in (now, now - timedelta(minutes=1))
+    )
+
+    assert first["seen_live"] != later["seen_live"]
+
+
 def test_an_open_card_is_sent_again_when_its_reading_becomes_old(orders: Address) -> None:
     read(orders)
     now = timezone.now()

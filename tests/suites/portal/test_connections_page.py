@@ -49,6 +49,18 @@ def test_page_lists_connections_and_filters_them(
     assert "No connection matches" in none
 
 
+def test_users_show_their_connections_and_what_is_unknown(
+    world: World, as_: As, connected: AddressSpace
+) -> None:
+    users = as_(world.owner).get("/t/acme-shipping/spaces/orders/users").content.decode()
+    connections = as_(world.owner).get(PAGE).content.decode()
+
+    assert 'connections?user=checkout">1</a> with 0 links' in users
+    assert "rates unknown" in users
+    assert "product unknown" in connections
+    assert "TLS version unknown" in connections
+
+
 def test_empty_page_says_what_to_do(world: World, as_: As, space: AddressSpace) -> None:
     page = as_(world.owner).get(PAGE).content.decode()
 

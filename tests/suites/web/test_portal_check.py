@@ -8,7 +8,7 @@ import pytest
 from controlplane.cli import portal_check
 from controlplane.core.audit import SYSTEM
 from plans.catalog import publishing
-from tests.suites.web.conftest import WebServer
+from tests.support.web_server import WebServer
 
 
 def test_it_names_what_is_wrong_and_nothing_else(

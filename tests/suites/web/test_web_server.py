@@ -14,9 +14,9 @@ from django.db import connection
 from controlplane.core.audit import SYSTEM
 from tenants.actions import api_tokens
 from tenants.models import AddressSpace, Tenant
-from tests.suites.web.conftest import WebServer
 from tests.support import domain
 from tests.support.waiting import eventually
+from tests.support.web_server import WebServer
 
 pytestmark = pytest.mark.slow
 

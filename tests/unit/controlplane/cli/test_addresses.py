@@ -1,5 +1,6 @@
 """`waypost addresses create`: every setting of the API has an option, and none is invented."""
 
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -103,3 +104,28 @@ def test_an_unknown_setting_is_refused(run: Run, changed: list[Any]) -> None:
     assert isinstance(ended.exception, Invalid)
     assert ended.exception.error_code == "setting.unknown"
     assert changed == []
+
+
+POINT = {
+    "at": "2026-11-23T10:00:00Z",
+    "messages_in": 55,
+    "messages_out": 5,
+    "depth": 1234,
+    "stored_bytes": None,
+    "consumers": 2,
+}
+
+
+@pytest.mark.parametrize("span", ["1h", "24h", "7d", "30d"])
+def test_history_has_a_row_for_each_step(run: Run, answers: dict[str, Any], span: str) -> None:
+    path = f"/tenants/acme/address-spaces/shop/addresses/a%2Fb/history?span={span}"
+    answers[path] = {"step_seconds": 60, "points": [POINT]}
+
+    table = run("addresses", "history", "shop", "a/b", "--span", span)
+    document = run("addresses", "history", "shop", "a/b", "--span", span, "-o", "json")
+
+    assert table.exit_code == 0, table.output
+    head, row = table.stdout.splitlines()
+    assert "stored bytes" in head
+    assert row.split() == ["2026-11-23", "10:00:00", "UTC", "55", "5", "1234", "-", "2"]
+    assert json.loads(document.stdout) == answers[path]

@@ -91,3 +91,18 @@ def test_who_may_use_what_is_a_sentence(run: Run, answers: dict[str, Any]) -> No
     words = run("users", "list", "shop").stdout
 
     assert "send on orders jobs, send and recv on #" in words
+
+
+def test_a_user_is_shown_with_its_newest_reading(run: Run, answers: dict[str, Any]) -> None:
+    live = {"connections": 2, "links": 3, "sent_per_second": 2.5, "received_per_second": None}
+    path = "/tenants/acme/address-spaces/shop/users"
+    row = {"name": "till", "permissions": [], "phase": "Active", "live": live}
+    answers[f"{path}/till"] = row
+    answers[path] = {"items": [row], "next": None}
+
+    shown = run("users", "show", "shop", "till").stdout
+    listed = run("users", "list", "shop").stdout
+
+    assert "connections: 2, links: 3, sent per second: 2.5" in shown
+    assert "connections" in listed
+    assert "2.5" in listed

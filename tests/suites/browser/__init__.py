@@ -1,0 +1,1 @@
+"""The portal's messaging pages in a real browser."""

@@ -1,0 +1,1 @@
+"""What the tests of the portal in a real browser share: rows to look at, pages, the browser."""

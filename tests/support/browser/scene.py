@@ -1,0 +1,249 @@
+"""Rows for every state of the messaging pages: spaces, addresses, readings, messages, connections.
+
+Made through the product's own actions; only what workers would observe is set by hand.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from controlplane.core import operations, secrets
+from controlplane.core.models import Operation
+from tenants import reading_history
+from tenants.actions import message_requests
+from tenants.models import Address, AddressReading, AddressSpace, MessageRequest, SpaceReading
+from tenants.reading_history import MINUTES, QUARTERS, History
+from tests.support.portal import rows
+from tests.support.portal.rows import World
+from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
+from workers.metering import connection_lists
+
+# As long as a name may be without a place to break it, and what looks like markup.
+LONG_NAME = "warehouse/leeds/" + "pallets-waiting-for-collection-" * 4 + "<b>"
+_WAVE = timedelta(hours=5)  # of the traffic in the charts
+_DEPTH = 1234
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the pages show. ``requests`` has the ids of requests to read messages, by outcome."""
+
+    world: World
+    addresses: dict[str, Address]
+    requests: dict[str, str]
+
+    def path(self, name: str, *parts: str) -> str:
+        """Return the path of a page of the address with the key ``name`` in ``addresses``."""
+        address = self.addresses[name]
+        space = f"/t/{address.space.tenant.slug}/spaces/{address.space.name}"
+        return "/".join([f"{space}/addresses/{address.pk}", *parts])
+
+
+def make() -> Scene:
+    """Return a tenant with four spaces: in use, new, empty, and with a broker that is down."""
+    world = rows.world("business")
+    busy = rows.active_space(world.tenant, "orders")
+    addresses = _addresses(busy)
+    for user in ("checkout", "reports"):
+        rows.messaging_user(busy, user)
+    _connect(busy)
+    _new_spaces(world)
+    addresses |= _broken_space(world)
+    now = timezone.now()
+    SpaceReading.objects.create(
+        space=busy, answered={name: now.isoformat() for name in ("broker-0", "router-0")}
+    )
+    for name in ("invoices", "dead", "long"):
+        _read(addresses[name], now)
+    AddressSpace.objects.filter(pk=busy.pk).update(probed_at=now - timedelta(minutes=4))
+    return Scene(world, addresses, _requests(addresses, world))
+
+
+def _addresses(space: AddressSpace) -> dict[str, Address]:
+    dead = rows.address(space, "invoices.dead", "deadletter")
+    return {
+        "invoices": rows.address(space, "invoices"),
+        "dead": dead,
+        "long": rows.address(space, LONG_NAME),
+        "unread": rows.address(space, "reminders"),
+        "changing": rows.address(space, "returns"),
+        "topic": rows.address(space, "prices", "topic"),
+        "direct": rows.address(space, "quotes", "anycast"),
+    }
+
+
+def _new_spaces(world: World) -> None:
+    """Make a space that is being configured, and one that has nothing in it yet."""
+    rows.in_progress(rows.space(world.tenant, "new"))
+    rows.active_space(world.tenant, "empty", "brokered-small")
+    quiet = rows.active_space(world.tenant, "quiet")
+    rows.address(quiet, "letters")
+    rows.messaging_user(quiet)
+
+
+def _broken_space(world: World) -> dict[str, Address]:
+    """Make a space whose broker died ten minutes ago, with a reading from before that."""
+    space = rows.active_space(world.tenant, "broken", "brokered-small")
+    address = rows.address(space, "letters")
+    rows.messaging_user(space)
+    then = timezone.now() - timedelta(minutes=10)
+    SpaceReading.objects.create(space=space, answered={"broker-0": then.isoformat()})
+    _read(address, then)
+    down = {
+        "type": "Ready",
+        "status": "False",
+        "reason": "BrokerDown",
+        "message": "broker-0 does not run; it is being started again.",
+        "since": then.isoformat(),
+    }
+    for row in (space, address):
+        type(row).objects.filter(pk=row.pk).update(phase="Configuring", conditions=[down])
+    AddressSpace.objects.filter(pk=space.pk).update(probed_at=then)
+    return {"broken": address}
+
+
+def _read(address: Address, at: datetime) -> None:
+    """Store a newest reading of ``at``, and 30 days of history before it."""
+    part = {
+        "depth": _DEPTH,
+        "stored_bytes": 99_304,
+        "delivering": 12,
+        "consumers": 2,
+        "producers": 1,
+        "expired": 0,
+        "dead_lettered": 3,
+        "oldest_at": (at - timedelta(hours=2)).isoformat(),
+        "arrived": 1,
+        "left": 0,
+    }
+    parts = {"broker-0": part}
+    if address.space.type == "standard":
+        # The routers know the receivers of a queue there.
+        parts["router-0"] = {"consumers": 2, "producers": 1}
+    Address.objects.filter(pk=address.pk).update(probed_at=at - timedelta(minutes=4))
+    AddressReading.objects.create(
+        address=address,
+        parts=parts,
+        in_per_second=2.5,
+        out_per_second=1234.567,
+        messages_in=1_240_000,
+        messages_out=1_238_766,
+    )
+    for history, length in ((MINUTES, timedelta(hours=24)), (QUARTERS, timedelta(days=30))):
+        _store(history, address, at, length)
+
+
+def _store(history: History, address: Address, until: datetime, length: timedelta) -> None:
+    """Store rows of full periods, which would take thousands of statements step by step."""
+    period = history.step * history.steps
+    begin = reading_history.floor(until - length, period)
+    for starts_at in (begin + number * period for number in range(length // period + 1)):
+        came, left, depths = [], [], []
+        for at in (starts_at + number * history.step for number in range(history.steps)):
+            share = (1 + math.sin(2 * math.pi * (at.timestamp() / _WAVE.total_seconds()))) / 2
+            came.append(int(share * 60 * (history.step // MINUTES.step)))
+            left.append(came[-1] - came[-1] // 20)
+            depths.append(int(share * _DEPTH))
+        history.model._default_manager.create(
+            address=address,
+            starts_at=starts_at,
+            last_step=history.steps,
+            messages_in=came,
+            messages_out=left,
+            depth=depths,
+            stored_bytes=[80 * depth for depth in depths],
+            consumers=[2] * history.steps,
+        )
+
+
+def _connect(space: AddressSpace) -> None:
+    opened = timezone.now() - timedelta(hours=30)
+    product, tls = "qpid-jms 2.6.1", "TLSv1.3 TLS_AES_256_GCM_SHA384"
+    clients = [
+        ConnectionSeen(
+            "7",
+            "checkout",
+            "till-<1>",
+            "10.0.0.9:41234",
+            "AMQP",
+            product,
+            tls,
+            opened,
+            2,
+            3,
+            ["invoices", LONG_NAME],
+            1_234_567,
+            12,
+        ),
+        ConnectionSeen("8", "reports", "a" * 90, "10.0.0.8:4", "AMQP", opened_at=opened, links=1),
+        ConnectionSeen("9", "", "", "10.0.0.7:51000"),
+    ]
+    taken = {"router-0": InstanceSnapshot("boot", (), clients, 0)}
+    connection_lists.store(space.id, taken, existing=taken, as_of=timezone.now())
+
+
+def _message(number: int, **more: Any) -> dict[str, Any]:
+    return {
+        "id": f"broker-0:{number}",
+        "body": f'{{"order": {number}, "note": "ring the bell"}}',
+        "size": 1234,
+        "deliveries": 1,
+        "came_from": "",
+        "is_binary": False,
+        "is_whole": True,
+        "durable": True,
+        "priority": 4,
+        "group": "",
+        "properties": {"message_id": f"ID:{number}", "content_type": "application/json"},
+        "application_properties": {"region": "eu", "attempt": number},
+        **more,
+    }
+
+
+def _requests(addresses: dict[str, Address], world: World) -> dict[str, str]:
+    """Return the ids of requests to read messages: each ended in another way, one still runs."""
+    messages = [
+        _message(7),
+        _message(8, body="x" * 9000, is_whole=False, group="till-1", deliveries=4),
+        _message(1234567890, body="00 01 fe ff", is_binary=True, durable=False),
+        _message(9, body="", properties={}, application_properties={}),
+    ]
+    dead = [_message(20, came_from="invoices", deliveries=10), _message(21, came_from=LONG_NAME)]
+    made = {
+        "stored": _browsed(addresses["invoices"], messages, "broker-0:9"),
+        "dead": _browsed(addresses["dead"], dead, ""),
+        "none": _browsed(addresses["unread"], [], ""),
+        "running": _browse(addresses["invoices"]),
+        "failed": _browse(addresses["invoices"]),
+    }
+    operations.fail(
+        message_requests.SUBJECT,
+        made["failed"],
+        code="broker.unreachable",
+        message="broker-0 did not answer within 5 seconds: try again when the space is Active.",
+    )
+    finished = MessageRequest.objects.filter(pk=made["failed"])
+    finished.update(finished_at=timezone.now())
+    actor = rows.STAFF
+    made["change"] = message_requests.purge(address=addresses["changing"], by=actor).subject_id
+    steps = [{"name": "purge", "state": "running", "message": "1,000 of 5,000 are deleted."}]
+    operations.progress(message_requests.SUBJECT, made["change"], steps)
+    return made
+
+
+def _browse(address: Address) -> str:
+    return message_requests.browse(address=address, by=rows.STAFF).subject_id
+
+
+def _browsed(address: Address, messages: list[dict[str, Any]], following: str) -> str:
+    request = _browse(address)
+    page = secrets.encrypt(json.dumps({"messages": messages, "next": following}))
+    MessageRequest.objects.filter(pk=request).update(sealed=page, finished_at=timezone.now())
+    Operation.objects.filter(subject_id=request).update(
+        state="Succeeded", finished_at=timezone.now()
+    )
+    return request

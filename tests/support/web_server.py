@@ -1,0 +1,68 @@
+"""The web server as the embedded installation starts it, on the database of the tests."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from django.db import connection
+
+from controlplane.embedded import ports
+from tests.support.waiting import eventually
+
+
+@dataclass(frozen=True)
+class WebServer:
+    """A running web server: two processes with some threads each. It writes to ``log``."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def running(folder: Path, *, threads: int) -> Iterator[WebServer]:
+    """Yield a web server on this test's database; what the test commits is visible to it."""
+    port, log = ports.reserve_port(), folder / "web.log"
+    database = connection.settings_dict
+    url = "postgresql://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**database)
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+        "WAYPOST_DATABASE_URL": url,
+        "WAYPOST_DEBUG": "true",
+        "WAYPOST_PUBLIC_URL": f"http://127.0.0.1:{port}",
+        "WAYPOST_WEB_THREADS": str(threads),
+        "WAYPOST_EVENT_RECHECK_SECONDS": "1",
+        "PGAPPNAME": f"web-{port}",
+        "WAYPOST_REDIS_URL": f"redis://127.0.0.1:{ports.reserve_port()}/0",
+    }
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "controlplane.web", "--port", str(port)],
+            env=environment,
+            stdout=output,
+            stderr=output,
+        )
+    server = WebServer(port, process, log)
+    try:
+        eventually(lambda: _answers(server), "the portal answers")
+        yield server
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def _answers(server: WebServer) -> bool:
+    try:
+        return httpx.get(f"{server.url}/healthz", timeout=5).status_code == 200
+    except httpx.HTTPError:
+        return False
