@@ -11,7 +11,7 @@ import httpx
 import pytest
 from django.db import connection
 
-from controlplane.embedded import ports
+from controlplane.embedded import ports, servers
 from tests.support.waiting import eventually
 
 
@@ -35,6 +35,29 @@ def web(
     """A web server on this test's database; what the test commits is visible to it."""
     # No queue runs here, and the search for one takes seconds.
     monkeypatch.setattr("controlplane.core.enqueue._send", lambda *_: None)
+    yield from _serve(tmp_path, f"redis://127.0.0.1:{ports.reserve_port()}/0")
+
+
+@pytest.fixture
+def web_with_queue(
+    transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WebServer]:
+    """The same, beside a real queue."""
+    monkeypatch.setattr("controlplane.core.enqueue._send", lambda *_: None)
+    port = ports.reserve_port()
+    queue = subprocess.Popen(
+        [str(servers.valkey_binary()), "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        yield from _serve(tmp_path, f"redis://127.0.0.1:{port}/0")
+    finally:
+        queue.terminate()
+        queue.wait(timeout=30)
+
+
+def _serve(tmp_path: Path, queue_url: str) -> Iterator[WebServer]:
     port, log = ports.reserve_port(), tmp_path / "web.log"
     database = connection.settings_dict
     url = "postgresql://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**database)
@@ -46,7 +69,7 @@ def web(
         "WAYPOST_WEB_THREADS": "2",
         "WAYPOST_EVENT_RECHECK_SECONDS": "1",
         "PGAPPNAME": f"web-{port}",
-        "WAYPOST_REDIS_URL": f"redis://127.0.0.1:{ports.reserve_port()}/0",
+        "WAYPOST_REDIS_URL": queue_url,
     }
     with log.open("wb") as output:
         process = subprocess.Popen(
