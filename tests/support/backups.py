@@ -16,7 +16,7 @@ from django.db import connection
 from controlplane.embedded import postgres
 from tests.support.charts.rendered import CHART
 from tests.support.source_tree import ROOT
-from workers.infra.base import SnapshotStatus, VolumeId
+from workers.infra.backup_port import SnapshotStatus, VolumeId
 from workers.models import LandingBatch
 
 

@@ -29,8 +29,11 @@ class WebServer:
 
 
 @contextmanager
-def running(folder: Path, *, threads: int) -> Iterator[WebServer]:
-    """Yield a web server on this test's database; what the test commits is visible to it."""
+def running(folder: Path, *, threads: int, queue_port: int | None = None) -> Iterator[WebServer]:
+    """Yield a web server on this test's database; what the test commits is visible to it.
+
+    ``queue_port``: the port of its queue; None: nothing answers there.
+    """
     port, log = ports.reserve_port(), folder / "web.log"
     database = connection.settings_dict
     url = "postgresql://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**database)
@@ -43,7 +46,7 @@ def running(folder: Path, *, threads: int) -> Iterator[WebServer]:
         "WAYPOST_WEB_THREADS": str(threads),
         "WAYPOST_EVENT_RECHECK_SECONDS": "1",
         "PGAPPNAME": f"web-{port}",
-        "WAYPOST_REDIS_URL": f"redis://127.0.0.1:{ports.reserve_port()}/0",
+        "WAYPOST_REDIS_URL": f"redis://127.0.0.1:{queue_port or ports.reserve_port()}/0",
     }
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -33,7 +33,7 @@ from workers.backups import instant, lakehouse_copy
 from workers.backups.dumping import Dumper
 from workers.backups.instant import Instant
 from workers.infra import names
-from workers.infra.base import Snapshots, VolumeId
+from workers.infra.backup_port import Snapshots, VolumeId
 from workers.metering.roots import ObjectStore, Root
 
 logger = structlog.get_logger(__name__)

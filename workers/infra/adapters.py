@@ -5,7 +5,8 @@ from pathlib import Path
 from django.conf import settings
 
 from controlplane.core.errors import Invalid
-from workers.infra.base import Infra, Snapshots, Watch
+from workers.infra.backup_port import Snapshots
+from workers.infra.base import Infra, Watch
 
 
 def current() -> Infra:

@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.support.charts import rendered
+from tests.support.source_tree import ROOT
 
 _ROUTER = ("--set", "router.image.repository=r")
 
@@ -73,3 +75,21 @@ def test_workers_follow_the_spaces_that_wait_where_values_say_so() -> None:
             "target": {"type": "AverageValue", "averageValue": "20"},
         },
     }
+
+
+def test_the_adapters_rule_in_the_manual_serves_the_metric_that_values_name() -> None:
+    """The rule's form is that of prometheus-adapter's ``externalRules``."""
+    page = (ROOT / "docs" / "operate" / "sizes.md").read_text()
+    (text,) = re.findall(r"```\n( *externalRules:.*?)```", page, re.S)
+    ((rule,),) = yaml.safe_load(text).values()
+    metric = rule["seriesQuery"].partition("{")[0]
+
+    assert set(rule) == {"seriesQuery", "resources", "metricsQuery"}
+    assert rule["resources"]["overrides"] == {"namespace": {"resource": "namespace"}}
+    assert "sum(" not in rule["metricsQuery"]  # each web pod reports the same number
+    gauges = (ROOT / "controlplane" / "gauges.py").read_text()
+    assert f'"{metric}"' in gauges
+    _, waiting = _worker_metrics("--set", f"worker.autoscaling.waitingMetric={metric}")
+    assert f"`worker.autoscaling.waitingMetric` to `{metric}`" in page
+    assert isinstance(waiting, dict)
+    assert waiting["external"]["metric"]["name"] == metric

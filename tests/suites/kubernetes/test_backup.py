@@ -10,7 +10,8 @@ from kubernetes.client import ApiClient
 
 from tests.support.kubernetes import chart, foreign_kinds, look
 from tests.support.waiting import eventually
-from workers.infra.base import InfraError, VolumeId
+from workers.infra.backup_port import VolumeId
+from workers.infra.base import InfraError
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.volume_snapshots import VOLUME_SNAPSHOT, VolumeSnapshots

@@ -39,9 +39,9 @@ class WorkerSite(Site):
     def infra(self) -> KubernetesInfra:
         return KubernetesInfra(Api(self._worker), self.cluster)
 
-    def pods_of_worker(self, namespace: str) -> Any:
-        """Return the pods as the worker's own account may list them; refused without rights."""
-        return look.listed(Api(self._worker), resources.POD, namespace, {})
+    def config_maps_of_worker(self, namespace: str) -> Any:
+        """Return what the worker may list in the namespace by its binding there, and by no other."""
+        return look.listed(Api(self._worker), resources.CONFIG_MAP, namespace, {})
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_space_is_made_and_ended_under_the_workers_rights(
     if not is_bound:
         rights: Any = client.RbacAuthorizationV1Api(admin)
         rights.delete_namespaced_role_binding("waypost-worker", name)
-        eventually(lambda: not is_through(lambda: site.pods_of_worker(name)))
+        eventually(lambda: not is_through(lambda: site.config_maps_of_worker(name)))
     seen: list[Outcome | None] = []
 
     def ended() -> bool:

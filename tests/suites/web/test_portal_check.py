@@ -1,6 +1,7 @@
 """The check that ``helm test`` runs, against the portal's own server."""
 
 import io
+import subprocess
 import sys
 
 import pytest
@@ -8,6 +9,9 @@ import pytest
 from controlplane.cli import portal_check
 from controlplane.core.audit import SYSTEM
 from plans.catalog import publishing
+from tests.support.charts import rendered
+from tests.support.source_tree import ROOT
+from tests.support.waiting import eventually
 from tests.support.web_server import WebServer
 
 
@@ -28,6 +32,28 @@ def test_it_names_what_is_wrong_and_nothing_else(
     monkeypatch.setattr(sys, "argv", ["portal_check", f"{web.url}/"])
     portal_check.main()
     assert "serves pages and the API" in capsys.readouterr().out
+
+
+def test_the_command_of_helm_test_passes_where_database_and_queue_answer(
+    web_with_queue: WebServer,
+) -> None:
+    """The chart's own command, in a process, as the pod of the hook runs it."""
+    publishing.ensure_default(by=SYSTEM)
+    (container,) = rendered.find(rendered.objects(), "Pod", "wp-test-portal")["spec"]["containers"]
+    *program, base = container["command"]
+    assert base.endswith("//wp-web")
+
+    eventually(lambda: portal_check.check(web_with_queue.url) == [], "the queue answers")
+    ran = subprocess.run(
+        [sys.executable, *program[1:], web_with_queue.url],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "serves pages and the API" in ran.stdout
 
 
 @pytest.mark.parametrize("answer", ["[]", "no JSON", '{"status": null}'])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kubernetes import client as k8s
 
 from controlplane.core.instance_names import Kind
-from workers.infra.base import SnapshotStatus, VolumeId
+from workers.infra.backup_port import SnapshotStatus, VolumeId
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.reported import Part, Reported

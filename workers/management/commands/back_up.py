@@ -14,7 +14,8 @@ from controlplane.core.errors import WaypostError
 from workers.backups.dumping import Dumper
 from workers.backups.making import Backups, Choice
 from workers.infra import adapters
-from workers.infra.base import InfraError, Snapshots, VolumeId
+from workers.infra.backup_port import Snapshots, VolumeId
+from workers.infra.base import InfraError
 from workers.metering import ingest
 
 

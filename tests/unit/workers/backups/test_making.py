@@ -21,7 +21,7 @@ from tests.unit.workers.metering.conftest import FakeReaders, readers, root, spa
 from workers.backups.dumping import Dumper, DumpFailed
 from workers.backups.instant import InstantLost
 from workers.backups.making import Backups, Choice, SnapshotMissing
-from workers.infra.base import VolumeId
+from workers.infra.backup_port import VolumeId
 from workers.metering import committer, delta, ingest, sampling
 from workers.models import LandingBatch
 
