@@ -34,9 +34,7 @@ def test_it_names_what_is_wrong_and_nothing_else(
 def test_an_answer_of_another_program_is_a_wrong_answer(
     monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
-    monkeypatch.setattr(
-        portal_check.urllib.request, "urlopen", lambda *_, **__: io.BytesIO(answer.encode())
-    )
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: io.BytesIO(answer.encode()))
 
     assert portal_check.check("http://127.0.0.1:1")[0].startswith("/readyz: the database")
 
