@@ -19,8 +19,6 @@ app = typer.Typer(
 )
 # The columns of the newest reading in a list.
 _LIVE = ("depth", "in_per_second", "out_per_second", "consumers")
-# The columns of a step of the history.
-_POINT = ("at", "messages_in", "messages_out", "depth", "stored_bytes", "consumers")
 # For the help text: without the types that no space offers.
 _TYPES = ", ".join(row.slug for row in BY_SLUG.values() if row.spaces)
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
@@ -141,7 +139,8 @@ def history(
     if form is Format.JSON:
         output.show_json(answer)
     else:
-        output.show_rows(answer["points"], _POINT, form)
+        points = answer["points"]  # never empty: the last one is still running
+        output.show_rows(points, list(points[0]), form)
 
 
 @app.command()

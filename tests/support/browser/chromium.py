@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
@@ -42,7 +42,7 @@ _CUT_OFF = """() => [...document.querySelectorAll("main *")].filter((box) => {
     && box.clientWidth > 1 && box.scrollWidth > box.clientWidth;
 }).map((box) => `${box.tagName} ${box.className}`)"""
 WIDTHS = (1280, 390)
-SCHEMES = ("light", "dark")
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def installed() -> str | None:
