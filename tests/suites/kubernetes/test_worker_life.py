@@ -40,7 +40,7 @@ class WorkerSite(Site):
         return KubernetesInfra(Api(self._worker), self.cluster)
 
     def config_maps_of_worker(self, namespace: str) -> Any:
-        """Return what the worker may list in the namespace by its binding there, and by no other."""
+        """Return what the worker may list in the namespace by its binding there alone."""
         return look.listed(Api(self._worker), resources.CONFIG_MAP, namespace, {})
 
 
