@@ -1,4 +1,4 @@
-"""A hung engine shows in the status of its space, and no other space waits for it.
+"""A hung or killed engine shows in the status of its space, and no other space waits for it.
 
 ``make bench-live`` measures how soon that is.
 """
@@ -8,11 +8,13 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.phases import Phase
-from tenants.actions import address_spaces
-from tenants.models import AddressSpace
+from tenants.actions import address_spaces, memberships
+from tenants.models import AddressSpace, Role, User
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
 from tests.support.sessions import listed
@@ -98,3 +100,41 @@ def test_engine_that_does_not_answer_shows_and_so_does_its_return(
     assert not sampled[other.id].silent
     assert other.phase == Phase.ACTIVE
     assert pid_of(space, real_ports, instance) == pid  # nobody restarted it
+
+
+def page_of(space: AddressSpace) -> str:
+    """Return the portal's page of the space, as a member sees it."""
+    email = "reader@acme.test"
+    member = User.objects.filter(email=email).first()
+    if member is None:
+        member = User.objects.create_user(email, email)
+        memberships.add(tenant=space.tenant, email=email, role=Role.VIEWER, by=SYSTEM)
+    client = Client()
+    client.force_login(member)
+    url = reverse("console:space", args=[space.tenant.slug, space.name])
+    return client.get(url).content.decode()
+
+
+def test_page_never_says_active_while_a_broker_is_killed(
+    spaces: list[AddressSpace], real_ports: Ports
+) -> None:
+    (space,) = [one for one in spaces if one.type == "brokered"]
+    before = page_of(space)
+
+    os.kill(pid_of(space, real_ports, "broker-0"), signal.SIGKILL)
+    cycle([space], real_ports)
+    down = page_of(space)
+
+    def recovered() -> bool:
+        loop.reconcile(space.id, real_ports)
+        cycle([space], real_ports)
+        return space.phase == Phase.ACTIVE
+
+    eventually(recovered, "the space is Active again", seconds=120)
+
+    for page in (before, page_of(space)):
+        assert page.count(">Active<") == 2  # the space and its address
+        assert "Last test message:" in page
+    assert ">Active<" not in down
+    assert "Ready for messages" not in down
+    assert "Last test message that went through:" in down
