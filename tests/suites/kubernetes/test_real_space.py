@@ -176,9 +176,7 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
     assert seen.text == (
         "RouterStarting: router-0 is not ready: it runs, but does not accept connections."
     )
-    assert seen.detail == (
-        "router-0 is not ready: it runs, but does not listen on the port of its readiness probe."
-    )
+    assert seen.detail == ("router-0 is not ready: it runs, but does not pass its readiness probe.")
     assert not is_listening("amqps")
 
     # that pass has fixed the file: the next start is a whole one

@@ -1,7 +1,7 @@
 """One real broker of a brokered space, from the product's files, and clients of it: no database."""
 
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -72,6 +72,7 @@ def running(
     users: Sequence[DesiredUser],
     max_connections: int = 200,
     memory_mb: int = 128,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[PublicBroker]:
     """Yield a running broker that holds exactly these addresses and users.
 
@@ -98,7 +99,7 @@ def running(
     )
     layout = EngineLayout(str(files.config), str(files.data), HOST, free_port(), internal_port)
     rigged = RiggedBroker(BrokerAt("broker-0", HOST, internal_port), desired, layout, files, target)
-    rigged.memory_mb = memory_mb
+    rigged.memory_mb, rigged.environment = memory_mb, environment or {}
     with override_settings(ARTEMIS_HOME=settings.ARTEMIS_HOME or str(artifacts.artemis_home())):
         try:
             rigged.start()

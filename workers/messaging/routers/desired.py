@@ -97,6 +97,7 @@ class EngineLayout:
     """The folder, host and ports of a router, as seen by the router's own process.
 
     ``mesh_port``: where its peers connect; None for a router that cannot have peers.
+    ``health_port``: where it answers probes over HTTP; None for a router that no cluster probes.
     """
 
     config_dir: str
@@ -104,6 +105,7 @@ class EngineLayout:
     public_port: int
     internal_port: int
     mesh_port: int | None = None
+    health_port: int | None = None
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ public final class Guard implements ActiveMQServerPlugin {
    private ScheduledFuture<?> sweep;
    private Messages messages;
    private Replies replies;
+   private Health health;
 
    @Override
    public void init(Map<String, String> properties) {
@@ -63,11 +64,15 @@ public final class Guard implements ActiveMQServerPlugin {
       }
       sweep = server.getScheduledPool()
          .scheduleWithFixedDelay(connections::sweep, 0, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+      health = Health.open(server);
    }
 
    @Override
    public void unregistered(ActiveMQServer server) {
       sweep.cancel(false);
+      if (health != null) {
+         health.close();
+      }
       try {
          server.getManagementService().unregisterUntypedControl(MESSAGES, messagesName());
       } catch (Exception error) {
