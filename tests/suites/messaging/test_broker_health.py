@@ -41,7 +41,7 @@ ALIVE, READY = HEALTH.alive, HEALTH.ready
 
 def options(port: int) -> Mapping[str, str]:
     """Return the environment in which a broker opens its health listener at a port."""
-    return {"JDK_JAVA_OPTIONS": f"-Dwaypost.health={port}"}
+    return {"JDK_JAVA_OPTIONS": f"-Dwaypost.health={HOST}:{port}"}
 
 
 @pytest.fixture(scope="module")

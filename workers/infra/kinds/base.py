@@ -55,7 +55,7 @@ class Container:
 
 @dataclass(frozen=True)
 class HealthPaths:
-    """The paths at which an engine answers probes over HTTP with 200 (docs/adr/0020).
+    """The paths at which an engine answers probes over HTTP with 200 (docs/adr/0021).
 
     * ``ready``: while it accepts clients.
     * ``alive``: unless its process must be restarted.

@@ -24,7 +24,7 @@ def command(container: Container, memory_mb: int) -> Launch:
     home = container.artemis_home
     paths = BrokerPaths(home, container.config_dir, container.data_dir, container.scratch_dir)
     class_path = ["-cp", f"{home}/lib/*"]
-    flags = [f"-Dwaypost.health={container.health_port}"] if container.broker_plugin else []
+    flags = [f"-Dwaypost.health=0.0.0.0:{container.health_port}"] if container.broker_plugin else []
     run = engines.broker_command(
         container.java, paths, memory_mb, class_path, flags, has_plugin=container.broker_plugin
     )

@@ -1,6 +1,6 @@
 """Build the probes of an engine's container, by which the node's kubelet judges it. Pure.
 
-``pods`` calls it. Docs/adr/0020 says why the probes are as they are.
+``pods`` calls it. docs/adr/0021 says why the probes are as they are.
 """
 
 from dataclasses import dataclass

@@ -192,7 +192,7 @@ def test_a_broker_with_the_plugin_is_another_template() -> None:
     before, after = (command_of(configured) for configured in (plain, guarded))
 
     assert [part for part in after if part not in before] == [
-        "-Dwaypost.health=5675",
+        "-Dwaypost.health=0.0.0.0:5675",
         "-Dwaypost.guard=waypost.broker.Guard",
         "-Dwaypost.unguarded-connections=-1",
         "-Dwaypost.replies=waypost-replies",

@@ -28,7 +28,7 @@ import org.apache.activemq.artemis.core.server.ActiveMQServer;
 import org.apache.activemq.artemis.spi.core.remoting.Acceptor;
 
 /**
- * Answers the probes of a cluster over HTTP (docs/adr/0020).
+ * Answers the probes of a cluster over HTTP (docs/adr/0021).
  *
  * {@code /ready} answers 200 while the broker is active and all its listeners are open, else 503.
  * {@code /alive} answers 200 as long as this thread runs. It does nothing else, so that a busy
@@ -36,7 +36,7 @@ import org.apache.activemq.artemis.spi.core.remoting.Acceptor;
  */
 final class Health {
 
-   private static final String PORT = "waypost.health";
+   private static final String PROPERTY = "waypost.health";
    private static final int SECONDS_TO_ASK = 5;
 
    private final ActiveMQServer server;
@@ -47,18 +47,19 @@ final class Health {
       this.server = server;
    }
 
-   /** Opens the listener at the port that the property names; returns null without the property. */
+   /** Opens the listener at the property's {@code host:port}; returns null without the property. */
    static Health open(ActiveMQServer server) {
-      Integer port = Integer.getInteger(PORT);
-      if (port == null) {
+      String place = System.getProperty(PROPERTY);
+      if (place == null) {
          return null;
       }
+      int colon = place.lastIndexOf(':');
       Health health = new Health(server);
       new ServerBootstrap()
          .group(health.thread)
          .channel(NioServerSocketChannel.class)
          .childHandler(health.new Pipeline())
-         .bind(port)
+         .bind(place.substring(0, colon), Integer.parseInt(place.substring(colon + 1)))
          .syncUninterruptibly();
       return health;
    }
