@@ -65,19 +65,13 @@ def user(name: str, *granted: tuple[str, str]) -> DesiredUser:
     return DesiredUser(name, verifiers.build(PASSWORD), permissions, since)
 
 
-@contextmanager
-def running(
+def described(
     folder: Path,
     addresses: Sequence[DesiredAddress],
     users: Sequence[DesiredUser],
     max_connections: int = 200,
-    memory_mb: int = 128,
-    environment: Mapping[str, str] | None = None,
-) -> Iterator[PublicBroker]:
-    """Yield a running broker that holds exactly these addresses and users.
-
-    ``memory_mb``: its heap.
-    """
+) -> RiggedBroker:
+    """Return a broker with free ports that holds exactly these addresses and users, not started."""
     now, internal_port = datetime.now(UTC), free_port()
     authority = certificates.create_authority("test", now)
     files = InstanceFiles(folder / "broker-0")
@@ -98,13 +92,30 @@ def running(
         max_connections=max_connections,
     )
     layout = EngineLayout(str(files.config), str(files.data), HOST, free_port(), internal_port)
-    rigged = RiggedBroker(BrokerAt("broker-0", HOST, internal_port), desired, layout, files, target)
+    return RiggedBroker(BrokerAt("broker-0", HOST, internal_port), desired, layout, files, target)
+
+
+@contextmanager
+def running(
+    folder: Path,
+    addresses: Sequence[DesiredAddress],
+    users: Sequence[DesiredUser],
+    max_connections: int = 200,
+    memory_mb: int = 128,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[PublicBroker]:
+    """Yield a running broker that holds exactly these addresses and users.
+
+    ``memory_mb``: its heap. ``environment``: further variables of its process.
+    """
+    rigged = described(folder, addresses, users, max_connections)
     rigged.memory_mb, rigged.environment = memory_mb, environment or {}
     with override_settings(ARTEMIS_HOME=settings.ARTEMIS_HOME or str(artifacts.artemis_home())):
         try:
             rigged.start()
             rigged.hold(*addresses)
-            assert set(render.files(desired, layout)) <= {p.name for p in files.config.iterdir()}
+            rendered = render.files(rigged.desired, rigged.engine_layout)
+            assert set(rendered) <= {path.name for path in rigged.files.config.iterdir()}
             yield PublicBroker(rigged, folder)
         finally:
             rigged.kill()
