@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
@@ -85,36 +85,6 @@ def test_a_serving_router_is_ready_and_alive(router: Rig) -> None:
     assert (ask(router, PATHS.ready), ask(router, PATHS.alive)) == (200, 200)
     assert ask(router, "/metrics") == 404
     assert ask(router, "/") == 404
-
-
-def test_one_that_answers_accepts_clients(router: Rig) -> None:
-    """The service leads clients to a router once it answers."""
-    router.kill()
-    wanted = [router.engine_layout.public_port, router.engine_layout.internal_port]
-    seen: list[bool] = []
-
-    def answers() -> bool:
-        try:
-            ready = ask(router) == 200
-        except httpx.HTTPError:
-            return False
-        if ready:
-            seen.append(all(ports.is_open(HOST, port) for port in wanted))
-        return ready
-
-    ends = threading.Event()
-    asking = threading.Thread(target=lambda: repeat(answers, ends))
-    asking.start()
-    router.relaunch()
-    asking.join(30)
-    ends.set()
-
-    assert seen == [True]
-
-
-def repeat(holds: Callable[[], bool], ends: threading.Event) -> None:
-    while not ends.is_set() and not holds():
-        pass
 
 
 def test_a_probe_leaves_no_line_in_the_log(router: Rig) -> None:

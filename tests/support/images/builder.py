@@ -83,6 +83,11 @@ class Builder:
         form = "{{" + field + "}}"
         return self.buildah("inspect", "--type", "image", "--format", form, image).strip()
 
+    def size_in_bytes(self, image: str) -> float:
+        """Return the size of all layers of an image, as buildah rounds it."""
+        number, unit = self.buildah("images", "--format", "{{.Size}}", image).split()
+        return float(number) * {"KB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+
     def buildah(self, *arguments: str) -> str:
         """Run buildah and return what it prints."""
         command = ["buildah", *self._store, "--storage-driver", self.driver, *arguments]

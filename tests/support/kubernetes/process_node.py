@@ -68,6 +68,7 @@ class Running:
     log_from: int
     restarts: int = 0
     last_end: Mapping[str, Any] = field(default_factory=dict)
+    has_started: bool = False
     is_ready: bool = False
     ended_at: float | None = None
     reported: Mapping[str, Any] = field(default_factory=dict)
@@ -101,7 +102,12 @@ class ProcessNode(Node):
         running = self._running.get(pod.metadata.uid)
         if running is None or _is_due(running):
             running = self._running[pod.metadata.uid] = self._launch(pod, running)
-        running.is_ready = running.process.poll() is None and _answers(running, "readiness_probe")
+        if running.process.poll() is None:
+            # The first success counts for as long as the container runs.
+            running.has_started = running.has_started or _answers(running, "startup_probe")
+            running.is_ready = running.has_started and _answers(running, "readiness_probe")
+        else:
+            running.is_ready = False
         if not running.is_ready:
             self._tell(pod, running)
         self._publish()
@@ -138,6 +144,7 @@ class ProcessNode(Node):
         for running in self._running.values():
             running.process.kill()
             running.process.wait()
+        self._claims.release()
         super().leave()
 
     @property
@@ -204,7 +211,7 @@ class ProcessNode(Node):
             "image": container.image,
             "imageID": "",
             "ready": False,
-            "started": "running" in state and _answers(running, "startup_probe"),
+            "started": "running" in state and running.has_started,
             "restartCount": running.restarts,
             "state": state,
             "lastState": last_end,

@@ -119,8 +119,7 @@ class InstanceKind:
     * ``overhead_mb``: memory, in MiB, that a container needs beyond that of its engine.
     * ``listeners``: its ports, without ``Listener.HEALTH``.
     * ``health``: returns the paths of its health listener in a cluster. None: it has none.
-    * ``ready_listener``: where there is no health listener, an instance is ready once this one
-      accepts connections.
+    * ``ready_listener``: an instance has started once this one accepts connections.
     * ``growing_file``: the configuration file whose size grows with the number of addresses.
     * ``has_volume``: it keeps data that must outlive a restart.
     * ``grace_seconds``: in a cluster, the longest time that it may take to stop.

@@ -52,7 +52,7 @@ KIND = InstanceKind(
     overhead_mb=320,
     listeners=(Listener.AMQPS, Listener.MANAGEMENT),
     health=health,
-    # The brokers of a standard space have no public listener.
+    # Brokers of a standard space have no public listener. With the plugin, readiness covers it.
     ready_listener=Listener.MANAGEMENT,
     growing_file="broker.xml",
     has_volume=True,

@@ -43,6 +43,8 @@ KIND = InstanceKind(
     overhead_mb=64,
     listeners=(Listener.AMQPS, Listener.MANAGEMENT, Listener.MESH),
     health=health,
+    # A cluster's service leads clients to routers that have started. With the management port here,
+    # it would lead them to routers whose public port is still closed.
     ready_listener=Listener.AMQPS,
     growing_file="router.json",
     has_volume=False,

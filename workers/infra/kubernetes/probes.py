@@ -15,9 +15,11 @@ from workers.infra.kinds.base import HealthPaths, InstanceKind
 class Probes:
     """The three probes of a container.
 
-    * ``startup``: ready, within an hour. A broker is ready after it has read its journal, which may
-      take long; a router after it has read its configuration.
-    * ``readiness``: ready. Otherwise the service would lead clients to a closed port.
+    * ``startup``: ``InstanceKind.ready_listener`` accepts a connection, within an hour. A broker
+      opens it after it has read its journal, which may take long. A router answers over HTTP
+      whether it listens for clients or not, so without this check the service could lead clients
+      to a closed port. No other probe runs before this one has passed, once.
+    * ``readiness``: ready.
     * ``liveness``: alive. The cluster restarts the container after six failures, in three minutes.
       A busy engine must not be restarted: each attempt has 20 s, and a broker answers from a thread
       that does nothing else.
@@ -34,13 +36,13 @@ class Probes:
 def of_container(row: InstanceKind, health: HealthPaths | None) -> Probes:
     """Return the probes of a container with an engine of this kind.
 
-    Without ``health`` they only test that a listener accepts connections. For a broker that is the
-    management listener, because not every broker has clients.
+    Without ``health`` all of them only test that a listener accepts connections.
     """
-    ready = _answers(health.ready) if health else _accepts(row.ready_listener)
+    listens = _accepts(row.ready_listener)
+    ready = _answers(health.ready) if health else listens
     alive = _answers(health.alive) if health else _accepts(Listener.MANAGEMENT)
     return Probes(
-        startup=_probe(ready, period_seconds=2, timeout_seconds=5, failures=1800),
+        startup=_probe(listens, period_seconds=2, timeout_seconds=5, failures=1800),
         readiness=_probe(ready, period_seconds=5, timeout_seconds=5, failures=3),
         liveness=_probe(alive, period_seconds=30, timeout_seconds=20, failures=6),
     )

@@ -174,8 +174,8 @@ def _listeners(engine_layout: EngineLayout, public_profile: str) -> Sequence[_En
 def _health_listener(engine_layout: EngineLayout) -> Mapping[str, Any]:
     """Return the listener that answers probes over HTTP, and nothing else.
 
-    It is the last one, so the others are open before it answers. A real router opens an HTTP
-    listener on every interface, whatever its host; in a cluster network policies close it.
+    A real router opens it on every interface, whatever its host; in a cluster network policies
+    close it.
     """
     return {
         "name": "wp-health",
