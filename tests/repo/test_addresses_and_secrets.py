@@ -61,7 +61,7 @@ def test_locks_carry_hashes_and_no_addresses() -> None:
         assert "://" not in text
         assert "--index" not in text
         assert "--find-links" not in text
-    assert len(locks) == 5
+    assert len(locks) == 6
 
 
 def test_no_file_names_a_path_of_one_machine() -> None:

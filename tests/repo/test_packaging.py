@@ -19,7 +19,7 @@ from tests.support import source_tree
 PROJECT: dict[str, Any] = tomllib.loads((source_tree.ROOT / "pyproject.toml").read_text())
 EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
 MAKEFILE = (source_tree.ROOT / "Makefile").read_text()
-IMAGES = {"control-plane": "CONTROL_PLANE", "spark": "SPARK"}
+IMAGES = {"control-plane": "CONTROL_PLANE", "worker": "WORKER", "spark": "SPARK"}
 # What the requirements of an extra are imported as.
 LIBRARIES = {
     "kubernetes": ("kubernetes",),
@@ -62,8 +62,11 @@ def wanted(extra: str) -> set[str]:
 def extras_of(image: str) -> list[str]:
     """Return the extras from which `make lock` makes the lock of an image."""
     variables = dict(re.findall(r"^([A-Z_]+) := (.*)$", MAKEFILE, re.M))
-    value = variables[IMAGES[image]]
-    return re.sub(r"\$\((\w+)\)", lambda match: variables[match[1]], value).split()
+
+    def expanded(value: str) -> str:
+        return re.sub(r"\$\((\w+)\)", lambda match: expanded(variables[match[1]]), value)
+
+    return expanded(variables[IMAGES[image]]).split()
 
 
 def import_without(blocked: Iterable[str], modules: Sequence[str]) -> str:
@@ -87,7 +90,7 @@ def import_without(blocked: Iterable[str], modules: Sequence[str]) -> str:
     return ran.stdout
 
 
-@pytest.mark.parametrize("lock", ["control-plane", "spark", "uv"])
+@pytest.mark.parametrize("lock", [*IMAGES, "uv"])
 def test_a_package_has_one_version_everywhere(lock: str) -> None:
     development = source_tree.locked_versions("development")
 
@@ -117,25 +120,23 @@ def test_no_image_holds_the_servers_of_an_embedded_installation(image: str) -> N
     assert only_embedded & source_tree.locked_versions(image).keys() == set()
 
 
-def test_spark_is_in_its_own_image_only() -> None:
-    assert {"pyspark", "py4j", "delta-spark", "pandas"} & source_tree.locked_versions(
-        "control-plane"
-    ).keys() == set()
-    assert (
-        source_tree.locked_versions("control-plane").keys()
-        <= source_tree.locked_versions("spark").keys()
-    )
+def test_each_image_holds_only_what_its_pods_need() -> None:
+    portal, worker, spark = (source_tree.locked_versions(image).keys() for image in IMAGES)
+
+    assert {"pyarrow", "deltalake", "kubernetes"} & portal == set()
+    assert {"pyspark", "py4j", "delta-spark", "pandas"} & worker == set()
+    assert portal < worker < spark  # each is built upon the one before
 
 
 @pytest.mark.parametrize("image", IMAGES)
 def test_an_image_installs_its_own_lock_whole(image: str) -> None:
     steps = (source_tree.ROOT / "charts/images" / image / "Containerfile").read_text()
 
-    assert f"-r .locks/{image}.txt" in steps
+    assert re.search(rf"-r (\.locks|/mnt)/{image}\.txt", steps)
     assert "awk" not in steps
 
 
-@pytest.mark.parametrize("image", ["broker", "control-plane", "router", "spark"])
+@pytest.mark.parametrize("image", ["broker", "router", *IMAGES])
 def test_a_build_argument_has_one_default(image: str) -> None:
     steps = (source_tree.ROOT / "charts/images" / image / "Containerfile").read_text()
     names = re.findall(r"^ARG (\w+)=", steps, re.MULTILINE)
@@ -184,6 +185,25 @@ def test_a_kubernetes_worker_is_wired_without_supervisor() -> None:
     )
 
     assert failed == ""
+
+
+@pytest.mark.slow
+def test_web_beat_auth_and_migrations_need_no_library_of_workers() -> None:
+    """Their image lacks these libraries."""
+    others = set(LIBRARIES) - set(extras_of("control-plane"))
+    blocked = [*source_tree.LEFT_OUT, *(name for extra in others for name in LIBRARIES[extra])]
+    programs = [
+        "controlplane.web.__main__",
+        "controlplane.wsgi",
+        "controlplane.celery",
+        "controlplane.heartbeat",
+        "controlplane.cli.prepare",
+        "controlplane.cli.portal_check",
+        "workers.services.auth.__main__",
+    ]
+
+    assert {"deltalake", "pyarrow", "pyspark", "kubernetes"} <= set(blocked)
+    assert import_without(blocked, programs) == ""
 
 
 @pytest.mark.slow

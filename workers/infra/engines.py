@@ -4,9 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 # Gives each start another value of ``waypost.boot``, which becomes the broker's name (see
-# ``broker_xml``). Metering distinguishes incarnations by it. Kubernetes replaces ``$$`` and
-# ``$(VARIABLE)`` in commands; this script has no ``$$``, and ``date +%s%N`` names no variable.
-_BOOT_SCRIPT = 'exec "$0" "-Dwaypost.boot=$(date +%s%N)" "$@"'
+# ``broker_xml``). Metering distinguishes incarnations by it. The first argument is the folder of
+# Artemis's native libraries, which has a folder for each kind of processor. Kubernetes replaces
+# ``$$`` and ``$(VARIABLE)`` in commands; this script has no ``$$``, and neither ``date +%s%N`` nor
+# ``uname -m`` is a variable.
+_BOOT_SCRIPT = (
+    'native=$1; shift; exec "$0" "-Dwaypost.boot=$(date +%s%N)" '
+    '"-Djava.library.path=$native/linux-$(uname -m)" "$@"'
+)
 _FLAGS = (
     "-XX:-UsePerfData",
     "-XX:+ExitOnOutOfMemoryError",
@@ -75,7 +80,6 @@ def broker_command(
         f"-Dartemis.instance.etc={paths.config}",
         f"-Ddata.dir={paths.data}",
         f"-Djava.io.tmpdir={paths.scratch}",
-        f"-Djava.library.path={paths.home}/bin/lib/linux-x86_64",
         "org.apache.activemq.artemis.cli.Artemis",
         "run",
     ]
@@ -94,11 +98,13 @@ def router_command(program: str, config_dir: str) -> Launch:
     return Launch([program, "--conf", f"{config_dir}/router.json"], environment)
 
 
-def as_new_incarnation(command: Sequence[str]) -> Launch:
-    """Return how to run a broker's command so that each start counts as another incarnation.
+def as_new_incarnation(command: Sequence[str], home: str) -> Launch:
+    """Return how to run a broker's command so that each start is another incarnation.
 
-    A shell adds the Java property ``waypost.boot``, whose value identifies the incarnation. So the
-    first part of ``command`` must be the Java program.
+    The value of the property ``waypost.boot`` identifies it. ``home`` is the folder of Artemis; the
+    broker loads its native library for the processor of the machine that it runs on.
     """
+    java, *arguments = command
+    script = ["/bin/sh", "-c", _BOOT_SCRIPT, java, f"{home}/bin/lib", *arguments]
     # Saves memory: by default glibc creates more malloc arenas as Java starts more threads.
-    return Launch(["/bin/sh", "-c", _BOOT_SCRIPT, *command], {"MALLOC_ARENA_MAX": "2"})
+    return Launch(script, {"MALLOC_ARENA_MAX": "2"})

@@ -116,6 +116,7 @@ class DesiredRouters:
             layout.ports[Listener.AMQPS],
             layout.ports[Listener.MANAGEMENT],
             layout.ports[Listener.MESH] if self.rows.has_mesh else None,
+            layout.ports.get(Listener.HEALTH),
         )
         return InstanceSpec(
             namespace=self.rows.namespace,

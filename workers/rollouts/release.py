@@ -65,7 +65,7 @@ def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
             client_limits=brokers.ClientLimits(1, 1, 1, 1, 1, 1, 1),
         )
         yield _without(render.files(broker, engine_layout), render.LIVE_FILES)
-    at = routers.EngineLayout("/etc", "0.0.0.0", 1, 2, 3 if routing.has_mesh else None)
+    at = routers.EngineLayout("/etc", "0.0.0.0", 1, 2, 3 if routing.has_mesh else None, 4)
     for public_certificate in (None, _NOBODY):
         yield _without(config.files(_router(routing, public_certificate), at), config.LIVE_FILES)
 

@@ -44,7 +44,7 @@ def test_its_command_lists_every_image() -> None:
     engines = yaml.safe_load(described["data"]["cluster.yaml"])["images"]
 
     assert {engines["broker"], engines["router"]} <= images
-    assert len(images) == 6
+    assert len(images) == 7
 
 
 def test_its_values_render(tmp_path: Path) -> None:

@@ -202,6 +202,11 @@ def _bucket(*values: str) -> tuple[str, ...]:
         ((*STORES, "--set", "imageRegistry=registry.example/"), "does not match pattern"),
         ((*STORES, "--set", "broker.image.registry=docker.io/"), "does not match pattern"),
         ((*STORES, "--set", "dns.cidrs={169.254.20.10}"), "does not match pattern"),
+        ((*STORES, "--set", "broker.image.repository=apache/artemis"), "no broker would start"),
+        (
+            (*STORES, "--set", "broker.image.repository=mirror/apache/activemq-artemis"),
+            "broker.plugin=false",
+        ),
         ((*STORES, "--set", "settings.PATH=/tmp"), "propertyName"),
         ((*STORES, "--set", "web.replicas=0"), "minimum"),
     ],
@@ -219,7 +224,7 @@ def test_the_cluster_is_described_as_the_worker_reads_it(tmp_path: Path) -> None
     assert plain(found) == plain(
         Cluster(
             installation="waypost.wp",
-            images=Images(broker="docker.io/apache/artemis:2.57.0"),
+            images=Images(broker="waypost/broker:0.1.0"),
             control_namespace="waypost",
             worker_account="wp-worker",
             space_role="wp-space",
@@ -313,7 +318,7 @@ def test_one_value_moves_every_image(tmp_path: Path) -> None:
     named |= {cluster.images.broker, cluster.images.router}
     named |= set(re.findall(r"container\.image (\S+)", spark))
 
-    assert len(named) == 6
+    assert len(named) == 7
     assert all(name.startswith(f"{registry}/") for name in named)
 
 

@@ -33,7 +33,7 @@ def workshop() -> Iterator[Builder]:
 
 @pytest.fixture(scope="session")
 def images(workshop: Builder) -> Builder:
-    """The built images of the control plane and of Spark."""
+    """The built images of the control plane, of workers and of Spark."""
     workshop.build_control_plane()
     return workshop
 
@@ -42,6 +42,19 @@ def images(workshop: Builder) -> Builder:
 def control_plane(images: Builder) -> Path:
     """The files of the control plane's image."""
     return images.unpack(builder.CONTROL_PLANE)
+
+
+@pytest.fixture(scope="session")
+def worker(images: Builder) -> Path:
+    """The files of the workers' image."""
+    return images.unpack(builder.WORKER)
+
+
+@pytest.fixture(scope="session")
+def broker(workshop: Builder) -> Path:
+    """The files of the broker's image, made from the Artemis that is installed here."""
+    workshop.build_broker()
+    return workshop.unpack(builder.BROKER)
 
 
 @pytest.fixture(scope="session")

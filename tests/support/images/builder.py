@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from tests.support.source_tree import ROOT
 
 SOURCES = ROOT
 _SUITE = "bookworm"
-CONTROL_PLANE, SPARK, ROUTER = "localhost/control-plane", "localhost/spark", "localhost/router"
+CONTROL_PLANE, WORKER, SPARK = "localhost/control-plane", "localhost/worker", "localhost/spark"
+BROKER, ROUTER = "localhost/broker", "localhost/router"
 _BASE = "localhost/base"
 # Authorities that this machine trusts besides Debian's: a proxy of the site, say.
 _LOCAL_AUTHORITIES = Path("usr/local/share/ca-certificates")
@@ -49,9 +51,23 @@ class Builder:
         return "overlay" if can else "vfs"
 
     def build_control_plane(self) -> None:
-        """Build the control plane's image, and Spark's upon it."""
+        """Build the control plane's image, the workers' upon it, and Spark's upon that one."""
         self._build("control-plane", self._base, CONTROL_PLANE)
-        self._build("spark", CONTROL_PLANE, SPARK)
+        self._build("worker", CONTROL_PLANE, WORKER)
+        self._build("spark", WORKER, SPARK)
+
+    def build_broker(self) -> None:
+        """Build the broker's image from the Artemis of this machine, as install.md says."""
+        home = artifacts.artemis_home()
+        folder = self.folder / "plugin"
+        run([sys.executable, "-m", "workers.broker_plugin", str(folder)])
+        contexts = {"artemis": home, "plugin": folder}
+        options = [
+            word
+            for name, place in contexts.items()
+            for word in ("--build-context", f"{name}={place}")
+        ]
+        self._build("broker", self._base, BROKER, *options)
 
     def build_router(self, folder: Path) -> None:
         """Build the router's image from an installed router's folder."""
@@ -66,6 +82,11 @@ class Builder:
         """Return a field of the image, as a Go template names it."""
         form = "{{" + field + "}}"
         return self.buildah("inspect", "--type", "image", "--format", form, image).strip()
+
+    def size_in_bytes(self, image: str) -> float:
+        """Return the size of all layers of an image, as buildah rounds it."""
+        number, unit = self.buildah("images", "--format", "{{.Size}}", image).split()
+        return float(number) * {"KB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
 
     def buildah(self, *arguments: str) -> str:
         """Run buildah and return what it prints."""

@@ -19,7 +19,10 @@ ANY_USER = "1000730000:0"
 
 @dataclass(frozen=True)
 class Container:
-    """What to run. ``writable`` are empty folders, ``shown`` are read-only: place -> ours."""
+    """What to run. ``writable`` are empty folders in memory.
+
+    ``shown`` are folders of ours that it may read, ``kept`` those that it may write: place -> ours.
+    """
 
     root: Path
     command: Sequence[str]
@@ -27,6 +30,7 @@ class Container:
     user: str = OWN_USER
     writable: Sequence[str] = SCRATCH
     shown: Mapping[str, Path] = field(default_factory=dict)
+    kept: Mapping[str, Path] = field(default_factory=dict)
 
     def as_process(self) -> list[str]:
         """Return the command that runs it on this machine."""
@@ -34,14 +38,17 @@ class Container:
 
     def _script(self) -> Iterator[str]:
         root, owner = shlex.quote(str(self.root)), self.user.split(":")[0]
-        for place in (*self.writable, *self.shown):  # as the kubelet makes places to mount at
+        # As the kubelet makes places to mount at.
+        for place in (*self.writable, *self.shown, *self.kept):
             (self.root / place.lstrip("/")).mkdir(parents=True, exist_ok=True)
         yield "set -eu"
         yield f"mount --bind {root} {root}"
         yield f"mount -o remount,bind,ro {root}"
         for place in self.writable:
             yield f"mount -t tmpfs -o uid={owner} tmpfs {root}{place}"
-        for place, ours in self.shown.items():
+        for ours in self.kept.values():  # as the kubelet does with a volume, by its group
+            yield f"chown -R {self.user} {shlex.quote(str(ours))}"
+        for place, ours in {**self.shown, **self.kept}.items():
             yield f"mount --bind {shlex.quote(str(ours))} {root}{place}"
         yield f"mount -t proc proc {root}/proc"
         yield f"mount --rbind /dev {root}/dev"

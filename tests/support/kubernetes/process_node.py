@@ -6,7 +6,8 @@ restarts what died and says how it ended. The router is the installed one, or th
 where none is (``WAYPOST_ROUTER=development``: in any case). Each pod has an address of its own out
 of 127.0.0.0/8, where it listens at the real ports; services' names lead there (``hosts``). Paths
 are of this machine, for there is one of it only, and where a file says "all addresses" it says the
-pod's.
+pod's. The port for probes is another one for each pod, because a real router opens it on all
+addresses, whatever its file says.
 """
 
 import base64
@@ -24,15 +25,17 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import httpx
 from django.conf import settings
 from kubernetes.client import ApiClient
 
 from controlplane.core.files import write_atomically
+from controlplane.core.instance_names import Listener
 from controlplane.embedded import artifacts, ports, routers
 from tests.support.kubernetes import native_names, node, service_names
 from tests.support.kubernetes.node import Node
 from workers.infra.kubernetes import labels, pods, sizes
-from workers.infra.local import files
+from workers.infra.local import files, plugin
 
 _GRACE_SECONDS = 15
 # Who ends once is started at once, who ends again waits; a kubelet's wait grows from 10 s.
@@ -41,6 +44,8 @@ _LAST_WORDS_BYTES = 2048  # as a kubelet takes them (FallbackToLogsOnError)
 _FOLDERS = {"files": "etc", "scratch": "scratch"}
 _FILES = "waypost.io/files"
 _ALL_ADDRESSES = "0.0.0.0"
+_IMAGE_HOME = "/opt/activemq-artemis"
+_HEALTH_PORT = sizes.PORTS[Listener.HEALTH]
 # Where a test that uses the pods may connect to.
 ADDRESSES = ["127.0.0.0/8", "::1", "localhost"]
 
@@ -50,8 +55,8 @@ class Running:
     """One container: its process, the pod it is of, the files it was given last, its restarts.
 
     ``places`` is what it is to find on this machine in place of what its files and command say.
-    ``log_from``: where its own words begin in the log; ``last_end``: how the life before it ended;
-    ``reported``: what was reported of it last.
+    ``health_port``: where its probes are answered. ``log_from``: where its own words begin in the
+    log; ``last_end``: how the life before it ended; ``reported``: what was reported of it last.
     """
 
     process: subprocess.Popen[bytes]
@@ -59,9 +64,11 @@ class Running:
     address: str
     places: Mapping[str, str]
     files: str
+    health_port: int
     log_from: int
     restarts: int = 0
     last_end: Mapping[str, Any] = field(default_factory=dict)
+    has_started: bool = False
     is_ready: bool = False
     ended_at: float | None = None
     reported: Mapping[str, Any] = field(default_factory=dict)
@@ -76,6 +83,7 @@ class ProcessNode(Node):
         self._router = routers.find(artifacts.cache_dir(), os.environ.get("WAYPOST_ROUTER"))
         self._running: dict[str, Running] = {}
         self._strangers: set[str] = set()
+        self._claims = ports.Claims()
         # Another of these may run beside: one of its addresses is in use at most by chance.
         self._addresses = (f"127.{random.randrange(1, 255)}.{n >> 8}.{n & 255}" for n in count(1))
         self.hosts = root / "hosts"
@@ -94,7 +102,12 @@ class ProcessNode(Node):
         running = self._running.get(pod.metadata.uid)
         if running is None or _is_due(running):
             running = self._running[pod.metadata.uid] = self._launch(pod, running)
-        running.is_ready = running.process.poll() is None and _answers(running, "readiness_probe")
+        if running.process.poll() is None:
+            # The first success counts for as long as the container runs.
+            running.has_started = running.has_started or _answers(running, "startup_probe")
+            running.is_ready = running.has_started and _answers(running, "readiness_probe")
+        else:
+            running.is_ready = False
         if not running.is_ready:
             self._tell(pod, running)
         self._publish()
@@ -131,6 +144,7 @@ class ProcessNode(Node):
         for running in self._running.values():
             running.process.kill()
             running.process.wait()
+        self._claims.release()
         super().leave()
 
     @property
@@ -146,7 +160,8 @@ class ProcessNode(Node):
     def _launch(self, pod: Any, former: Running | None) -> Running:
         """Start the pod's container, or start it again where it was."""
         address = former.address if former else self._free_address()
-        places = former.places if former else {**self._places(pod), _ALL_ADDRESSES: address}
+        health_port = former.health_port if former else self._claims.take_any()
+        places = former.places if former else self._replaced(pod, address, health_port)
         shutil.rmtree(self._folder(pod) / "scratch", ignore_errors=True)
         self._mount(pod, places)
         (container,) = pod.spec.containers
@@ -161,8 +176,26 @@ class ProcessNode(Node):
         restarts = former.restarts + 1 if former else 0
         last_end = self._end_of(former) if former else {}
         return Running(
-            process, pod, address, places, _files(pod), log_from, restarts, last_end=last_end
+            process,
+            pod,
+            address,
+            places,
+            _files(pod),
+            health_port,
+            log_from,
+            restarts,
+            last_end=last_end,
         )
+
+    def _replaced(self, pod: Any, address: str, health_port: int) -> Mapping[str, str]:
+        """Return what stands on this machine for what the pod's files and command say."""
+        return {
+            # As the broker's command says it, and as the router's file does.
+            f"{_ALL_ADDRESSES}:{_HEALTH_PORT}": f"{address}:{health_port}",
+            f'"port": {_HEALTH_PORT}': f'"port": {health_port}',
+            **self._places(pod),
+            _ALL_ADDRESSES: address,
+        }
 
     def _tell(self, pod: Any, running: Running) -> None:
         """Report a container that is not ready, as a kubelet does: it starts, or ended."""
@@ -178,7 +211,7 @@ class ProcessNode(Node):
             "image": container.image,
             "imageID": "",
             "ready": False,
-            "started": "running" in state and _answers(running, "startup_probe"),
+            "started": "running" in state and running.has_started,
             "restartCount": running.restarts,
             "state": state,
             "lastState": last_end,
@@ -275,8 +308,13 @@ class ProcessNode(Node):
     def _of_image(self, command: Sequence[str]) -> tuple[Sequence[str], Mapping[str, str]]:
         """Return the command with what the images hold, a broker or a router, and its variables."""
         if command[0] != "qdrouterd":
-            home = str(settings.ARTEMIS_HOME)
-            return [word.replace("/opt/activemq-artemis", home) for word in command], {}
+            home = Path(settings.ARTEMIS_HOME)
+            # The image has the plugin's JAR beside those of Artemis.
+            held = {
+                f"{_IMAGE_HOME}/lib/*": f"{home}/lib/*:{plugin.jar(home)}",
+                _IMAGE_HOME: str(home),
+            }
+            return [_here(word, held) for word in command], {}
         if self._router is not None:
             return [str(self._router), *command[1:]], native_names.environment(self.hosts)
         resolving = ["-m", "tests.support.kubernetes.service_names", str(self.hosts)]
@@ -309,11 +347,18 @@ def _is_due(running: Running) -> bool:
 
 
 def _answers(running: Running, probe: str) -> bool:
-    """Ask a probe, at the port that the container calls so."""
+    """Ask a probe as a kubelet does."""
     (container,) = running.pod.spec.containers
-    wanted = getattr(container, probe).tcp_socket.port
-    (port,) = [port.container_port for port in container.ports if port.name == wanted]
-    return ports.is_open(running.address, port)
+    wanted = getattr(container, probe)
+    if wanted.http_get is None:
+        name = wanted.tcp_socket.port
+        (port,) = [port.container_port for port in container.ports if port.name == name]
+        return ports.is_open(running.address, port)
+    url = f"http://{running.address}:{running.health_port}{wanted.http_get.path}"
+    try:
+        return httpx.get(url, timeout=wanted.timeout_seconds).is_success
+    except httpx.HTTPError:
+        return False
 
 
 def _leads_to(service: Any, running: Running) -> bool:

@@ -2,9 +2,9 @@
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from django.conf import settings
@@ -36,6 +36,7 @@ class RiggedBroker:
     target: ManagementTarget
     process: subprocess.Popen[bytes] | None = None
     memory_mb: int = 128  # its heap
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def hold(self, *addresses: DesiredAddress) -> None:
         """Make the running broker hold exactly these."""
@@ -46,6 +47,12 @@ class RiggedBroker:
         )
 
     def start(self) -> None:
+        """Start it and wait until its management answers."""
+        self.launch()
+        eventually(self._is_up, f"{self.at.name} answers", seconds=60)
+
+    def launch(self) -> None:
+        """Start it and return at once."""
         self.files.make()
         rendered = render.files(self.desired, self.engine_layout)
         self.files.write(rendered)
@@ -57,12 +64,11 @@ class RiggedBroker:
         with (self.files.log / "output.log").open("ab") as log:
             self.process = subprocess.Popen(
                 launch.command,
-                env={**os.environ, **launch.environment},
+                env={**os.environ, **launch.environment, **self.environment},
                 stdout=log,
                 stderr=log,
                 cwd=self.files.folder,
             )
-        eventually(self._is_up, f"{self.at.name} answers", seconds=60)
 
     def _is_up(self) -> bool:
         assert self.process is not None

@@ -1,7 +1,7 @@
 """One real broker of a brokered space, from the product's files, and clients of it: no database."""
 
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -74,18 +74,16 @@ def user(name: str, *granted: tuple[str, str]) -> DesiredUser:
     return DesiredUser(name, verifiers.build(PASSWORD), permissions, since)
 
 
-@contextmanager
-def running(
+def described(
     folder: Path,
     addresses: Sequence[DesiredAddress],
     users: Sequence[DesiredUser],
     max_connections: int = 200,
-    memory_mb: int = 128,
     client_limits: ClientLimits | None = None,
-) -> Iterator[PublicBroker]:
-    """Yield a running broker that holds exactly these addresses and users.
+) -> RiggedBroker:
+    """Return a broker with free ports that holds exactly these addresses and users, not started.
 
-    ``memory_mb``: its heap. ``client_limits``: what the space plan allows clients.
+    ``client_limits``: what the space plan allows clients.
     """
     now, internal_port = datetime.now(UTC), free_port()
     authority = certificates.create_authority("test", now)
@@ -108,13 +106,32 @@ def running(
         client_limits=client_limits or ClientLimits(),
     )
     layout = EngineLayout(str(files.config), str(files.data), HOST, free_port(), internal_port)
-    rigged = RiggedBroker(BrokerAt("broker-0", HOST, internal_port), desired, layout, files, target)
-    rigged.memory_mb = memory_mb
+    return RiggedBroker(BrokerAt("broker-0", HOST, internal_port), desired, layout, files, target)
+
+
+@contextmanager
+def running(
+    folder: Path,
+    addresses: Sequence[DesiredAddress],
+    users: Sequence[DesiredUser],
+    max_connections: int = 200,
+    memory_mb: int = 128,
+    client_limits: ClientLimits | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[PublicBroker]:
+    """Yield a running broker that holds exactly these addresses and users.
+
+    ``memory_mb``: its heap. ``client_limits``: what the space plan allows clients.
+    ``environment``: further variables of its process.
+    """
+    rigged = described(folder, addresses, users, max_connections, client_limits)
+    rigged.memory_mb, rigged.environment = memory_mb, environment or {}
     with override_settings(ARTEMIS_HOME=settings.ARTEMIS_HOME or str(artifacts.artemis_home())):
         try:
             rigged.start()
             rigged.hold(*addresses)
-            assert set(render.files(desired, layout)) <= {p.name for p in files.config.iterdir()}
+            rendered = render.files(rigged.desired, rigged.engine_layout)
+            assert set(rendered) <= {path.name for path in rigged.files.config.iterdir()}
             yield PublicBroker(rigged, folder)
         finally:
             rigged.kill()

@@ -42,6 +42,7 @@ class Container:
 
     ``java`` is a program, the other texts are paths of folders. ``broker_plugin``: the folder
     ``lib`` of Artemis has the plugin's JAR (docs/adr/0017).
+    ``health_port``: the number of the port ``Listener.HEALTH``.
     """
 
     java: str
@@ -50,6 +51,19 @@ class Container:
     data_dir: str
     scratch_dir: str
     broker_plugin: bool
+    health_port: int
+
+
+@dataclass(frozen=True)
+class HealthPaths:
+    """The paths at which an engine answers probes over HTTP with 200 (docs/adr/0021).
+
+    * ``ready``: while it accepts clients.
+    * ``alive``: unless its process must be restarted.
+    """
+
+    ready: str
+    alive: str
 
 
 @dataclass(frozen=True)
@@ -111,7 +125,9 @@ class InstanceKind:
     * ``command``: returns how a container starts the engine with this memory in MiB.
     * ``share``: returns what the budget of a space allows of this kind.
     * ``overhead_mb``: memory, in MiB, that a container needs beyond that of its engine.
-    * ``listeners``: its ports. An instance is ready once ``ready_listener`` accepts connections.
+    * ``listeners``: its ports, without ``Listener.HEALTH``.
+    * ``health``: returns the paths of its health listener in a cluster. None: it has none.
+    * ``ready_listener``: an instance has started once this one accepts connections.
     * ``growing_file``: the configuration file whose size grows with the number of addresses.
     * ``has_volume``: it keeps data that must outlive a restart.
     * ``grace_seconds``: in a cluster, the longest time that it may take to stop.
@@ -129,6 +145,7 @@ class InstanceKind:
     share: Callable[[ResourceBudget], Share]
     overhead_mb: int
     listeners: Sequence[Listener]
+    health: Callable[[Container], HealthPaths | None]
     ready_listener: Listener
     growing_file: str
     has_volume: bool

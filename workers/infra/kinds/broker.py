@@ -4,7 +4,13 @@ from controlplane.core.instance_names import Kind, Listener
 from workers.infra import engines
 from workers.infra.base import ResourceBudget
 from workers.infra.engines import BrokerPaths, Launch
-from workers.infra.kinds.base import ConfiguredImages, Container, InstanceKind, Share
+from workers.infra.kinds.base import (
+    ConfiguredImages,
+    Container,
+    HealthPaths,
+    InstanceKind,
+    Share,
+)
 from workers.messaging.brokers import driver
 
 
@@ -21,11 +27,16 @@ def command(container: Container, memory_mb: int) -> Launch:
     home = container.artemis_home
     paths = BrokerPaths(home, container.config_dir, container.data_dir, container.scratch_dir)
     class_path = ["-cp", f"{home}/lib/*"]
-    return engines.as_new_incarnation(
-        engines.broker_command(
-            container.java, paths, memory_mb, class_path, (), has_plugin=container.broker_plugin
-        )
+    flags = [f"-Dwaypost.health=0.0.0.0:{container.health_port}"] if container.broker_plugin else []
+    run = engines.broker_command(
+        container.java, paths, memory_mb, class_path, flags, has_plugin=container.broker_plugin
     )
+    return engines.as_new_incarnation(run, home)
+
+
+def health(container: Container) -> HealthPaths | None:
+    """Return the paths of the plugin's health listener; None for a broker without the plugin."""
+    return HealthPaths(ready="/ready", alive="/alive") if container.broker_plugin else None
 
 
 def share(budget: ResourceBudget) -> Share:
@@ -43,7 +54,8 @@ KIND = InstanceKind(
     # issue 1451).
     overhead_mb=320,
     listeners=(Listener.AMQPS, Listener.MANAGEMENT),
-    # The brokers of a standard space have no public listener.
+    health=health,
+    # Brokers of a standard space have no public listener. With the plugin, readiness covers it.
     ready_listener=Listener.MANAGEMENT,
     growing_file="broker.xml",
     has_volume=True,

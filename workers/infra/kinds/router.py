@@ -4,8 +4,15 @@ from controlplane.core.instance_names import Kind, Listener
 from workers.infra import engines
 from workers.infra.base import ResourceBudget
 from workers.infra.engines import Launch
-from workers.infra.kinds.base import ConfiguredImages, Connects, Container, InstanceKind, Share
-from workers.messaging.routers import driver
+from workers.infra.kinds.base import (
+    ConfiguredImages,
+    Connects,
+    Container,
+    HealthPaths,
+    InstanceKind,
+    Share,
+)
+from workers.messaging.routers import config, driver
 
 
 def image(images: ConfiguredImages) -> str:
@@ -16,6 +23,11 @@ def image(images: ConfiguredImages) -> str:
 def command(container: Container, _memory_mb: int) -> Launch:
     """Return how a container starts a router, which has no setting for its memory."""
     return engines.router_command("qdrouterd", container.config_dir)
+
+
+def health(_container: Container) -> HealthPaths | None:
+    """Return the paths of the router's health listener, which ``config`` renders."""
+    return HealthPaths(ready=config.HEALTH_PATH, alive=config.HEALTH_PATH)
 
 
 def share(budget: ResourceBudget) -> Share:
@@ -30,8 +42,9 @@ KIND = InstanceKind(
     share=share,
     overhead_mb=64,
     listeners=(Listener.AMQPS, Listener.MANAGEMENT, Listener.MESH),
-    # A cluster's service leads clients to ready routers only. With the management port here, it
-    # would lead them to routers whose public port is still closed.
+    health=health,
+    # A cluster's service leads clients to routers that have started. With the management port here,
+    # it would lead them to routers whose public port is still closed.
     ready_listener=Listener.AMQPS,
     growing_file="router.json",
     has_volume=False,

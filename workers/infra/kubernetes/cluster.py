@@ -212,7 +212,7 @@ class Cluster:
     placements: Mapping[str, PlacementProfile] = field(default_factory=dict)
     java: str = "java"
     artemis_home: str = "/opt/activemq-artemis"
-    broker_plugin: bool = False
+    broker_plugin: bool = True
 
     def profile(self, name: str) -> PlacementProfile:
         """Return the placement profile of this name; an empty one for the empty name.

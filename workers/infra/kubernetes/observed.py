@@ -27,7 +27,7 @@ _ENDS_WITHIN = timedelta(minutes=3)
 _POD_ENDS_WITHIN = timedelta(minutes=1)  # after its grace period
 _NOT_MADE = "FailedCreate"  # Source: pkg/controller/statefulset, "recordPodEvent"
 _CREATIONS = frozenset({_NOT_MADE, "SuccessfulCreate"})
-_NOT_LISTENING = "it runs, but does not listen on the port of its readiness probe"
+_NOT_READY = "it runs, but does not pass its readiness probe"
 _BACKING_OFF = "CrashLoopBackOff"  # Source: pkg/kubelet/images and kuberuntime, "doBackOff"
 # Reasons of a container that waits for its image. ``ErrImagePull`` is not among them: the first
 # attempt may fail and the second succeed. Source: pkg/kubelet/images, "errors".
@@ -162,7 +162,7 @@ def _message(pod: Pod) -> str:
     if containers and all(container.ready for container in containers):
         return f"its node {pod.spec.node_name} does not answer"
     if any(container.started for container in containers):
-        return _NOT_LISTENING
+        return _NOT_READY
     # It starts. If it ran before, how that run ended may be the reason of the restart.
     ends = [_last_end(container) for container in containers]
     return ". ".join(["starting", *(f"Before, {end}" for end in ends[:1] if end)])

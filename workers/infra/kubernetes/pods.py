@@ -11,10 +11,9 @@ from kubernetes import client as k8s
 
 from controlplane.core.instance_names import Listener
 from workers.infra.base import InstanceSpec
-from workers.infra.engines import Launch
 from workers.infra.kinds import REGISTRY
 from workers.infra.kinds.base import Container
-from workers.infra.kubernetes import labels, sizes
+from workers.infra.kubernetes import labels, probes, sizes
 from workers.infra.kubernetes.cluster import Cluster, PlacementProfile
 from workers.infra.kubernetes.difference import digest
 from workers.infra.kubernetes.objects import json_of, selector_of
@@ -80,8 +79,11 @@ def template(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PodTemplateSpec:
 def container(cluster: Cluster, spec: InstanceSpec) -> k8s.V1Container:
     """Return the only container of an instance's pod, which runs the engine."""
     row = REGISTRY[spec.kind]
-    memory = sizes.quantity(sizes.container_mb(spec.kind, spec.memory_mb))
-    run = launch(cluster, spec)
+    paths = container_paths(cluster)
+    run = row.command(paths, spec.memory_mb)
+    health = row.health(paths)
+    checks = probes.of_container(row, health)
+    listeners = [*row.listeners, *([Listener.HEALTH] if health else [])]
     mounts = [
         k8s.V1VolumeMount(name=_FILES_VOLUME, mount_path=CONFIG_DIR, read_only=True),
         k8s.V1VolumeMount(name=_SCRATCH_VOLUME, mount_path=SCRATCH_DIR),
@@ -96,27 +98,17 @@ def container(cluster: Cluster, spec: InstanceSpec) -> k8s.V1Container:
         env=[k8s.V1EnvVar(name=name, value=value) for name, value in run.environment.items()],
         ports=[
             k8s.V1ContainerPort(name=name.value, container_port=sizes.PORTS[name], protocol="TCP")
-            for name in row.listeners
+            for name in listeners
         ],
-        resources=k8s.V1ResourceRequirements(
-            requests={
-                "cpu": sizes.cpu(spec.cpu_millis),
-                "memory": memory,
-                "ephemeral-storage": sizes.quantity(sizes.EPHEMERAL_REQUEST_MB),
-            },
-            limits={
-                "memory": memory,
-                "ephemeral-storage": sizes.quantity(sizes.EPHEMERAL_MB),
-            },
-        ),
+        resources=resources(spec),
         security_context=k8s.V1SecurityContext(
             allow_privilege_escalation=False,
             read_only_root_filesystem=True,
             capabilities=k8s.V1Capabilities(drop=["ALL"]),
         ),
-        startup_probe=probe(Listener.MANAGEMENT, 2, 1800),
-        readiness_probe=probe(row.ready_listener, 5, 3),
-        liveness_probe=probe(Listener.MANAGEMENT, 30, 6),
+        startup_probe=checks.startup,
+        readiness_probe=checks.readiness,
+        liveness_probe=checks.liveness,
         # The cluster puts the end of the log into the status of a container that failed, where
         # ``observed.how_ended`` reads it.
         termination_message_policy="FallbackToLogsOnError",
@@ -124,38 +116,29 @@ def container(cluster: Cluster, spec: InstanceSpec) -> k8s.V1Container:
     )
 
 
-def launch(cluster: Cluster, spec: InstanceSpec) -> Launch:
-    """Return the command and environment that start the engine in the container."""
-    paths = Container(
+def resources(spec: InstanceSpec) -> k8s.V1ResourceRequirements:
+    """Return what the container of an instance requests, and its limits; CPU has none."""
+    memory = sizes.quantity(sizes.container_mb(spec.kind, spec.memory_mb))
+    return k8s.V1ResourceRequirements(
+        requests={
+            "cpu": sizes.cpu(spec.cpu_millis),
+            "memory": memory,
+            "ephemeral-storage": sizes.quantity(sizes.EPHEMERAL_REQUEST_MB),
+        },
+        limits={"memory": memory, "ephemeral-storage": sizes.quantity(sizes.EPHEMERAL_MB)},
+    )
+
+
+def container_paths(cluster: Cluster) -> Container:
+    """Return the paths and the port by which ``InstanceKind`` describes a container."""
+    return Container(
         java=cluster.java,
         artemis_home=cluster.artemis_home,
         config_dir=CONFIG_DIR,
         data_dir=DATA_DIR,
         scratch_dir=SCRATCH_DIR,
         broker_plugin=cluster.broker_plugin,
-    )
-    return REGISTRY[spec.kind].command(paths, spec.memory_mb)
-
-
-def probe(listener: Listener, period_seconds: int, failures: int) -> k8s.V1Probe:
-    """Return a probe that passes while a listener accepts connections.
-
-    It fails after ``failures`` failed attempts in a row, ``period_seconds`` apart.
-
-    * Startup: the management listener, within an hour. A broker opens it after it has read its
-      journal, which may take long; a router after it has read its configuration.
-    * Readiness: for a router the listener for clients; otherwise the service would lead clients to
-      a closed port. For a broker the management listener, because not every broker has clients. The
-      worker checks the brokers' listener for clients.
-    * Liveness: the management listener. The cluster restarts the container after three minutes.
-
-    The worker also checks that messages pass. Readiness does not depend on it, so that a failed
-    peer takes no instance out of service.
-    """
-    return k8s.V1Probe(
-        tcp_socket=k8s.V1TCPSocketAction(port=listener.value),
-        period_seconds=period_seconds,
-        failure_threshold=failures,
+        health_port=sizes.PORTS[Listener.HEALTH],
     )
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import structlog
 
 from controlplane.core.causes import Cause
-from controlplane.core.instance_names import InstanceId, Kind
+from controlplane.core.instance_names import InstanceId, Kind, Listener
 from controlplane.core.reasons import Reason
 from workers.infra.base import (
     EndpointPending,
@@ -103,7 +103,9 @@ class KubernetesSession:
             data_dir=pods.DATA_DIR,
             bind_host="0.0.0.0",
             host=f"{name}.{self._namespace.name}.svc",
-            ports={port: sizes.PORTS[port] for port in REGISTRY[kind].listeners},
+            ports={
+                port: sizes.PORTS[port] for port in (*REGISTRY[kind].listeners, Listener.HEALTH)
+            },
         )
 
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:

@@ -14,6 +14,7 @@ PORTS: Mapping[Listener, int] = {
     Listener.AMQPS: 5671,
     Listener.MANAGEMENT: 5673,
     Listener.MESH: 5674,
+    Listener.HEALTH: 5675,
 }
 
 CPU_MILLIS = 100  # what an instance requests, in thousandths of a CPU

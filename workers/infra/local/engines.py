@@ -79,7 +79,7 @@ def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
         )
     (files.log / "tmp").mkdir(exist_ok=True, mode=0o700)
     run = artemis_command(java, files.config, spec.memory_mb, _class_path(home))
-    return engines.as_new_incarnation(run)
+    return engines.as_new_incarnation(run, str(home))
 
 
 def class_data(home: Path) -> ClassData:

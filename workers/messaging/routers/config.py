@@ -42,6 +42,10 @@ HANDSHAKE_SECONDS = 30
 _IDLE_SECONDS = 16
 CONFIG_FILE = "router.json"
 BASE_FILE = "base.json"
+# A real router answers 200 here after a request has passed through its core thread.
+HEALTH_PATH = "/healthz"
+# A vhost that does not exist, so that connections to it are refused.
+_NOBODY = "wp-nobody"
 _KEYS = frozenset({"server.key", "public.key", "broker-client.key", "auth-client.key"})
 # A change of these files does not restart the router.
 LIVE_FILES = frozenset(
@@ -170,7 +174,30 @@ def _listeners(engine_layout: EngineLayout, public_profile: str) -> Sequence[_En
     if engine_layout.mesh_port is not None:
         mesh = {"name": "wp-mesh", "port": engine_layout.mesh_port, "saslMechanisms": "EXTERNAL"}
         listeners.append(("listener", {**both, **mesh, "role": "inter-router"}))
+    if engine_layout.health_port is not None:
+        listeners.append(("listener", _health_listener(engine_layout)))
     return listeners
+
+
+def _health_listener(engine_layout: EngineLayout) -> Mapping[str, Any]:
+    """Return the listener that answers probes over HTTP, and nothing else.
+
+    A real router opens it on every interface, whatever its host; in a cluster network policies
+    close it.
+    """
+    return {
+        "name": "wp-health",
+        "host": engine_layout.bind_host,
+        "port": engine_layout.health_port,
+        "http": True,
+        "healthz": True,
+        "metrics": False,
+        "websockets": False,
+        # A real router serves files from this folder too.
+        "httpRootDir": "/nonexistent",
+        "authenticatePeer": False,
+        "policyVhost": _NOBODY,
+    }
 
 
 # A router allows these by default. A client that acts as a waypoint or as a fallback exchanges
@@ -204,7 +231,7 @@ def _policy(max_connections: int | None, sold: ClientLimits) -> Sequence[_Entry]
     clients = {**group, **_NOT_FOR_CLIENTS, **given}
     control = {**group, "sources": _ALL, "targets": _ALL, "allowAdminStatusUpdate": True}
     return [
-        ("policy", {"enableVhostPolicy": True, "defaultVhost": "wp-nobody"}),
+        ("policy", {"enableVhostPolicy": True, "defaultVhost": _NOBODY}),
         ("vhost", {**_vhost(CLIENT_VHOST, clients), **limits}),
         ("vhost", _vhost(INTERNAL_VHOST, control)),
     ]

@@ -101,6 +101,7 @@ class EngineLayout:
     """The folder, host and ports that a router's own process uses; a value.
 
     ``mesh_port``: where its peers connect; None for a router that cannot have peers.
+    ``health_port``: where it answers probes over HTTP; None for a router that no cluster probes.
     """
 
     config_dir: str
@@ -108,6 +109,7 @@ class EngineLayout:
     public_port: int
     internal_port: int
     mesh_port: int | None = None
+    health_port: int | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import structlog
 
-from workers.services.devrouter import configuration
+from workers.services.devrouter import configuration, health
 from workers.services.devrouter.configuration import BadConfiguration, Configuration
 from workers.services.devrouter.management.agent import Agent
 from workers.services.devrouter.management.entities import Entities, Rejected
@@ -47,10 +47,13 @@ async def _run(config: Configuration) -> None:
     entities.load(config)
     for spec in config.listeners:
         await network.listen(spec)
+    servers = [await health.listen(health_spec) for health_spec in config.health]
     ticking = asyncio.create_task(network.tick())
     logger.info("running", router=router.id, boot=router.boot)
     await stopped.wait()
     ticking.cancel()
+    for server in servers:
+        server.close()
     await network.close()
 
 

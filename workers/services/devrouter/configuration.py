@@ -24,7 +24,8 @@ _COMMON = {"name"}
 _LISTENER = {"host", "port", "role", "sslProfile", "saslMechanisms", "authenticatePeer",
              "saslPlugin", "requireSsl", "requireEncryption", "policyVhost", "maxFrameSize",
              "maxSessions", "maxSessionFrames", "idleTimeoutSeconds", "linkCapacity",
-             "initialHandshakeTimeoutSeconds", "cost", "stripAnnotations"}  # fmt: skip
+             "initialHandshakeTimeoutSeconds", "cost", "stripAnnotations", "http", "healthz",
+             "metrics", "websockets", "httpRootDir"}  # fmt: skip
 _ATTRIBUTES: Mapping[str, set[str]] = {
     "router": {"id", "mode", "defaultDistribution", "workerThreads", "metadata"},
     "sslProfile": {"certFile", "privateKeyFile", "caCertFile", "protocols", "ciphers"},
@@ -86,6 +87,15 @@ class ListenerSpec:
     max_frame_size: int
 
 
+@dataclass(frozen=True)
+class HealthSpec:
+    """A listener that answers probes over HTTP, and nothing else."""
+
+    name: str
+    host: str
+    port: int
+
+
 @dataclass
 class Configuration:
     """The content of the configuration file after validation.
@@ -98,6 +108,7 @@ class Configuration:
     mode: str = "standalone"
     default_distribution: str = "balanced"
     listeners: list[ListenerSpec] = field(default_factory=list)
+    health: list[HealthSpec] = field(default_factory=list)
     profiles: dict[str, Profile] = field(default_factory=dict)
     max_connections: dict[str, int] = field(default_factory=dict)  # by vhost
     forbidden: dict[str, frozenset[str]] = field(default_factory=dict)  # by vhost: capabilities
@@ -156,8 +167,9 @@ class _Entries:
             listeners=[
                 self._listener(entry, profiles, services)
                 for entry in self._all("listener")
-                if entry.get("role") != "inter-router"
+                if entry.get("role") != "inter-router" and not entry.get("http")
             ],
+            health=[self._health(entry) for entry in self._all("listener") if entry.get("http")],
             profiles=profiles,
             max_connections={
                 entry["hostname"]: entry["maxConnections"]
@@ -234,3 +246,14 @@ class _Entries:
             idle_seconds=entry.get("idleTimeoutSeconds", 16),
             max_frame_size=entry.get("maxFrameSize", 16384),
         )
+
+    @staticmethod
+    def _health(entry: Attributes) -> HealthSpec:
+        # Dispatch switches all three on by default.
+        serves = {name for name in ("healthz", "metrics", "websockets") if entry.get(name, True)}
+        if serves != {"healthz"}:
+            raise BadConfiguration(
+                "Over HTTP the development router serves only healthz: set metrics and websockets "
+                "to false"
+            )
+        return HealthSpec(entry.get("name", ""), entry.get("host", "127.0.0.1"), int(entry["port"]))

@@ -4,6 +4,8 @@
 """
 
 import json
+import platform
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -185,14 +187,42 @@ def command_of(configured: Cluster) -> Sequence[str]:
 
 
 def test_a_broker_with_the_plugin_is_another_template() -> None:
-    plain, guarded = cluster(), cluster(broker_plugin=True)
+    plain, guarded = cluster(broker_plugin=False), cluster()
 
     before, after = (command_of(configured) for configured in (plain, guarded))
 
     assert [part for part in after if part not in before] == [
+        "-Dwaypost.health=0.0.0.0:5675",
         "-Dwaypost.guard=waypost.broker.Guard",
         "-Dwaypost.unguarded-connections=-1",
         "-Dwaypost.replies=waypost-replies",
     ]
     # A change of the value is announced: it begins a rollout.
     assert instances.template_hash(plain) != instances.template_hash(guarded)
+
+
+def test_a_broker_without_the_plugin_is_probed_by_connections() -> None:
+    """It has no health listener."""
+    container = pods.container(cluster(broker_plugin=False), broker())
+    probes = [container.startup_probe, container.readiness_probe, container.liveness_probe]
+
+    assert [probe and probe.http_get for probe in probes] == [None] * 3
+    assert [probe and probe.tcp_socket and probe.tcp_socket.port for probe in probes] == [
+        "management"
+    ] * 3
+    assert "health" not in {port.name for port in container.ports or []}
+
+
+def test_the_native_library_is_that_of_the_machine(tmp_path: Path) -> None:
+    """The command names no processor: the script finds it where the broker runs."""
+    shown = tmp_path / "java"
+    shown.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    shown.chmod(0o755)
+    command = command_of(cluster(java=str(shown)))
+
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    folder = f"/opt/activemq-artemis/bin/lib/linux-{platform.machine()}"
+    assert f"-Djava.library.path={folder}" in printed.splitlines()
+    assert printed.splitlines()[-2:] == ["org.apache.activemq.artemis.cli.Artemis", "run"]
+    assert platform.machine() not in " ".join(command)

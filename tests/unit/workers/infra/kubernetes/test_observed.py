@@ -70,7 +70,7 @@ def ended(code: int, reason: str, message: str = "") -> dict[str, Any]:
         (
             [pod(ready=False, containerStatuses=[{"restartCount": 0, "started": True}])],
             False,
-            "it runs, but does not listen on the port of its readiness probe",
+            "it runs, but does not pass its readiness probe",
             "",
         ),
         (

@@ -49,6 +49,7 @@ public final class Guard implements ActiveMQServerPlugin {
    private Replies replies;
    private Storage storage;
    private Filters filters;
+   private Health health;
 
    @Override
    public void init(Map<String, String> properties) {
@@ -71,6 +72,7 @@ public final class Guard implements ActiveMQServerPlugin {
       }
       sweep = server.getScheduledPool()
          .scheduleWithFixedDelay(this::sweep, 0, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+      health = Health.open(server);
    }
 
    private void sweep() {
@@ -81,6 +83,9 @@ public final class Guard implements ActiveMQServerPlugin {
    @Override
    public void unregistered(ActiveMQServer server) {
       sweep.cancel(false);
+      if (health != null) {
+         health.close();
+      }
       try {
          server.getManagementService().unregisterUntypedControl(MESSAGES, messagesName());
       } catch (Exception error) {
