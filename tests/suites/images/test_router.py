@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from controlplane.embedded import artifacts, ports, routers
@@ -30,8 +31,12 @@ DISPATCH_COMMIT = "1b8933608c63cc44fe4d0ebdb5e4de30a0c34b5c"
 def rig(tmp_path: Path) -> Iterator[Rig]:
     """Files of a router that finds them where the cluster mounts them, and its auth service."""
     with routing_rig.rig(tmp_path, "qdrouterd") as made:
-        mesh = routing_rig.free_port()
-        made.engine_layout = replace(made.engine_layout, config_dir=pods.CONFIG_DIR, mesh_port=mesh)
+        made.engine_layout = replace(
+            made.engine_layout,
+            config_dir=pods.CONFIG_DIR,
+            mesh_port=routing_rig.free_port(),
+            health_port=routing_rig.free_port(),
+        )
         for name, text in config.files(made.desired, made.engine_layout).items():
             (tmp_path / name).write_text(text)
             (tmp_path / name).chmod(0o444)
@@ -93,7 +98,7 @@ def test_it_starts_from_rendered_files_and_listens(router: Path, rig: Rig, user:
     )
     log = rig.folder / "router.log"
     layout = rig.engine_layout
-    wanted = [layout.public_port, layout.internal_port, layout.mesh_port]
+    wanted = [layout.public_port, layout.internal_port, layout.mesh_port, layout.health_port]
 
     def listens() -> bool:
         return all(port and ports.is_open(HOST, port) for port in wanted)
@@ -101,6 +106,7 @@ def test_it_starts_from_rendered_files_and_listens(router: Path, rig: Rig, user:
     with inside.started(container(router, rig, user), log) as process:
         eventually(lambda: listens() or process.poll() is not None, "it listens")
         assert process.poll() is None, log.read_text()[-3000:]
+        assert httpx.get(f"http://{HOST}:{layout.health_port}{config.HEALTH_PATH}").is_success
         with client.connected(rig.target, purpose="test") as asking:
             patches = {str(patch) for patch in asking.patches}
         rig.connect("alice", "secret")  # by the auth service
