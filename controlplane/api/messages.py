@@ -248,7 +248,7 @@ class MoveView(MessagesView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to move selected or all messages to another queue of the same space."""
+        """Begin to move selected or all messages of an address to a queue of the same space."""
         return self.answer(request, space)
 
     def begin(self, space: AddressSpace, address: Address, values: dict[str, Any]) -> Operation:

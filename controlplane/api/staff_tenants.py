@@ -66,7 +66,10 @@ class OverriddenSerializer(serializers.Serializer[Any]):
 
 
 class StaffQuotasSerializer(serializers.Serializer[Any]):
-    """A tenant's limits in force, and all overrides that staff have set, expired ones included."""
+    """A tenant's limits in force, and its stored overrides, expired ones included.
+
+    Each resource has at most one override: a new one replaces it.
+    """
 
     items = quotas.QuotaSerializer(many=True)
     overrides = OverriddenSerializer(many=True)
