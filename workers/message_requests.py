@@ -183,7 +183,8 @@ class MessageWorker:
         # A second run must not send a second message.
         request.progress = {broker.id.name: {"began": True}}
         request.save(update_fields=["progress", "updated_at"])
-        with _unsampled(request.space_id), _connected(broker) as client:
+        connected = management.connected(broker.target, purpose="messages")
+        with _unsampled(request.space_id), connected as client:
             MessageChanges(client).send(request.address.address, encoded)
         request.done = 1
 
@@ -232,7 +233,7 @@ class _Change:
         Returns None once this broker is done; otherwise the seconds after which to call again: the
         request has a rate, or ``_SLICE_SECONDS`` are over.
         """
-        with _connected(self._broker) as client:
+        with management.connected(self._broker.target, purpose="messages") as client:
             changes = MessageChanges(client)
             self._begin(changes)
             selected = self._request.arguments.get("messages")
@@ -375,12 +376,6 @@ def _report(request: MessageRequest, state: str) -> None:
     of = f" of {request.total}" if request.total else ""
     step = {"name": str(request.kind), "state": state, "message": f"{request.done}{of} messages"}
     operations.progress(SUBJECT, request.pk, [step])
-
-
-@contextmanager
-def _connected(broker: LocatedInstance) -> Iterator[management.ManagementClient]:
-    with management.connected(broker.target, purpose="messages") as client:
-        yield client
 
 
 @contextmanager

@@ -40,8 +40,7 @@ _TIMEOUT_SECONDS = (3, 15)  # connect, read
 # The API sends a bookmark into a quiet watch about once a minute, so a longer silence means that
 # the connection is lost. Source: k8s.io/apiserver, storage/cacher, "defaultBookmarkFrequency".
 _WATCH_SILENCE_SECONDS = 90
-# Repeat only requests whose connection failed, so that the API never received them. Any answer
-# goes to the caller, even one with Retry-After: the reconcile loop tries again later.
+# Repeat only requests whose connection failed. Any answer goes to the caller, even Retry-After.
 _RETRY = Retry(
     total=2,
     connect=2,

@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from controlplane.core import address_types
-from workers.messaging.brokers import broker_xml, desired, permissions
+from workers.messaging.brokers import address_settings, desired, permissions
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker
 from workers.messaging.management import ManagementClient, Refused, Request
 
-# The name in ``broker_xml.address_settings`` -> the name in requests and answers.
+# The name in ``address_settings.render`` -> the name in requests and answers.
 _NAMES = {
     "auto-create-queues": "autoCreateQueues",
     "auto-create-addresses": "autoCreateAddresses",
@@ -121,7 +121,7 @@ def _permit(address: str, roles: permissions.Roles) -> Request:
 
 
 def _as_json(address: DesiredAddress) -> str:
-    settings = broker_xml.settings_of(address)
+    settings = address_settings.settings_of(address)
     # Dead-letter and expiry addresses are names, so one that looks like a number stays text.
     return json.dumps(
         {
@@ -197,7 +197,7 @@ def _settings_difference(address: DesiredAddress, answer: Any) -> str:
     if isinstance(answer, Refused):
         return f"the broker refuses to show its settings: {answer}"
     found: Mapping[str, Any] = json.loads(answer) if isinstance(answer, str) else answer
-    wanted = broker_xml.settings_of(address)
+    wanted = address_settings.settings_of(address)
     for name, theirs in _NAMES.items():
         if name in wanted and _as_text(found.get(theirs)) != wanted[name]:
             return f"{name} is {found.get(theirs)}, not {wanted[name]} yet"

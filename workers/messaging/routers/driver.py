@@ -248,11 +248,6 @@ def snapshot(
         Unreachable: the router does not answer; its counters are then unknown.
         Refused: the router refused a query.
     """
-    direct = [
-        metered.address
-        for metered in addresses
-        if RouterAddressKind.of_type(metered.type).is_direct
-    ]
     with client.connected(
         target, purpose="meter", greeting_seconds=management.GREETING_SECONDS
     ) as router_client:
@@ -266,17 +261,10 @@ def snapshot(
         links = connections.read_links(tables, seen)
         described = connections.describe(seen, links)
         health = connections.health(tables, links)
-    # An address without a row has no counters yet and is left out. In the router's address table
-    # the key of an address of clients ("mobile") in phase 0 begins with ``M0``.
     by_key = {str(row["name"]): row for row in rows}
-    found = [(address, by_key.get(f"M0{address}")) for address in direct]
     return InstanceSnapshot(
         boot_id=incarnation,
-        addresses=[
-            AddressCounters(name, int(row["deliveriesIngress"]), int(row["deliveriesEgress"]))
-            for name, row in found
-            if row is not None
-        ],
+        addresses=_direct_counters(addresses, by_key),
         gauges=_gauges(addresses, by_key),
         connections=[
             connection for connection in described if connection.user not in internal_users
@@ -284,6 +272,24 @@ def snapshot(
         connections_opened=opened,
         health=health,
     )
+
+
+def _direct_counters(
+    addresses: Sequence[MeteredAddress], by_key: Mapping[str, Row]
+) -> list[AddressCounters]:
+    """Return the counters of the direct addresses that have a row in the router's table."""
+    # An address without a row has no counters yet. In the router's address table the key of an
+    # address of clients ("mobile") in phase 0 begins with ``M0``.
+    found = [
+        (metered.address, by_key.get(f"M0{metered.address}"))
+        for metered in addresses
+        if RouterAddressKind.of_type(metered.type).is_direct
+    ]
+    return [
+        AddressCounters(name, int(row["deliveriesIngress"]), int(row["deliveriesEgress"]))
+        for name, row in found
+        if row is not None
+    ]
 
 
 def probe(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:

@@ -31,7 +31,7 @@ from plans.catalog import parsing, publishing
 from plans.catalog.definitions import AddressPlanDefinition
 from tenants import address_rules
 from tenants.models import Address, AddressType, SpaceType
-from workers.messaging.brokers import broker_xml, queue_settings
+from workers.messaging.brokers import address_settings, queue_settings
 from workers.messaging.brokers.desired import BrokerAddressKind
 
 NUMBERS = [setting for setting in SETTINGS if isinstance(setting.value, Whole)]
@@ -178,13 +178,13 @@ def test_a_broker_gets_a_setting(setting: Setting) -> None:
     value = any_value(setting)
     limits = AddressSettings(**as_any({setting.name: value}))
     if not setting.engine:
-        before = broker_xml.address_settings(AddressSettings(), BrokerAddressKind.QUEUE)
-        has_changed = broker_xml.address_settings(limits, BrokerAddressKind.QUEUE) != before
+        before = address_settings.render(AddressSettings(), BrokerAddressKind.QUEUE)
+        has_changed = address_settings.render(limits, BrokerAddressKind.QUEUE) != before
         is_of_queue = queue_settings.attributes(limits).keys() == set(setting.queue) != set()
         assert has_changed or is_of_queue or value == "refuse"  # the default
         return
 
-    found = broker_xml.address_settings(limits, BrokerAddressKind.QUEUE)
+    found = address_settings.render(limits, BrokerAddressKind.QUEUE)
 
     assert {name: found.get(name) for name in setting.engine} == dict.fromkeys(
         setting.engine, str(value)

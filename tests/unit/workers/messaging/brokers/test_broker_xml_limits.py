@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from controlplane.core.address_types import AddressSettings
-from workers.messaging.brokers import broker_xml, render
+from workers.messaging.brokers import address_settings, broker_xml, render
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
     ClientLimits,
@@ -79,7 +79,7 @@ def test_an_address_for_dead_letters_tells_the_plugin_its_size() -> None:
         "dead", BrokerAddressKind.QUEUE, AddressSettings(max_bytes=7), read_only=True
     )
 
-    found = broker_xml.settings_of(dead)
+    found = address_settings.settings_of(dead)
 
     assert found["auto-delete-queues-message-count"] == "7"
     assert found["auto-delete-queues"] == "false"

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from controlplane.core.address_types import AddressSettings
-from workers.messaging.brokers import broker_xml, desired, permissions, render
+from workers.messaging.brokers import address_settings, broker_xml, desired, permissions, render
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
     DesiredAddress,
@@ -242,7 +242,7 @@ def test_limits_become_settings_that_refuse_and_never_drop() -> None:
         expiry="dead",
     )
 
-    made = broker_xml.address_settings(limits, BrokerAddressKind.QUEUE)
+    made = address_settings.render(limits, BrokerAddressKind.QUEUE)
 
     assert made["address-full-policy"] == "PAGE"
     assert (made["page-limit-bytes"], made["page-full-policy"]) == ("1000000", "FAIL")
@@ -253,10 +253,8 @@ def test_limits_become_settings_that_refuse_and_never_drop() -> None:
 
 
 def test_zero_is_a_limit_and_absence_is_none() -> None:
-    unlimited = broker_xml.address_settings(AddressSettings(), BrokerAddressKind.QUEUE)
-    immediate = broker_xml.address_settings(
-        AddressSettings(message_ttl_ms=0), BrokerAddressKind.QUEUE
-    )
+    unlimited = address_settings.render(AddressSettings(), BrokerAddressKind.QUEUE)
+    immediate = address_settings.render(AddressSettings(message_ttl_ms=0), BrokerAddressKind.QUEUE)
 
     assert "max-expiry-delay" not in unlimited
     assert "page-limit-bytes" not in unlimited
