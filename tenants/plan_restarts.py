@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from controlplane.core.instance_names import InstanceId, Kind
 from plans.catalog.definitions import SpacePlanDefinition
-from tenants.models import AddressSpace
+from tenants.models import AddressSpace, SpaceType
 
 _OF_BOTH = ("max_connections", "placement")
 _OF_BROKERS = (
@@ -20,14 +20,16 @@ _OF_BROKERS = (
     "broker_journal",
     "broker_persistent",
 )
-_OF_ROUTERS = (
-    *_OF_BOTH,
+# Limits of clients: routers keep them in standard spaces, brokers in brokered ones.
+_OF_CLIENTS = (
     "max_message_kb",
     "max_user_connections",
     "max_connection_sessions",
     "max_connection_senders",
     "max_connection_receivers",
 )
+_RATES = ("max_connection_rate", "max_user_rate")  # no router limits these
+_OF_ROUTERS = (*_OF_BOTH, *_OF_CLIENTS)
 
 
 def find(space: AddressSpace, old: SpacePlanDefinition, new: SpacePlanDefinition) -> Sequence[str]:
@@ -36,7 +38,8 @@ def find(space: AddressSpace, old: SpacePlanDefinition, new: SpacePlanDefinition
     Routers that the new plan adds or removes are not among them: they start or end.
     """
     found: list[str] = []
-    if _differ(old, new, _OF_BROKERS):
+    is_brokered = space.type == SpaceType.BROKERED
+    if _differ(old, new, (*_OF_BROKERS, *((*_OF_CLIENTS, *_RATES) if is_brokered else ()))):
         ordinals = space.brokers.order_by("ordinal").values_list("ordinal", flat=True)
         found += [InstanceId(Kind.BROKER, ordinal).name for ordinal in ordinals]
     if _differ(old, new, _OF_ROUTERS):

@@ -49,6 +49,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("currency.unknown", 400, "There is no such currency"),
     ErrorCode("cursor.invalid", 400, "The page cursor is not valid"),
     ErrorCode("database.unavailable", 503, "The database does not answer"),
+    ErrorCode("dead_letters.not_included", 403, "Your plan includes no dead letters"),
     ErrorCode("denied", 403, "Not allowed"),
     ErrorCode("events.too_many", 429, "Too many event streams"),
     ErrorCode("generation.changed", 412, "Changed by someone else since you read it"),
