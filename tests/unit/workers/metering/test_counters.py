@@ -115,5 +115,6 @@ def test_states_keep_the_form_of_older_versions() -> None:
         "unclosed": False,
         "retired": [["gone", flat]],
         "marks": [],
+        "health": {},  # the version before it reads the other keys by name
     }
     assert sources.state_of(row) == state
