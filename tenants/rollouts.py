@@ -200,10 +200,11 @@ def progress(rollout: Rollout, now: datetime, patience: timedelta) -> Progress:
 
 
 def _is_late(rollout: Rollout, since: datetime) -> Q:
-    """Return a filter for spaces that were moved before ``since``.
+    """Return a filter for spaces that were up and were moved before ``since``.
 
-    It matches nothing if staff resumed the rollout at ``since`` or later. A space with a null
-    ``released_at`` never matches.
+    It matches nothing if staff resumed the rollout at ``since`` or later. It never matches a space
+    that was down when it was moved: its ``released_at`` is null. The caller checks which release a
+    space has.
     """
     if rollout.resumed_at is not None and rollout.resumed_at >= since:
         return Q(pk__in=[])  # matches nothing

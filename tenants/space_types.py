@@ -1,4 +1,4 @@
-"""Say which types of space this installation can run: brokered, and standard if it has routers."""
+"""Says which types of space an installation can run: standard only with a router image."""
 
 from collections.abc import Sequence
 

@@ -182,7 +182,10 @@ class SendView(MessagesView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to send a test message to a queue or topic. It is not billed."""
+        """Begin to send a test message to a queue or topic.
+
+        Sending it is not billed. Storing and receiving it is billed as for any other message.
+        """
         return self.answer(request, space)
 
     def begin(self, space: AddressSpace, address: Address, values: dict[str, Any]) -> Operation:

@@ -39,7 +39,7 @@ class TokenSerializer(serializers.Serializer[Any]):
 
 
 class NewTokenSerializer(TokenSerializer):
-    """A new token. `token` is its secret, which no other answer shows."""
+    """A new token. `token` is its secret. Only this answer shows it."""
 
     token = serializers.CharField()
 

@@ -33,7 +33,7 @@ def path() -> Path:
 
 
 def stored() -> Login:
-    """Return the login in the file, without the variables; empty without a valid file."""
+    """Return the login in the file and ignore ``WAYPOST_*``; empty without a valid file."""
     try:
         return Login(**json.loads(path().read_text()))
     except (OSError, ValueError, TypeError):  # there is no file, or not one of ours

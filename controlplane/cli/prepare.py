@@ -41,13 +41,13 @@ def main() -> None:
 
 
 def wait_for_database(connect: Callable[[], None], pause: Callable[[], None]) -> None:
-    """Call ``connect`` until it succeeds; print each failure and call ``pause`` after it.
+    """Call ``connect`` until it succeeds; print each failure and ``pause`` before the next call.
 
     In a cluster the preparation starts together with the bundled database, whose host name does not
     resolve before the database is ready.
 
     Raises:
-        OperationalError: ``connect`` has raised it 200 times, which takes ten minutes or longer.
+        OperationalError: ``connect`` has raised it 200 times, which takes at least ten minutes.
     """
     from django.db import OperationalError
 

@@ -90,7 +90,7 @@ class Setting:
         return isinstance(self.value, Reference) and not self.value.is_fixed
 
     def is_offered(self, space_type: str, address_type: str) -> bool:
-        """Return whether an address of ``address_type`` in a ``space_type`` space may set this."""
+        """Return whether such an address, in such a space, may have this setting."""
         return address_type in self.types and space_type in self.spaces
 
 

@@ -42,8 +42,8 @@ def wrong_inside(reasons: Iterable[tuple[int, str]]) -> ValidationError:
 def scalar(write: str, read: Callable[[str], Any]) -> BeforeValidator:
     """Return the validator of one kind of single value (no list, no mapping).
 
-    ``write`` names a legal value in messages, such as "a whole number from 0 to 9". ``read`` turns
-    the text into the value; it raises ValueError for a wrong text.
+    ``write`` describes the legal values in messages about a wrong one, such as "a whole number from
+    0 to 9". ``read`` turns the text into the value; it raises ValueError for a wrong text.
     """
 
     return BeforeValidator(lambda value: checked(value, write, read))

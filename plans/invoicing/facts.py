@@ -1,4 +1,4 @@
-"""Gathers the inputs of an invoice except usage: buyer, seller, plans and lifetimes.
+"""Gathers the inputs of an invoice except usage: buyer, seller, plans, and how long they ran.
 
 Reads rows and returns plain values. ``invoice_verification`` gathers the same facts years later:
 it passes the facts that may change as ``Frozen``, and has subscriptions and plan versions read from

@@ -20,11 +20,12 @@ SegmentOf = Callable[[str, int, Period], Segment]
 
 @dataclass(frozen=True)
 class MonthSoFar:
-    """The state of a month: segments with usage, lifetimes, and what was charged for them.
+    """The state of a month: its segments, the lifetimes of spaces and addresses, and the charges.
 
-    ``runs_on`` is false in all segments. ``lifetimes`` has one for each plan version, summed over
-    all spaces. ``charged`` is {(meter, price): quantity} without zeros; ``Price`` says what a
-    quantity counts. ``MonthSoFar()`` is the state of a month without any invoice.
+    All segments have ended (``runs_on`` is false). ``lifetimes`` has one entry for each version of
+    a space plan or address plan; its seconds are summed over all spaces. ``charged`` is
+    {(meter, price): quantity}, without zeros. ``Price`` says in which unit a quantity counts.
+    ``MonthSoFar()`` is the state of a month without any invoice.
     """
 
     segments: tuple[Segment, ...] = ()

@@ -69,7 +69,7 @@ def send(
     durable: bool = True,
     by: Actor,
 ) -> Operation:
-    """Request that one test message is sent to a queue or a topic. It is not billed.
+    """Request that one test message is sent to a queue or a topic. Sending it is not billed.
 
     ``body`` is sent as a text, ``properties`` as application properties.
 

@@ -22,8 +22,9 @@ _SUBJECT = "invoice_verification"
 def verify(invoice_id: str) -> None:
     """Recompute the invoice and finish the operation of its verification.
 
-    The operation succeeds if every byte, and the hash of the sample ids, is the same. Otherwise it
-    fails with the differences, or with the error that prevented the comparison.
+    The operation succeeds if three things are the same: every byte of the document, the hash of
+    the sample ids, and the state that the month's previous invoice left. Otherwise it fails with
+    the differences. It also fails with a ``WaypostError`` that prevented the comparison.
     """
     invoice = Invoice.objects.get(pk=invoice_id)
     try:

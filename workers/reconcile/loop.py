@@ -54,8 +54,9 @@ class _Passed:
     """The result of one pass.
 
     * ``outcome``: None if the pass crashed or lost its lease.
-    * ``pause_seconds``: in how many seconds the next pass is due. Set if the pass ended with a
-      wait, or if a change was requested during it; None leaves the next pass to ``list_due``.
+    * ``pause_seconds``: after how many seconds the next pass is due. ``reconcile`` runs that pass
+      itself if this is a second or less. Otherwise, or if it is None, ``list_due`` finds the pass.
+      It is 0 if a change was requested during the pass.
     """
 
     outcome: Outcome | None

@@ -25,7 +25,7 @@ MAX_FRAME_BYTES = 65536
 
 
 class Code(IntEnum):
-    """Descriptors of the performatives that this module reads or writes."""
+    """Descriptors of the performatives that the auth service and the development router use."""
 
     OPEN = 0x10
     CLOSE = 0x18
@@ -37,7 +37,10 @@ class Code(IntEnum):
 
 
 class Outcome(IntEnum):
-    """The codes of SASL outcomes that this module reads or writes (part 5, section 5.3.3.6)."""
+    """The codes of SASL outcomes that the auth service and the development router use.
+
+    Source: AMQP 1.0 part 5, section 5.3.3.6.
+    """
 
     OK = 0
     AUTH = 1

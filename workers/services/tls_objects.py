@@ -14,7 +14,7 @@ _UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
 
 class CleanObject(ssl.SSLObject):
-    """An ``SSLObject`` whose shutdown leaves no error in OpenSSL's queue of the thread.
+    """An ``SSLObject`` that empties OpenSSL's error queue of the thread after each shutdown.
 
     Set it as ``SSLContext.sslobject_class``.
     """

@@ -57,7 +57,7 @@ _CONFLICT, _MISSING, _GONE = 409, 404, 410
 
 
 class _Collection(Part):
-    """The API's answer to a list request; only the list of objects is read."""
+    """The API's answer to a list request; only its objects and its version are read."""
 
     metadata: Metadata = Metadata()
     items: Sequence[Mapping[str, object]] = ()

@@ -49,7 +49,10 @@ def attached(spec: InstanceSpec) -> Sequence[Applied]:
 
 
 def disruption_budget(namespace: Namespace, kind: Kind) -> k8s.V1PodDisruptionBudget:
-    """Return the budget that lets a node drain stop one pod of the kind at a time, and not more."""
+    """Return the budget that lets node drains stop at most one ready pod of the kind at a time.
+
+    Pods that are not ready may always be evicted.
+    """
     return k8s.V1PodDisruptionBudget(
         metadata=space_metadata(namespace, kind.value),
         spec=k8s.V1PodDisruptionBudgetSpec(

@@ -85,7 +85,7 @@ def role_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
 def metering_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
     """Return the role binding that gives the metering worker its rights in this namespace.
 
-    By ``cluster.metering_role`` it may list pods and stateful sets, and nothing more.
+    The role ``cluster.metering_role`` allows it to list pods and stateful sets, and nothing else.
     """
     return _binding(cluster, namespace, METERING, cluster.metering_role, cluster.metering_account)
 

@@ -278,7 +278,7 @@ def probe_listener(target: ManagementTarget, port: int) -> None:
     When a listener's settings change, the broker recreates the listener. If the port is not free at
     that moment, the listener stays closed and no later reload opens it (seen with Artemis 2.56).
 
-    The network may also refuse a connection on behalf of the broker. So if the broker reports
+    A refusal may also come from the network and not from the broker. So if the broker reports
     success, this function trusts the report and does not connect again.
 
     Raises:

@@ -58,11 +58,14 @@ def remove(session: Session, _sampled: LastSample) -> StepResult[None]:
 def close(
     rows: SpaceRows, session: Session, routers: ManagedRouters, desired: DesiredRouters, name: str
 ) -> None:
-    """Remove the addresses from one router and disconnect its clients, but keep the counters.
+    """Remove the addresses from one router and disconnect its clients.
+
+    The router keeps its counters, so that its last sample can be taken. A refused removal of one
+    address is ignored.
 
     Raises:
         Unreachable: the router does not answer.
-        Refused: the router refuses a request.
+        Refused: the router refuses a query.
         InfraError: the platform refuses a request or does not answer.
     """
     # No restart: it would lose what the router has counted since its last sample.

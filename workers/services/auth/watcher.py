@@ -26,10 +26,10 @@ _SLICE_SECONDS = 0.2  # how often the thread checks whether it should stop
 
 
 class Watcher(threading.Thread):
-    """A thread that replaces the picture in ``state`` from ``start`` until ``stop``.
+    """A thread that keeps the users and permissions in ``state`` up to date.
 
-    While the database is unavailable, the last picture stays in use, and the thread tries to
-    connect again every ``RETRY_SECONDS``.
+    It runs from ``start`` until ``stop``. While the database is unavailable, ``state`` stays as it
+    is, and the thread tries to connect again every ``RETRY_SECONDS``.
     """
 
     def __init__(self, state: State) -> None:

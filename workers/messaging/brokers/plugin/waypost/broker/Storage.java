@@ -76,7 +76,7 @@ final class Storage {
       if (target == null || target.isEmpty()) {
          return;
       }
-      // An address for dead letters has its size here (broker_xml.settings_of).
+      // An address for dead letters has its size here (address_settings.settings_of).
       long limit = settingsOf(target).getAutoDeleteQueuesMessageCount();
       Queue queue = limit > 0 ? server.locateQueue(target) : null;
       if (queue != null && queue.getPersistentSize() >= limit) {
