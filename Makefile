@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all router test-kubernetes test-large test-upgrade test-s3 test-spark images cover lint format types arch bench \
+.PHONY: help setup demo check test test-all router test-drills test-kubernetes test-large test-upgrade test-s3 test-spark images cover lint format types arch bench \
 	bench-kubernetes bench-live bench-messages bench-routers run clean lock openapi
 
 IN_ENV := . .ci/env &&
@@ -16,7 +16,8 @@ SPARK := $(WORKER) lakehouse
 # The parts whose branch coverage is kept at 90 % or more; `source_pkgs` in pyproject.toml too.
 COVERED := plans tenants workers/reconcile
 # One process for each of two cores; a file stays in one, with the servers of its module.
-ALL := -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=
+TWO := -n 2 --dist loadfile --no-loadscope-reorder
+ALL := $(TWO) -m "not drill" --cov --cov-report=
 
 help:  ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,10 +31,9 @@ demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds
 check: lint types arch  ## Style, types, architecture and unit tests (under 4 min; needs `make setup` once)
 	@$(IN_ENV) pytest tests/unit tests/repo -n 2 --dist loadfile -q
 
-test-all: test images test-s3 test-spark test-large  ## Everything that runs by itself: the tests, the images, S3, Spark in pods, many messages
+test-all: test test-drills images test-s3 test-spark test-large  ## Everything that runs by itself: the tests, the drills, the images, S3, Spark in pods, many messages
 
-test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses, without)
-	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
+test: setup  ## Run every test but the drills, with branch coverage (ARGS="-m 'not stack'" chooses, without)
 	@.venv/bin/python -m tests.support.kubernetes.server.build
 	@.venv/bin/python -m tests.support.charts.tools
 	@.venv/bin/python -m tests.support.kubernetes.definitions
@@ -79,6 +79,11 @@ images: setup  ## Build the container images and try them (root; about 8 min)
 test-upgrade: setup  ## Upgrade an embedded installation from an earlier version: FROM=<commit> (about 5 min)
 	@$(if $(FROM),,echo "name the commit: make test-upgrade FROM=<commit>"; exit 2)
 	@$(IN_ENV) WAYPOST_UPGRADE_FROM=$(FROM) pytest -q tests/suites/upgrade
+
+test-drills: setup  ## Kill, restore and fill whole servers, and log in with Keycloak (about 12 min)
+	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
+	@.venv/bin/python -m tests.support.kubernetes.server.build
+	@$(IN_ENV) pytest $(TWO) -m drill $(ARGS)
 
 test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart on a real API server
 	@.venv/bin/python -m tests.support.kubernetes.server.build

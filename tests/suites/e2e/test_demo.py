@@ -34,7 +34,9 @@ def test_demo_compares_everything_and_stops(folder: Path) -> None:
     assert supervision.list_processes(made) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.drill)]
+)
 @pytest.mark.parametrize("line", ["preparing the database", "starting portal", "TWO TENANTS"])
 def test_demo_interrupted_stops_everything(folder: Path, number: int, line: str) -> None:
     # As in a terminal: in the background of a script, children inherit that SIGINT is ignored.

@@ -30,7 +30,7 @@ from tests.support.messaging.paced import Receiver, Sender, connect
 from tests.support.waiting import eventually
 from workers.messaging.counting_client import Client, Login, TrafficError
 
-pytestmark = [pytest.mark.stack, pytest.mark.slow]
+pytestmark = [pytest.mark.stack, pytest.mark.slow, pytest.mark.drill]
 
 INTERVAL_SECONDS = 5
 # Spark runs for the closes only: what is tested here does not hang on how often it runs.

@@ -36,7 +36,7 @@ from tests.support.embedded.customer_life import (
 )
 from tests.support.waiting import eventually
 
-pytestmark = [pytest.mark.stack, pytest.mark.slow]
+pytestmark = [pytest.mark.stack, pytest.mark.slow, pytest.mark.drill]
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,9 @@ def asked(
             yield process, ask(process)
 
 
-@pytest.mark.parametrize("seconds", [0.6, 1.5, 3.0, 4.5])
+@pytest.mark.parametrize(
+    "seconds", [1.5, *(pytest.param(late, marks=pytest.mark.drill) for late in (0.6, 3.0, 4.5))]
+)
 def test_up_killed_half_way_is_finished_by_the_next(folder: Path, seconds: float) -> None:
     first = subprocess.Popen(
         [COMMAND, "up", "--state", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -194,6 +194,7 @@ def check_kills(sites: Sequence[KilledSite]) -> set[tuple[str, str]]:
     return sites[0].places()
 
 
+@pytest.mark.drill
 def test_killed_after_any_write_of_the_making_and_of_the_end(
     sites: Sequence[KilledSite], api: Api
 ) -> None:

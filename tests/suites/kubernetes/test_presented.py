@@ -176,7 +176,7 @@ def site(
         auth.stop()
 
 
-@pytest.fixture(params=["brokered", "standard"])
+@pytest.fixture(params=["brokered", pytest.param("standard", marks=pytest.mark.drill)])
 def space(request: pytest.FixtureRequest, site: Site) -> Iterator[AddressSpace]:
     made = rows.make_space(rows.make_tenant(), kind=request.param)
     rows.make_address(made, "orders")

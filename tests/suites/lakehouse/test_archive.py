@@ -25,6 +25,7 @@ archive.make(Path(sys.argv[1]))
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.drill
 def test_archive_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "cds" / "spark.jsa"
 

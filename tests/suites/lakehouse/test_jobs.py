@@ -50,6 +50,7 @@ def finish(root: Path) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.drill
 def test_job_killed_between_and_inside_tables_ends_right(tmp_path: Path) -> None:
     landed = Landed(tmp_path)
     for seq, killed_after in enumerate(("done bronze.quarantine", "done gold.usage"), start=1):

@@ -26,7 +26,12 @@ from controlplane.embedded import keycloak
 from tenants.models import Membership, Role, Tenant, User
 from tests.support.answers import Answer
 
-pytestmark = [pytest.mark.keycloak, pytest.mark.slow, pytest.mark.django_db]
+pytestmark = [
+    pytest.mark.keycloak,
+    pytest.mark.slow,
+    pytest.mark.drill,
+    pytest.mark.django_db,
+]
 
 OUR_URL = "https://waypost.example"  # while requests reach us by http, as from a proxy
 ALICE = keycloak.Person("alice", "alice@example.test", "correct-horse-1")

@@ -28,6 +28,7 @@ pytestmark = [
     pytest.mark.router,
     pytest.mark.broker,
     pytest.mark.slow,
+    pytest.mark.drill,
     pytest.mark.django_db(transaction=True),
 ]
 

@@ -25,6 +25,7 @@ pytestmark = [
     pytest.mark.router,
     pytest.mark.broker,
     pytest.mark.slow,
+    pytest.mark.drill,
     pytest.mark.django_db(transaction=True),
     pytest.mark.parametrize("router_engine", routing_rig.ENGINES),
 ]

@@ -26,7 +26,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PublicBroker]:
         yield made
 
 
-@pytest.mark.parametrize("megabytes", [5, 50])
+@pytest.mark.parametrize("megabytes", [5, pytest.param(50, marks=pytest.mark.drill)])
 def test_a_large_message_is_delivered(broker: PublicBroker, megabytes: int) -> None:
     body = random.Random(megabytes).randbytes(megabytes * _MEGABYTE)
 

@@ -15,7 +15,7 @@ from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress
 from workers.messaging.routers import client
 from workers.messaging.routers.desired import OnBroker, RoutedAddress, RouterAddressKind
 
-pytestmark = [pytest.mark.router, pytest.mark.broker, pytest.mark.slow]
+pytestmark = [pytest.mark.router, pytest.mark.broker, pytest.mark.slow, pytest.mark.drill]
 
 CLIENTS = 200
 ORDERS = RoutedAddress("orders", RouterAddressKind.QUEUE, [OnBroker("broker-0")])

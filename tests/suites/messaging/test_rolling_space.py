@@ -17,7 +17,7 @@ from workers.reconcile import loop
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
 
-pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
+pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.drill, pytest.mark.django_db]
 
 
 def lives(space: AddressSpace, ports: Ports) -> dict[str, str]:

@@ -11,7 +11,7 @@ from tests.support.messaging.routing_rig import HOST, Rig
 from tests.support.waiting import eventually
 from workers.messaging.routers import config
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.drill]
 
 _STRANGERS = 230
 
