@@ -15,9 +15,10 @@ WORKER := $(CONTROL_PLANE) kubernetes metering
 SPARK := $(WORKER) lakehouse
 # The parts whose branch coverage is kept at 90 % or more; `source_pkgs` in pyproject.toml too.
 COVERED := plans tenants workers/reconcile
-# One process for each of two cores; a file stays in one, with the servers of its module.
-TWO := -n 2 --dist loadfile --no-loadscope-reorder
-ALL := $(TWO) -m "not drill" --cov --cov-report=
+# Three processes keep two cores busy, because tests also wait for servers. tests/support/scheduling.py
+# says which process gets which module.
+MANY := -n 3 --dist loadfile --no-loadscope-reorder
+ALL := $(MANY) -m "not drill" --cov --cov-report=
 
 help:  ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,7 +84,7 @@ test-upgrade: setup  ## Upgrade an embedded installation from an earlier version
 test-drills: setup  ## Kill, restore and fill whole servers, and log in with Keycloak (about 12 min)
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
 	@.venv/bin/python -m tests.support.kubernetes.server.build
-	@$(IN_ENV) pytest $(TWO) -m drill $(ARGS)
+	@$(IN_ENV) pytest $(MANY) -m drill $(ARGS)
 
 test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart on a real API server
 	@.venv/bin/python -m tests.support.kubernetes.server.build

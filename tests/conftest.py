@@ -8,9 +8,11 @@ import hypothesis
 import pytest
 from django.db import connections
 from django.test import override_settings
+from xdist.remote import Producer
 
 from controlplane.embedded import postgres
 from tests.support import domain, engines
+from tests.support.scheduling import ByServer
 
 # Laws are about answers: a busy machine or a law that few inputs reach must not fail one.
 hypothesis.settings.register_profile(
@@ -38,6 +40,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("no_cover")
     if hasattr(config, "workerinput"):
         items.sort(key=_rank)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServer:
+    """Say which process gets which modules, in a run with several processes."""
+    return ByServer(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

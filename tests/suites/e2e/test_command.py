@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from controlplane.core.accounts import OPERATOR_EMAIL
+from controlplane.embedded import installation as installations
+from controlplane.embedded import stack
 from controlplane.embedded.installation import Installation
 from controlplane.rest_client import Api
 from tests.suites.e2e.conftest import Waypost
@@ -167,3 +169,12 @@ def test_a_dry_run_of_the_default_catalog_changes_nothing(
     asked = ("catalog", "publish", default, "--dry-run", "-o", "json", "--state", running.root)
     rows = json.loads(waypost(*asked).stdout)
     assert {"business"} <= {row["key"] for row in rows}
+
+
+def test_demo_leaves_alone_what_runs_already(running: Installation, waypost: Waypost) -> None:
+    refused = waypost("demo", "--exit", "--state", running.root)
+
+    assert refused.returncode == 5
+    assert "stack.running" in refused.stderr
+    assert installations.load(running.root) == running
+    assert stack.status(running.root).is_up

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from controlplane.embedded import installation as installations
-from controlplane.embedded import stack, supervision
-from controlplane.embedded.installation import Installation
-from tests.suites.e2e.conftest import COMMAND, Waypost
+from controlplane.embedded import supervision
+from tests.suites.e2e.conftest import COMMAND
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
@@ -58,12 +57,3 @@ def test_demo_interrupted_stops_everything(folder: Path, number: int, line: str)
     assert told.splitlines()[-1].startswith("demo: ")
     assert made is not None
     assert supervision.list_processes(made) == []
-
-
-def test_demo_leaves_alone_what_runs_already(running: Installation, waypost: Waypost) -> None:
-    refused = waypost("demo", "--exit", "--state", running.root)
-
-    assert refused.returncode == 5
-    assert "stack.running" in refused.stderr
-    assert installations.load(running.root) == running
-    assert stack.status(running.root).is_up
