@@ -41,12 +41,15 @@ def interrupt(_cast: Cast | None = None) -> None:
 def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cast]]:
     """A demonstration without servers; who was stopped."""
     stopped: list[Cast] = []
-    handler = signal.getsignal(signal.SIGTERM)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    # A run in the background of a script ignores SIGINT.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     monkeypatch.setattr(story, "_start", lambda cast, _oidc: cast.take())
     monkeypatch.setattr(story, "_stop", stopped.append)
     monkeypatch.setattr(chapters, "show_logins", lambda _cast: None)
     yield stopped
-    signal.signal(signal.SIGTERM, handler)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """Rounds: what is read is remembered once, in order, one round at a time; last samples."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -185,7 +187,9 @@ def test_round_that_waited_for_another_is_no_older_than_that_one(
         assert sampling.apply(replace(other, taken_at=clock()), started_at=clock())
         leases.release(f"sample:{space.id}", "another round")
 
-    monkeypatch.setattr("time.sleep", end_the_other)
+    # Of this module alone: threads that earlier tests left behind sleep too.
+    waiting = SimpleNamespace(monotonic=time.monotonic, sleep=end_the_other)
+    monkeypatch.setattr(sampling, "time", waiting)
     readers.answers[space.id] = {"broker-0": snapshot(orders=(6, 0))}
 
     assert LastSampler(readers).before_stop() is True
