@@ -27,7 +27,7 @@ hypothesis.settings.load_profile("laws")
 
 
 # Suites that run real servers, the longest first.
-_LONG = ("e2e", "lakehouse", "kubernetes", "messaging", "reconcile", "object_store")
+_LONG = ("kubernetes", "e2e", "lakehouse", "messaging", "reconcile", "object_store")
 # Coverage is required of plans, tenants and workers/reconcile. Their own tests are traced, and
 # those of the API, which test the actions of tenants from outside. Tracing slows a test by half.
 _COVERING = ("unit/plans/", "unit/tenants/", "suites/reconcile/", "suites/api/")

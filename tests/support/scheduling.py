@@ -28,9 +28,15 @@ _SERVER_OF = {
 }
 
 
+# Every module of this suite uses the API server, which costs more than most of its tests.
+_OF_THE_API_SERVER = "tests/suites/kubernetes/"
+
+
 class ByServer(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
     """Gives a process one module at a time, or all modules that share one server."""
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.split("::", 1)[0]
+        if module.startswith(_OF_THE_API_SERVER):
+            return "one API server"
         return _SERVER_OF.get(module, module)
