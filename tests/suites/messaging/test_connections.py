@@ -111,6 +111,8 @@ def test_connections_are_listed_and_closed(
     assert summary.total == summary.listed == 3
     assert (mine[0].links, mine[0].sent, mine[0].protocol) == (1, 1, "AMQP")
     assert all((mine[0].container, mine[0].remote_host, mine[0].opened_at))
+    assert {row.product for row in found} == {amqp.PRODUCT}
+    assert {row.tls.partition(".")[0] for row in found} == {"TLSv1"}
     assert [closed.state, again.state, of_alice.state] == ["Succeeded"] * 3
     assert was_closed
     assert stayed
