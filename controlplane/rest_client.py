@@ -2,8 +2,8 @@
 
 ``Api`` sends requests, reads problem+json and polls operations. It knows no particular resource.
 While the server does not answer, a request is repeated, because the web server may be restarting.
-Each POST carries an Idempotency-Key, so a repeated one takes effect once, where the API accepts
-such a key.
+Each POST of ``post`` carries an Idempotency-Key, so a repeated one takes effect once. A POST of
+``post_once`` carries none, and is repeated only if no connection to the server was made.
 """
 
 import os
@@ -19,6 +19,8 @@ from controlplane.core.errors import Invalid, Unavailable, WaypostError
 
 Json = dict[str, Any]
 Progress = Callable[[Json], None]
+# Errors after which the server certainly has nothing of the request.
+_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 def segment(name: str) -> str:
@@ -155,6 +157,14 @@ class Api:
         return self._json("POST", path, body, {"Idempotency-Key": uuid.uuid4().hex})
 
     def put(self, path: str, body: Mapping[str, Any], *, if_generation: int | None = None) -> Json:
+    def post_once(self, path: str, body: Mapping[str, Any]) -> Json:
+        """Send a POST to a view that accepts no Idempotency-Key; return the answer's body.
+
+        Raises:
+            Unavailable: ``api.unanswered``: the server may have carried out the request.
+        """
+        return self._json("POST", path, body, {})
+
         """Send ``body``, the full desired state; return the answer's body, or {} without one.
 
         ``if_generation`` None changes the resource whatever its generation is.
@@ -242,8 +252,12 @@ class Api:
                         "SSL_CERT_FILE to the file of its authority.",
                         code="api.certificate",
                     ) from None
-                # The server may be restarting. POST sends an Idempotency-Key, so that a repeated
-                # request does not run twice.
+                if not isinstance(error, _UNSENT) and not _is_repeatable(method, options):
+                    raise Unavailable(
+                        f"The server at {self.url} did not answer ({type(error).__name__}), and "
+                        "may have carried out the request: check that before you repeat it.",
+                        code="api.unanswered",
+                    ) from None
                 if time.monotonic() > deadline:
                     raise Unavailable(self._silence(error), code="api.unreachable") from None
                 time.sleep(0.5)
@@ -263,6 +277,22 @@ class Api:
 
 
 def _problem(answer: httpx.Response) -> Mapping[str, Any]:
+def _stalled(operation: Json, seconds: float) -> str:
+    # Steps are in order: the operation waits for the first that is not done.
+    left = [step for step in operation["steps"] if step["state"] != "done"]
+    step = f"{left[0]['name']}: {left[0]['message']}" if left else "no step yet"
+    return (
+        f"{operation['kind']} of {operation['subject_name']} still runs, and made no progress for "
+        f"{seconds:.0f} s: {step}. It continues on the server."
+    )
+
+
+def _is_repeatable(method: str, options: Mapping[str, Any]) -> bool:
+    """Return whether the same request may be sent twice: it then takes effect once."""
+    # The API's PUT, PATCH and DELETE name the state that they bring about.
+    return method != "POST" or "Idempotency-Key" in options["headers"]
+
+
     try:
         body = answer.json()
     except ValueError:

@@ -180,7 +180,7 @@ class Operator:
 
     def __init__(self, url: str, email: str, password: str) -> None:
         anonymous = Api(url)
-        session = anonymous.post("/session", {"email": email, "password": password})
+        session = anonymous.post_once("/session", {"email": email, "password": password})
         anonymous.close()
         self.api = Api(url, session["token"])
 

@@ -119,7 +119,9 @@ def documents(customer: Customer, invoice: Json) -> list[bytes]:
 
 def log_in(installation: Installation, customer: Customer) -> None:
     visitor = Api(installation.url)
-    session = visitor.post("/session", {"email": customer.email, "password": customer.password})
+    session = visitor.post_once(
+        "/session", {"email": customer.email, "password": customer.password}
+    )
     visitor.close()
     customer.api.close()
     customer.api = Api(installation.url, session["token"])
