@@ -6,7 +6,7 @@ also uses ``add_up``, which adds up the parts of several instances.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from controlplane.core import address_types
@@ -25,6 +25,10 @@ _SUMS = (
     "expired",
     "dead_lettered",
 )
+
+
+# Several cycles of the sampler: an older reading shows that an instance does not answer.
+_STALE_AFTER = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,13 @@ class LiveReading:
     in_per_second: float | None
     out_per_second: float | None
     gauges: Gauges
+
+    def is_stale(self, now: datetime) -> bool:
+        """Return whether the reading is so old that an instance of the address does not answer.
+
+        Its rates then say nothing about the present.
+        """
+        return now - self.as_of > _STALE_AFTER
 
     @property
     def oldest_seconds(self) -> int | None:
