@@ -6,6 +6,7 @@ Each POST of ``post`` carries an Idempotency-Key, so a repeated one takes effect
 ``post_once`` carries none, and is repeated only if no connection to the server was made.
 """
 
+import json
 import os
 import time
 import uuid
@@ -18,9 +19,9 @@ import httpx
 from controlplane.core.errors import Invalid, Unavailable, WaypostError
 
 Json = dict[str, Any]
-Progress = Callable[[Json], None]
 # Errors after which the server certainly has nothing of the request.
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+Progress = Callable[[Json], None]
 
 
 def segment(name: str) -> str:
@@ -156,7 +157,6 @@ class Api:
         """
         return self._json("POST", path, body, {"Idempotency-Key": uuid.uuid4().hex})
 
-    def put(self, path: str, body: Mapping[str, Any], *, if_generation: int | None = None) -> Json:
     def post_once(self, path: str, body: Mapping[str, Any]) -> Json:
         """Send a POST to a view that accepts no Idempotency-Key; return the answer's body.
 
@@ -165,6 +165,7 @@ class Api:
         """
         return self._json("POST", path, body, {})
 
+    def put(self, path: str, body: Mapping[str, Any], *, if_generation: int | None = None) -> Json:
         """Send ``body``, the full desired state; return the answer's body, or {} without one.
 
         ``if_generation`` None changes the resource whatever its generation is.
@@ -188,7 +189,7 @@ class Api:
         tenant: str,
         operation: Mapping[str, Any],
         *,
-        timeout_seconds: float = 180,
+        stalled_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
         """Poll the operation until it has succeeded, and return its newest body.
@@ -196,32 +197,32 @@ class Api:
         ``tenant`` is the tenant's slug. Of ``operation`` only ``id`` is read. After each poll, the
         last one included, ``progress`` is called with the operation.
 
+        It waits as long as the operation makes progress: ``steps`` are as they never were before.
+
         Raises:
             OperationFailed: the operation ended as Failed.
-            Unavailable: ``operation.slow``: the operation still runs after ``timeout_seconds``.
+            Unavailable: ``operation.slow``: there was no progress for ``stalled_seconds``.
         """
-        began = time.monotonic()
+        began = progressed = time.monotonic()
+        seen: set[str] = set()  # two states in turn are no progress
         while True:
             current = self.get(f"/tenants/{tenant}/operations/{operation['id']}")
             progress(current)
+            now = time.monotonic()
+            steps = json.dumps(current["steps"])
+            if steps not in seen:
+                seen.add(steps)
+                progressed = now
             if current["state"] == "Succeeded":
                 return current
             if current["state"] == "Failed":
                 raise OperationFailed(
                     current["error_message"] or "no reason was given", code=current["error_code"]
                 )
-            waited = time.monotonic() - began
-            if waited > timeout_seconds:
-                # Steps are in order: the operation waits for the first that is not done.
-                left = [step for step in current["steps"] if step["state"] != "done"]
-                step = f"{left[0]['name']}: {left[0]['message']}" if left else "no step yet"
-                raise Unavailable(
-                    f"{current['kind']} of {current['subject_name']} still runs after "
-                    f"{timeout_seconds:.0f} s: {step}. It continues on the server.",
-                    code="operation.slow",
-                )
+            if now - progressed > stalled_seconds:
+                raise Unavailable(_stalled(current, stalled_seconds), code="operation.slow")
             # 5 % of the time waited: short operations return at once, long ones cost few requests.
-            time.sleep(min(max(waited / 20, 0.05), 1.0))
+            time.sleep(min(max((now - began) / 20, 0.05), 1.0))
 
     def _json(
         self, method: str, path: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]
@@ -276,7 +277,6 @@ class Api:
         )
 
 
-def _problem(answer: httpx.Response) -> Mapping[str, Any]:
 def _stalled(operation: Json, seconds: float) -> str:
     # Steps are in order: the operation waits for the first that is not done.
     left = [step for step in operation["steps"] if step["state"] != "done"]
@@ -293,6 +293,7 @@ def _is_repeatable(method: str, options: Mapping[str, Any]) -> bool:
     return method != "POST" or "Idempotency-Key" in options["headers"]
 
 
+def _problem(answer: httpx.Response) -> Mapping[str, Any]:
     try:
         body = answer.json()
     except ValueError:

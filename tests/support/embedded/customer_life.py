@@ -84,7 +84,7 @@ def close_and_issue(installation: Installation, customer: Customer) -> Json:
     operator = Operator(installation.url, OPERATOR_EMAIL, password)
     with closing(operator.api):
         operation = operator.close_now(customer)
-        customer.follow(operation, timeout_seconds=240)
+        customer.follow(operation, stalled_seconds=240)
         return bills.issue(operator, customer, operation["subject_id"])
 
 
