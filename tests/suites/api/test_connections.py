@@ -107,7 +107,8 @@ def test_product_and_tls_are_shown_once_they_are_known(
         rows = owner.get(cast.path(PATH)).json()["items"]
         return [(row["product"], row["tls"]) for row in rows]
 
-    store(space, seen(1, "alice"))
+    for seconds in (0, 3, 6):  # from the second reading on, nothing but product and TLS changes
+        store(space, seen(1, "alice"), seconds=seconds)
     before = shown()
     store(space, replace(seen(1, "alice"), product="rhea 3.0.2", tls="TLSv1.3 TLS_AES"), seconds=9)
 
