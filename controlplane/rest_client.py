@@ -2,10 +2,11 @@
 
 ``Api`` sends requests, reads problem+json and polls operations. It knows no particular resource.
 While the server does not answer, a request is repeated, because the web server may be restarting.
-Each POST carries an Idempotency-Key, so a repeated one takes effect once, where the API accepts
-such a key.
+Each POST of ``post`` carries an Idempotency-Key, so a repeated one takes effect once. A POST of
+``post_once`` carries none, and is repeated only if no connection to the server was made.
 """
 
+import json
 import os
 import time
 import uuid
@@ -18,6 +19,8 @@ import httpx
 from controlplane.core.errors import Invalid, Unavailable, WaypostError
 
 Json = dict[str, Any]
+# Errors after which the server certainly has nothing of the request.
+_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 Progress = Callable[[Json], None]
 
 
@@ -154,6 +157,14 @@ class Api:
         """
         return self._json("POST", path, body, {"Idempotency-Key": uuid.uuid4().hex})
 
+    def post_once(self, path: str, body: Mapping[str, Any]) -> Json:
+        """Send a POST to a view that accepts no Idempotency-Key; return the answer's body.
+
+        Raises:
+            Unavailable: ``api.unanswered``: the server may have carried out the request.
+        """
+        return self._json("POST", path, body, {})
+
     def put(self, path: str, body: Mapping[str, Any], *, if_generation: int | None = None) -> Json:
         """Send ``body``, the full desired state; return the answer's body, or {} without one.
 
@@ -178,7 +189,7 @@ class Api:
         tenant: str,
         operation: Mapping[str, Any],
         *,
-        timeout_seconds: float = 180,
+        stalled_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
         """Poll the operation until it has succeeded, and return its newest body.
@@ -186,32 +197,32 @@ class Api:
         ``tenant`` is the tenant's slug. Of ``operation`` only ``id`` is read. After each poll, the
         last one included, ``progress`` is called with the operation.
 
+        It waits as long as the operation makes progress: ``steps`` are as they never were before.
+
         Raises:
             OperationFailed: the operation ended as Failed.
-            Unavailable: ``operation.slow``: the operation still runs after ``timeout_seconds``.
+            Unavailable: ``operation.slow``: there was no progress for ``stalled_seconds``.
         """
-        began = time.monotonic()
+        began = progressed = time.monotonic()
+        seen: set[str] = set()  # two states in turn are no progress
         while True:
             current = self.get(f"/tenants/{tenant}/operations/{operation['id']}")
             progress(current)
+            now = time.monotonic()
+            steps = json.dumps(current["steps"])
+            if steps not in seen:
+                seen.add(steps)
+                progressed = now
             if current["state"] == "Succeeded":
                 return current
             if current["state"] == "Failed":
                 raise OperationFailed(
                     current["error_message"] or "no reason was given", code=current["error_code"]
                 )
-            waited = time.monotonic() - began
-            if waited > timeout_seconds:
-                # Steps are in order: the operation waits for the first that is not done.
-                left = [step for step in current["steps"] if step["state"] != "done"]
-                step = f"{left[0]['name']}: {left[0]['message']}" if left else "no step yet"
-                raise Unavailable(
-                    f"{current['kind']} of {current['subject_name']} still runs after "
-                    f"{timeout_seconds:.0f} s: {step}. It continues on the server.",
-                    code="operation.slow",
-                )
+            if now - progressed > stalled_seconds:
+                raise Unavailable(_stalled(current, stalled_seconds), code="operation.slow")
             # 5 % of the time waited: short operations return at once, long ones cost few requests.
-            time.sleep(min(max(waited / 20, 0.05), 1.0))
+            time.sleep(min(max((now - began) / 20, 0.05), 1.0))
 
     def _json(
         self, method: str, path: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]
@@ -242,8 +253,12 @@ class Api:
                         "SSL_CERT_FILE to the file of its authority.",
                         code="api.certificate",
                     ) from None
-                # The server may be restarting. POST sends an Idempotency-Key, so that a repeated
-                # request does not run twice.
+                if not isinstance(error, _UNSENT) and not _is_repeatable(method, options):
+                    raise Unavailable(
+                        f"The server at {self.url} did not answer ({type(error).__name__}), and "
+                        "may have carried out the request: check that before you repeat it.",
+                        code="api.unanswered",
+                    ) from None
                 if time.monotonic() > deadline:
                     raise Unavailable(self._silence(error), code="api.unreachable") from None
                 time.sleep(0.5)
@@ -260,6 +275,22 @@ class Api:
             f"No server answers at {self.url} ({type(error).__name__}): is it running? "
             "`waypost status` shows it; `waypost up` starts an embedded installation."
         )
+
+
+def _stalled(operation: Json, seconds: float) -> str:
+    # Steps are in order: the operation waits for the first that is not done.
+    left = [step for step in operation["steps"] if step["state"] != "done"]
+    step = f"{left[0]['name']}: {left[0]['message']}" if left else "no step yet"
+    return (
+        f"{operation['kind']} of {operation['subject_name']} still runs, and made no progress for "
+        f"{seconds:.0f} s: {step}. It continues on the server."
+    )
+
+
+def _is_repeatable(method: str, options: Mapping[str, Any]) -> bool:
+    """Return whether the same request may be sent twice: it then takes effect once."""
+    # The API's PUT, PATCH and DELETE name the state that they bring about.
+    return method != "POST" or "Idempotency-Key" in options["headers"]
 
 
 def _problem(answer: httpx.Response) -> Mapping[str, Any]:

@@ -5,7 +5,6 @@ and ``waypost_addresses_left_out`` says how many do not. All values come from th
 the workers have stored them; no engine is asked.
 """
 
-import itertools
 from collections.abc import Iterator, Sequence
 
 from django.db.models import Count, IntegerField, Max, Q, Sum
@@ -159,19 +158,10 @@ def _readings(spaces: Sequence[AddressSpace]) -> Iterator[tuple[AddressSpace, st
     Yields ``MOST_ADDRESSES`` at most, and none without a reading. The order is that of ``spaces``
     and then by name, so that the same addresses appear at each scrape.
     """
-    left, taken = MOST_ADDRESSES, []
+    found = live_readings.of_spaces([space.pk for space in spaces], MOST_ADDRESSES)
     for space in spaces:
-        # Spaces after the limit is reached are not read.
-        if left > 0:
-            taken.append(space)
-            left -= _held(space)
-    found = live_readings.of_spaces([space.pk for space in taken])
-    ordered = (
-        (space, address, reading)
-        for space in taken
-        for address, reading in sorted(found.get(space.pk, {}).items())
-    )
-    yield from itertools.islice(ordered, MOST_ADDRESSES)
+        for address, reading in found.get(space.pk, {}).items():
+            yield space, address, reading
 
 
 def _held(space: AddressSpace) -> int:

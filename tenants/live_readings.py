@@ -6,7 +6,7 @@ also uses ``add_up``, which adds up the parts of several instances.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from controlplane.core import address_types
@@ -25,6 +25,10 @@ _SUMS = (
     "expired",
     "dead_lettered",
 )
+
+
+# Several cycles of the sampler: an older reading shows that an instance does not answer.
+_STALE_AFTER = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,13 @@ class LiveReading:
     out_per_second: float | None
     gauges: Gauges
 
+    def is_stale(self, now: datetime) -> bool:
+        """Return whether the reading is so old that an instance of the address does not answer.
+
+        Its rates then say nothing about the present.
+        """
+        return now - self.as_of > _STALE_AFTER
+
     @property
     def oldest_seconds(self) -> int | None:
         """The age in seconds of the oldest stored message at ``as_of``; None if none is known."""
@@ -88,22 +99,27 @@ def of_addresses(space: AddressSpace, addresses: Iterable[Address]) -> dict[str,
     }
 
 
-def of_spaces(space_ids: Iterable[str]) -> dict[str, dict[str, LiveReading]]:
+def of_spaces(
+    space_ids: Iterable[str], most: int | None = None
+) -> dict[str, dict[str, LiveReading]]:
     """Return {space id: {name of the address: reading}} of some spaces, by two queries.
 
     A space that was never read is missing in the result. So are deleted addresses, and those for
-    which no instance has reported a value yet.
+    which no instance has reported a value yet. With ``most``, the result has at most so many
+    readings: the first ones by the names of space and address.
     """
     stored = {row.space_id: row.answered for row in SpaceReading.objects.filter(pk__in=space_ids)}
     found: dict[str, dict[str, LiveReading]] = {space_id: {} for space_id in stored}
-    rows = AddressReading.objects.select_related("address").filter(
-        address__space__in=stored, address__deleted_at__isnull=True
+    rows = (
+        AddressReading.objects.select_related("address")
+        .filter(address__space__in=stored, address__deleted_at__isnull=True)
+        .exclude(parts={})
+        .order_by("address__space__name", "address__space_id", "address__address")
     )
-    for row in rows.iterator():
-        if row.parts:
-            address = row.address
-            reading = _reading(row, address.type, stored[address.space_id])
-            found[address.space_id][address.address] = reading
+    for row in rows[:most].iterator():
+        address = row.address
+        reading = _reading(row, address.type, stored[address.space_id])
+        found[address.space_id][address.address] = reading
     return found
 
 

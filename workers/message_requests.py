@@ -382,18 +382,13 @@ def _report(request: MessageRequest, state: str) -> None:
 def _unsampled(space_id: str) -> Iterator[None]:
     """Hold the lease of the space's sampling cycle during the block, so that no cycle reads it.
 
-    The lease is not extended: the block must end within ``_SAMPLE_LEASE_SECONDS``.
+    A thread extends the lease, because a batch takes as long as a slow broker needs for it.
 
     Raises:
         Unreachable: somebody else had the lease for longer than ``_LEASE_SECONDS``.
     """
     name, holder = f"sample:{space_id}", uuid.uuid4().hex
-    deadline = time.monotonic() + _LEASE_SECONDS
-    while not leases.acquire(name, holder, _SAMPLE_LEASE_SECONDS):
-        if time.monotonic() > deadline:
+    with leases.kept(name, holder, _SAMPLE_LEASE_SECONDS, patience=_LEASE_SECONDS) as won:
+        if not won:
             raise Unreachable("the space is being sampled")
-        time.sleep(0.05)
-    try:
         yield
-    finally:
-        leases.release(name, holder)

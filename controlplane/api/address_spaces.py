@@ -104,7 +104,7 @@ class AddressSpacesView(TenantView):
         """Return the spaces of the tenant that are not deleted, ordered by name."""
         rows = with_relations(queries.list_spaces(self.tenant))
         page = pagination.page(request, rows, "name")
-        return Response(pagination.body(page, AddressSpaceSerializer))
+        return Response(pagination.body(page, AddressSpaceSerializer, for_caller(request)))
 
     @schema.describe(
         "Create a space",

@@ -118,7 +118,7 @@ class AddressesView(AddressChangesView):
         rows = found.select_related("address_plan", "topic")
         page = pagination.page(request, rows, "address")
         live.attach(space_row, page.rows)
-        return Response(pagination.body(page, AddressSerializer))
+        return Response(pagination.body(page, AddressSerializer, for_caller(request)))
 
     @schema.describe(
         "Create an address",

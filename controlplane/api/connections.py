@@ -31,7 +31,7 @@ class ConnectionSerializer(serializers.Serializer[Any]):
     remote_address = serializers.CharField(source="remote_host")
     protocol = serializers.CharField()
     product = serializers.CharField(help_text="The client's own name and version.")
-    tls = serializers.CharField(help_text="Version and cipher.")
+    tls = serializers.CharField(help_text="Version and cipher; `none` without encryption.")
     since = serializers.DateTimeField(source="opened_at", allow_null=True)
     sessions = serializers.IntegerField(allow_null=True)
     links = serializers.IntegerField(help_text="Open senders and receivers.")
@@ -39,15 +39,17 @@ class ConnectionSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="Addresses of its links; at most 100."
     )
     sent = serializers.IntegerField(
-        allow_null=True, help_text="Messages that the client has sent on its open links."
+        allow_null=True,
+        help_text="Messages that the client has sent: to a broker since it connected, to a router "
+        "on its open links.",
     )
     received = serializers.IntegerField(
-        allow_null=True, help_text="Messages that the client has received on its open links."
+        allow_null=True, help_text="Messages that the client has received, counted the same way."
     )
     sent_per_second = serializers.FloatField(
         allow_null=True,
-        help_text="Between the last two readings. Null before the second one, and if a link was "
-        "closed between them.",
+        help_text="Between the last two readings. Null before the second one, and on a router if "
+        "a link was closed between them.",
     )
     received_per_second = serializers.FloatField(allow_null=True, help_text="The same.")
 

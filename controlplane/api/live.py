@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from django.utils import timezone
 from rest_framework import serializers
 
 from tenants import live_readings
@@ -17,6 +18,10 @@ class LiveSerializer(serializers.Serializer[LiveReading]):
     """
 
     as_of = serializers.DateTimeField(help_text="When the values were read.")
+    is_stale = serializers.SerializerMethodField(
+        help_text="Whether `as_of` is so long ago that a broker or router of the address does not "
+        "answer. The rates then say nothing about the present.",
+    )
     depth = serializers.IntegerField(
         source="gauges.depth", allow_null=True, help_text="Messages stored now."
     )
@@ -45,6 +50,10 @@ class LiveSerializer(serializers.Serializer[LiveReading]):
         allow_null=True, help_text="Between the last two samples."
     )
     out_per_second = serializers.FloatField(allow_null=True)
+
+    def get_is_stale(self, reading: LiveReading) -> bool:
+        """Return the value of ``is_stale``."""
+        return reading.is_stale(timezone.now())
 
 
 def attach(space: AddressSpace, addresses: Sequence[Address]) -> Sequence[Address]:

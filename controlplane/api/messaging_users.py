@@ -99,7 +99,7 @@ class MessagingUsersView(TenantView):
         space_row = queries.get_space(self.tenant, space)
         page = pagination.page(request, queries.list_users(space_row), "name")
         _attach(space_row, page.rows)
-        return Response(pagination.body(page, MessagingUserSerializer))
+        return Response(pagination.body(page, MessagingUserSerializer, for_caller(request)))
 
     @schema.describe(
         "Create a messaging user",

@@ -9,6 +9,7 @@ import base64
 import binascii
 import functools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -130,12 +131,17 @@ def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = F
     return Page(found[:limit], f"{request.path}?{urlencode(query)}")
 
 
-def body(page: Page[Any], serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
+def body(
+    page: Page[Any],
+    serializer: type[BaseSerializer[Any]],
+    context: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Return the JSON body of ``page``: ``items``, serialized by ``serializer``, and ``next``.
 
-    ``serializer`` gets no context.
+    ``serializer`` gets ``context``, which is that of the serializer of one item.
     """
-    return {"items": serializer(page.rows, many=True).data, "next": page.next}
+    items = serializer(page.rows, many=True, context=dict(context or {})).data
+    return {"items": items, "next": page.next}
 
 
 def limit_of(request: Request) -> int:

@@ -7,7 +7,7 @@ method is the description of an operation in it, and the docstring of a serializ
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -28,6 +28,7 @@ _TEXT = {
     401: "Not logged in",
     403: "Not allowed, or over a limit",
     404: "Not found, or not yours",
+    408: "The body did not arrive in time",
     409: "Not possible in the present state",
     412: "If-Match does not match",
     413: "Body too large",
@@ -153,10 +154,17 @@ def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[in
     found += [403] if "/tenants/" in path or method != "get" else []
     found += [409] if method != "get" else []
     found += [412] if "If-Match" in headers else []
-    found += [413, 415] if "requestBody" in operation else []
+    found += [408, 413, 415] if "requestBody" in operation else []
     if path.endswith(("/signup", "/session")) and method == "post":
         found += [401, 429]
+    if any("text/event-stream" in answer.get("content", {}) for answer in _answers(operation)):
+        found += [429]  # each open stream counts
     return sorted(found)
+
+
+def _answers(operation: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = operation.get("responses", {})
+    return found.values()
 
 
 def problem_schema() -> dict[str, Any]:

@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api import schema
+from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
 from plans.catalog import parsing, publishing
@@ -55,8 +56,12 @@ class CatalogView(StaffView):
         return Response({"document": publishing.current().document})
 
     @schema.describe(
-        "Publish a catalog", request=CatalogPublishSerializer, response=PublicationSerializer
+        "Publish a catalog",
+        request=CatalogPublishSerializer,
+        response=PublicationSerializer,
+        parameters=[schema.IDEMPOTENCY_KEY],
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Publish the next version of the catalog, or only show its changes (`dry_run`).
 

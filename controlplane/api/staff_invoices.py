@@ -141,8 +141,12 @@ class ApproveView(StaffView):
     """Approves a draft invoice (POST)."""
 
     @schema.describe(
-        "Approve an invoice", request=ApproveSerializer, response=StaffInvoiceSerializer
+        "Approve an invoice",
+        request=ApproveSerializer,
+        response=StaffInvoiceSerializer,
+        parameters=[schema.IDEMPOTENCY_KEY],
     )
+    @idempotent
     def post(self, request: Request, invoice: str) -> Response:
         """Approve the draft invoice with this id. Approving again changes nothing.
 
@@ -158,7 +162,12 @@ class ApproveView(StaffView):
 class IssueView(StaffView):
     """Issues an approved invoice (POST)."""
 
-    @schema.describe("Issue an invoice", response=StaffInvoiceSerializer)
+    @schema.describe(
+        "Issue an invoice",
+        response=StaffInvoiceSerializer,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
     def post(self, request: Request, invoice: str) -> Response:
         """Give the approved invoice with this id its number, and post it to the ledger.
 
@@ -178,8 +187,13 @@ class PaymentsView(StaffView):
         return Response(PaymentSerializer(rows, many=True).data)
 
     @schema.describe(
-        "Record a payment", request=PaymentCreateSerializer, response=PaymentSerializer, status=201
+        "Record a payment",
+        request=PaymentCreateSerializer,
+        response=PaymentSerializer,
+        status=201,
+        parameters=[schema.IDEMPOTENCY_KEY],
     )
+    @idempotent
     def post(self, request: Request, invoice: str) -> Response:
         """Record a payment of an issued invoice, which becomes paid or partly paid.
 

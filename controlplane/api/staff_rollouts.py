@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api import pagination, schema
+from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
 from controlplane.core.errors import Missing
@@ -123,8 +124,12 @@ class SteerView(StaffView):
     """Pauses, resumes or rolls back the latest rollout (POST)."""
 
     @schema.describe(
-        "Pause, resume or roll back", request=SteerSerializer, response=RolloutSerializer
+        "Pause, resume or roll back",
+        request=SteerSerializer,
+        response=RolloutSerializer,
+        parameters=[schema.IDEMPOTENCY_KEY],
     )
+    @idempotent
     def post(self, request: Request, verb: str) -> Response:
         """Pause, resume or roll back the latest rollout, as `verb` says; return it or the new one.
 

@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api import pagination, schema
+from controlplane.api.idempotency import idempotent
 from controlplane.api.views import StaffView
 from tenants.actions import kept_volumes
 from tenants.models import KeptVolumes
@@ -47,7 +48,12 @@ class KeptVolumesListView(StaffView):
 class ReleaseVolumesView(StaffView):
     """Releases the kept volumes of one deleted space (POST)."""
 
-    @schema.describe("Release kept volumes", response=KeptVolumesSerializer)
+    @schema.describe(
+        "Release kept volumes",
+        response=KeptVolumesSerializer,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
     def post(self, request: Request, space: str) -> Response:
         """Release the volumes of a deleted space: a worker deletes them with all messages in them.
 

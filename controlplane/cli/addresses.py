@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import typer
 
-from controlplane.cli import login_store, output, slow
+from controlplane.cli import cells, login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
 from controlplane.core.address_types import BY_SLUG, SETTING, SETTINGS, AddressSettings, Setting
@@ -18,7 +18,7 @@ app = typer.Typer(
     no_args_is_help=True, help="Addresses of a space: list, create, show, history, update, delete."
 )
 # The columns of the newest reading in a list.
-_LIVE = ("depth", "in_per_second", "out_per_second", "consumers")
+_LIVE = ("depth", "in_per_second", "out_per_second", "consumers", "as_of")
 # For the help text: without the types that no space offers.
 _TYPES = ", ".join(row.slug for row in BY_SLUG.values() if row.spaces)
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
@@ -75,10 +75,18 @@ def list_addresses(space: str, tenant: Tenant = None, form: Output = Format.TABL
     api, tenant = login_store.connect(tenant)
     rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses"))
     if form is Format.TABLE:
-        rows = [
-            {**row, **{name: (row.get("live") or {}).get(name) for name in _LIVE}} for row in rows
-        ]
+        rows = [{**row, **_shown_reading(row.get("live") or {})} for row in rows]
     output.show_rows(rows, ["address", "type", "plan", "phase", *_LIVE], form)
+
+
+def _shown_reading(live: Json) -> dict[str, Any]:
+    """Return the columns ``_LIVE`` of one row; ``live`` is the newest reading, or empty."""
+    found = {name: live.get(name) for name in _LIVE}
+    # A server of an older version does not say whether a reading is stale.
+    if live.get("is_stale"):
+        old = {"in_per_second": "not known", "out_per_second": "not known"}
+        return {**found, **old, "as_of": f"{cells.instant(live['as_of'])} (old)"}
+    return found
 
 
 @app.command()

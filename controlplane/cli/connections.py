@@ -14,7 +14,8 @@ from controlplane.rest_client import Api, Json, segment
 app = typer.Typer(no_args_is_help=True, help="Open connections of a space's clients: list, close.")
 User = Annotated[str, typer.Option("--user", help="A messaging user.")]
 _COLUMNS = [
-    *("id", "user", "client_id", "remote_address", "protocol", "since", "links", "addresses"),
+    *("id", "user", "client_id", "product", "remote_address", "protocol", "tls", "since"),
+    *("links", "addresses"),
     *("sent_per_second", "received_per_second"),
 ]
 _WATCH_SECONDS = 5.0  # lists are read from the engines about every ten seconds

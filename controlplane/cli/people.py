@@ -25,7 +25,7 @@ def login(
     Without --tenant, the next commands use the first tenant of the account.
     """
     address = url or _embedded_url(state)
-    session = Api(address).post("/session", {"email": email, "password": password})
+    session = Api(address).post_once("/session", {"email": email, "password": password})
     slugs = [membership["slug"] for membership in session["tenants"]]
     if tenant and tenant not in slugs:
         with suppress(WaypostError):  # otherwise the session expires by itself

@@ -62,13 +62,15 @@ def login_page(view: Page) -> Page:
     return page
 
 
-def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[Page], Page]:
+def tenant_page(
+    see: Permission, change: Permission | None = None, *, or_see: Permission | None = None
+) -> Callable[[Page], Page]:
     """Decorate a view: open it to members of the tenant in the URL. It gets a ``TenantScope``.
 
-    GET and HEAD need the permission ``see``. Other methods need ``change``, or ``see`` if
-    ``change`` is None. A member without the permission gets an error page with status 403. A user
-    who is no member, operators included, gets one with 404. An anonymous visitor is redirected to
-    the login page.
+    GET and HEAD need the permission ``see`` or ``or_see``. Other methods need ``change``, or
+    ``see`` if ``change`` is None. A member without the permission gets an error page with status
+    403. A user who is no member, operators included, gets one with 404. An anonymous visitor is
+    redirected to the login page.
     """
 
     def decorate(view: Page) -> Page:
@@ -81,8 +83,10 @@ def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[
             # exist. Only members get a 403.
             membership = queries.membership(request.user, tenant)
             # One URL both shows and changes something: the method decides which permission counts.
-            needed = see if request.method in {"GET", "HEAD"} else change or see
-            permissions.require(membership.role, needed)
+            is_read = request.method in {"GET", "HEAD"}
+            needed = see if is_read else change or see
+            if not (is_read and or_see and permissions.has_permission(membership.role, or_see)):
+                permissions.require(membership.role, needed)
             scope = TenantScope(request, request.user, membership)
             return view(scope, **kwargs)
 

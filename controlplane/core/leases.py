@@ -26,6 +26,7 @@ logger = structlog.get_logger(__name__)
 # A job of ``kept`` that takes longer most likely hangs. Its lease then expires, and another process
 # may take the job.
 _LONGEST_SECONDS = 900.0
+_POLL_SECONDS = 0.05
 
 
 def acquire(name: str, holder: str, seconds: float) -> bool:
@@ -68,17 +69,21 @@ def held(name: str, holder: str, seconds: float) -> Iterator[bool]:
 
 
 @contextmanager
-def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
-    """Try once to take the lease, yield whether ``holder`` got it, and extend it during the block.
+def kept(name: str, holder: str, seconds: float, *, patience: float = 0) -> Iterator[bool]:
+    """Take the lease, yield whether ``holder`` got it, and extend it during the block.
 
+    While another holder has the lease, this tries again for ``patience`` seconds.
     The block runs in both cases: it must check the yielded value. A thread extends the lease by
     ``seconds`` again and again, for 15 minutes at most, and the end of the block releases it. A
     block that loses its lease or takes longer is not stopped: its work must be safe while the next
     holder runs.
     """
-    if not acquire(name, holder, seconds):
-        yield False
-        return
+    deadline = time.monotonic() + patience
+    while not acquire(name, holder, seconds):
+        if time.monotonic() >= deadline:
+            yield False
+            return
+        time.sleep(_POLL_SECONDS)
     stored = StoredLease(
         name, partial(_extend, name, holder, seconds), partial(release, name, holder)
     )

@@ -136,5 +136,5 @@ def compare_invoice(
 def recompute(customer: Customer, invoice: Json) -> str:
     """Let Waypost recompute the invoice; return ``same bytes``, or what the operation reports."""
     operation = customer.api.post(customer.path(f"/invoices/{invoice['id']}/verify"))
-    ended = customer.follow(operation, timeout_seconds=180)
+    ended = customer.follow(operation)
     return "same bytes" if ended["state"] == "Succeeded" else str(ended["error_message"])

@@ -148,7 +148,7 @@ class Customer:
     def follow(
         self,
         operation: Json,
-        timeout_seconds: float = 180,
+        stalled_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
         """Wait until the operation has succeeded or failed, and return it as it is then.
@@ -156,11 +156,11 @@ class Customer:
         ``progress`` is called with each state of the operation that is read.
 
         Raises:
-            Unavailable: the operation still runs after ``timeout_seconds``.
+            Unavailable: the operation made no progress for ``stalled_seconds``.
         """
         try:
             return self.api.wait(
-                self.slug, operation, timeout_seconds=timeout_seconds, progress=progress
+                self.slug, operation, stalled_seconds=stalled_seconds, progress=progress
             )
         except OperationFailed:
             return self.api.get(self.path(f"/operations/{operation['id']}"))
@@ -170,7 +170,7 @@ class Customer:
 
         Raises:
             OperationFailed: the operation failed.
-            Unavailable: the operation still runs after 180 s.
+            Unavailable: the operation made no progress for 180 s.
         """
         return self.api.wait(self.slug, operation)
 
@@ -180,7 +180,7 @@ class Operator:
 
     def __init__(self, url: str, email: str, password: str) -> None:
         anonymous = Api(url)
-        session = anonymous.post("/session", {"email": email, "password": password})
+        session = anonymous.post_once("/session", {"email": email, "password": password})
         anonymous.close()
         self.api = Api(url, session["token"])
 

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +27,6 @@ from lakehouse.tables import Added, Commit, Lake, Snapshot
 from lakehouse.transforms import bucket_maxima, bucket_usage, daily_usage, sample_quality
 
 APP = "pipeline"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
@@ -170,9 +169,7 @@ def as_of(lake: Lake) -> str | None:
     The state includes every sample that an active source took up to the watermark.
     ``bucket_maxima.complete_until`` says which sources are active.
     """
-    reached = tables.read(lake, schemas.STATE).transform(bucket_maxima.complete_until)
-    micros = reached.collect()[0][0]
-    return None if micros is None else (_EPOCH + timedelta(microseconds=micros)).isoformat()
+    return bucket_maxima.complete_until(tables.read(lake, schemas.STATE))
 
 
 def _report(

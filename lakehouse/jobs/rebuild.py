@@ -50,10 +50,8 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
         rows = rows.persist()  # read up to three times
         differences[table.name] = _differing(tables.read(lake, table), rows)
         if write and differences[table.name]:
-            # The time of the newest sample. The pipeline notes its watermark instead, which is
-            # earlier while samples of other sources are still to land.
-            newest = F.date_format(F.max("taken_at"), "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX")
-            as_of = samples.agg(newest).collect()[0][0]
+            # The watermark of the rebuilt state, as the pipeline notes it.
+            as_of = bucket_maxima.complete_until(bucket_maxima.buckets(samples))
             note = json.dumps({"bronze_version": bronze.version, "as_of": as_of})
             tables.overwrite(lake, table, rows, note)
         rows.unpersist()

@@ -3,6 +3,8 @@
 A maximum is the same in whatever order samples arrive and however often they are repeated.
 """
 
+from datetime import UTC, datetime, timedelta
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -10,6 +12,7 @@ from lakehouse.schemas import LIFE, MAXIMA, STATE
 
 # A source is active unless its newest sample is this much older than the newest sample of all.
 SILENCE = "5 minutes"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def buckets(samples: DataFrame) -> DataFrame:
@@ -29,8 +32,8 @@ def buckets(samples: DataFrame) -> DataFrame:
     return folded.select(*STATE.schema.fieldNames())
 
 
-def complete_until(state: DataFrame) -> DataFrame:
-    """Return one row with the watermark in microseconds since 1970; null without samples.
+def complete_until(state: DataFrame) -> str | None:
+    """Return the watermark as ISO 8601 text; None without samples. Runs a Spark job.
 
     ``state`` has the columns of ``STATE``, of all tenants. The watermark is the time of the newest
     sample of that active source (see ``SILENCE``) whose newest sample is oldest. The newest sample
@@ -40,4 +43,5 @@ def complete_until(state: DataFrame) -> DataFrame:
     newest = state.groupBy("source").agg(F.max("last_taken_at").alias("at"))
     last = newest.agg(F.max("at").alias("last"))
     active = newest.crossJoin(last).where(F.col("at") >= F.expr(f"last - INTERVAL {SILENCE}"))
-    return active.agg(F.unix_micros(F.min("at")))
+    micros = active.agg(F.unix_micros(F.min("at"))).collect()[0][0]
+    return None if micros is None else (_EPOCH + timedelta(microseconds=micros)).isoformat()

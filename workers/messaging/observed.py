@@ -7,6 +7,7 @@ from datetime import datetime
 from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
 
 MANAGEMENT_ADDRESS = "activemq.management"  # a broker's; requests are messages to it
+NO_TLS = "none"  # ``ConnectionSeen.tls`` of a connection that is not encrypted
 # The names of the addresses that probes use, on brokers and routers, begin with this. The name of a
 # tenant's address cannot begin so.
 PROBE_PREFIX = "$waypost.probe."
@@ -95,9 +96,14 @@ class ConnectionSeen:
 
     Connections of workers and routers are never shown as this. ``container`` is the client's AMQP
     container id. The fields after ``remote_host`` are facts for people, which metering does not
-    use. What the broker or router does not report is empty or None. ``sent`` and ``received``:
-    messages that the client sent and received on the links that are open now. ``addresses`` are
-    those that the connection has links on, sorted.
+    use. What the broker or router does not report is empty or None.
+
+    * ``product``: the client library's name and version, which the client may choose. ``tls``: the
+      protocol's version and the cipher; ``NO_TLS`` without encryption.
+    * ``sent``, ``received``: messages that the client sent, and that it received. A broker with the
+      plugin counts them since the connection was opened, a router or another broker on the links
+      that are open now.
+    * ``addresses``: those that the connection has links on, sorted.
     """
 
     id: str
@@ -113,6 +119,11 @@ class ConnectionSeen:
     addresses: Sequence[str] = ()
     sent: int | None = None
     received: int | None = None
+
+
+def joined(*parts: object) -> str:
+    """Return the known ones of ``parts`` with blanks between them, such as a name and a version."""
+    return " ".join(str(part) for part in parts if part)
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,13 @@ class InstancesSilent(Unavailable):
     title = "An instance does not answer"
 
 
+class SamplesNotStored(Unavailable):
+    """Samples could not be stored for so long that ``close`` holds the invoice."""
+
+    code = "samples.not_stored"
+    title = "Samples cannot be stored"
+
+
 @dataclass(frozen=True)
 class CloseAttempt:
     """One attempt to close ``invoice``: its methods are the steps before the validation.
@@ -94,8 +101,10 @@ class CloseAttempt:
         Leaves out spaces whose sources are in a later bucket already. Idempotent.
 
         Raises:
-            NotYet: an instance is silent, or another cycle is reading a space.
-            InstancesSilent: an instance is silent, and the close has lasted ``PATIENCE`` or longer.
+            NotYet: an instance is silent, samples could not be stored, or another cycle is reading
+                a space.
+            InstancesSilent, SamplesNotStored: the same, and the close has lasted ``PATIENCE`` or
+                longer.
         """
         spaces = self._list_uncut()
         if not spaces:
@@ -103,12 +112,20 @@ class CloseAttempt:
         cut = sampling.Cut(self.invoice.ends_at)
         results = sampling.sample(spaces, self.readers, cut=cut, patience=_WAIT_SECONDS)
         silent = {sampled.space_id: sampled.silent for sampled in results if sampled.silent}
-        if not all(sampled.is_applied or sampled.silent for sampled in results):
+        failed = {sampled.space_id: sampled.failed for sampled in results if sampled.failed}
+        if not all(sampled.is_applied or sampled.silent or sampled.failed for sampled in results):
             raise NotYet("another sampling cycle is reading a space")
-        if not silent:
+        if not (silent or failed):
             return
         if self.readers.clock() - self.invoice.updated_at < PATIENCE:
-            raise NotYet(f"no answer from {silent}")
+            raise NotYet(f"no answer from {silent}; not stored: {failed}")
+        if failed:
+            reasons = "; ".join(f"{space}: {reason}" for space, reason in sorted(failed.items()))
+            raise SamplesNotStored(
+                f"For {PATIENCE.seconds // 60} minutes samples could not be stored, so the last "
+                f"ones of the period are missing ({reasons}). Look at the log of the metering "
+                "worker, then close the invoice again."
+            )
         names = ", ".join(sorted(name for found in silent.values() for name in found))
         raise InstancesSilent(
             f"{names} did not answer for {PATIENCE.seconds // 60} minutes, so the last samples of "

@@ -68,11 +68,12 @@ ON CONFLICT (space_id, name) DO UPDATE SET
     links = EXCLUDED.links, addresses = EXCLUDED.addresses, sent = EXCLUDED.sent,
     received = EXCLUDED.received, sent_per_second = EXCLUDED.sent_per_second,
     received_per_second = EXCLUDED.received_per_second
-WHERE (old.messaging_user, old.container, old.remote_host, old.sessions, old.links, old.addresses,
-       old.sent, old.received, old.sent_per_second, old.received_per_second)
+WHERE (old.messaging_user, old.container, old.remote_host, old.product, old.tls, old.sessions,
+       old.links, old.addresses, old.sent, old.received, old.sent_per_second,
+       old.received_per_second)
    IS DISTINCT FROM (EXCLUDED.messaging_user, EXCLUDED.container, EXCLUDED.remote_host,
-       EXCLUDED.sessions, EXCLUDED.links, EXCLUDED.addresses, EXCLUDED.sent, EXCLUDED.received,
-       EXCLUDED.sent_per_second, EXCLUDED.received_per_second)
+       EXCLUDED.product, EXCLUDED.tls, EXCLUDED.sessions, EXCLUDED.links, EXCLUDED.addresses,
+       EXCLUDED.sent, EXCLUDED.received, EXCLUDED.sent_per_second, EXCLUDED.received_per_second)
 """
 
 
@@ -86,7 +87,8 @@ def store(
     """Replace the connection lists of the instances in ``snapshots``, by one statement. Idempotent.
 
     Rates are the growth of a connection's counters since the instance's list was stored before. A
-    counter that shrank, because a link was closed, has none; nor has an instance that restarted.
+    counter that shrank has none, as on a router where a link was closed; nor has an instance that
+    restarted.
 
     An instance that did not answer keeps its list and its ``as_of``. Of each instance the oldest
     1000 connections are listed; ``total`` counts all. ``existing`` names all instances of the

@@ -56,15 +56,15 @@ class LastSampler:
 
         The restart then does not count as a crash. Returns True if the space was sampled, cannot be
         read, or could not be used by clients yet. Silent instances do not matter, because the
-        restart may repair them. Returns False if another cycle is reading the space: call again.
-        Idempotent.
+        restart may repair them; nor does it matter if samples cannot be stored. Returns False if
+        another cycle is reading the space: call again. Idempotent.
         """
         space = AddressSpace.objects.get(pk=space_id)
         if space.active_since is None:
             return True  # no client could use it yet
         [sampled] = sampling.sample([space], self.readers, patience=_WAIT_SECONDS)
         self._expect_restart(sampled, {instance})
-        return sampled.is_applied or bool(sampled.silent)
+        return sampled.is_applied or bool(sampled.silent or sampled.failed)
 
     def before_stop(self) -> bool:
         """Take the last samples before all instances of all spaces stop.

@@ -55,14 +55,16 @@ class Sampled:
     * ``reached``, ``silent``: names of the instances that gave a snapshot, and of those that did
       not.
     * ``is_applied``: the snapshots were stored. False if another cycle was reading the space or has
-      stored newer snapshots, if the instances could not be listed, or if storing failed. In the
-      latter two cases ``silent`` has one text for the whole space.
+      stored newer snapshots, if the instances could not be listed, or if storing failed.
+    * ``failed``: why the snapshots could not be stored; empty if nothing failed. If the instances
+      could not be listed, ``silent`` has one text for the whole space instead.
     """
 
     space_id: str
     is_applied: bool
     reached: frozenset[str] = frozenset()
     silent: frozenset[str] = frozenset()
+    failed: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ class _Visit:
         # Stays None if another cycle keeps the lease, or if the instances cannot be listed.
         self._running: Mapping[str, Future[tuple[InstanceSnapshot, datetime]]] | None = None
         self._is_unreadable = False
+        self._failure = ""  # of the last step that ``_guarded`` ended
 
     def begin(self, pool: ThreadPoolExecutor, stack: ExitStack, patience: float) -> None:
         """Take the space's lease until ``stack`` ends, and start to read the instances in ``pool``.
@@ -166,11 +169,13 @@ class _Visit:
         reading = Reading(space.tenant_id, space.id, taken_at, snapshots, self._types)
         with self._guarded("connections cannot be stored"):
             connection_lists.store(space.id, snapshots, existing=self._running, as_of=taken_at)
+        reached = frozenset(snapshots)
+        silent = frozenset(self._running) - reached
         with self._guarded("samples cannot be stored"):
-            silent = frozenset(self._running) - frozenset(snapshots)
             applied = apply(reading, started_at=self._started_at, cut=cut, silent=silent)
-            return Sampled(space.id, applied, frozenset(snapshots), silent)
-        return self._unread()  # ``_guarded`` suppressed an error
+            return Sampled(space.id, applied, reached, silent)
+        # ``_guarded`` suppressed an error. The instances did answer.
+        return Sampled(space.id, False, reached, silent, failed=self._failure)
 
     def _read(self, instance: Instance) -> tuple[InstanceSnapshot, datetime]:
         return instance.read(), self._readers.clock()
@@ -192,15 +197,21 @@ class _Visit:
 
     @contextmanager
     def _guarded(self, event: str, **about: str) -> Iterator[None]:
-        """Log and suppress errors of the block, except if the database does not answer."""
+        """Log and suppress errors of the block, except if the database does not answer.
+
+        ``_failure`` then says what happened. It is for people, so it has no text of an error that
+        was not expected.
+        """
         try:
             yield
         except (OperationalError, InterfaceError):
             raise
         except (NoAnswer, InfraError, WaypostError) as error:
             logger.warning(event, space=self._space.id, **about, reason=str(error))
-        except Exception:  # one faulty instance must not stop the metering of all others
+            self._failure = str(error)
+        except Exception as error:  # one faulty instance must not stop the metering of all others
             logger.exception(event, space=self._space.id, **about)
+            self._failure = f"an error of the kind {type(error).__name__}, which the log describes"
 
 
 def apply(

@@ -29,13 +29,14 @@ def frame(scope: TenantScope, address: Address, tab: str) -> dict[str, Any]:
     """Return the template context that every page of an address needs, with that of its space.
 
     ``tab`` is the URL name of the page's tab: ``address``, ``messages`` or ``address_settings``.
-    The tab of messages is left out if the member may not read messages, or if the address type has
-    none to read or to send.
+    The tab of messages is left out if the member may neither read nor send messages of such an
+    address.
     """
     tabs = [("Live", "address"), ("Settings", "address_settings")]
     # Routers deliver direct messages at once: there are none to see or to send from here.
-    has_messages = message_requests.can_browse(address) or message_requests.can_send(address)
-    if scope.may["read_messages"] and has_messages:
+    can_send = message_requests.can_send(address)
+    has_messages = message_requests.can_browse(address) or can_send
+    if (scope.may["read_messages"] and has_messages) or (scope.may["send_messages"] and can_send):
         tabs.insert(1, ("Messages", "messages"))
     return {
         **space_frame.frame(scope, address.space, "space"),

@@ -25,8 +25,6 @@ from tenants.actions import addresses
 from tenants.models import Address, AddressSpace
 from tenants.permissions import Permission
 
-# Several cycles of the sampler: an older reading shows that an instance does not answer.
-_OLD = timedelta(minutes=2)
 _MINUTE = timedelta(minutes=1)
 
 
@@ -131,8 +129,8 @@ def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
 def live_context(address: Address, now: datetime) -> dict[str, Any]:
     """Return the template context of the card with an address's newest reading.
 
-    ``live_reading`` is None before the first reading. ``is_old``: the reading is older than two
-    minutes. ``seen_live``: a hash of the reading, the address's phase, and the ages in
+    ``live_reading`` is None before the first reading. ``is_stale`` is that of the
+    reading. ``seen_live``: a hash of the reading, the address's phase, and the ages in
     minutes of the reading and of the last test message.
     """
     reading = live_readings.of_addresses(address.space, [address]).get(address.id)
@@ -144,7 +142,7 @@ def live_context(address: Address, now: datetime) -> dict[str, Any]:
         "space": address.space,
         "address": address,
         "live_reading": reading,
-        "is_old": age > _OLD,
+        "is_stale": reading is not None and reading.is_stale(now),
         "seen_live": hashlib.sha256(content.encode()).hexdigest()[:16],
     }
 

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils import timezone
 
 from controlplane.console import plan_reads, space_reads
 from controlplane.console.access import tenant_page
@@ -63,10 +64,13 @@ def detail(scope: TenantScope, space: str) -> HttpResponseBase:
     """Show a space's state, its addresses with their newest readings, and the next step."""
     row = queries.get_space(scope.tenant, space)
     page = scope.page_of(queries.list_addresses(row))
+    readings = live_readings.of_addresses(row, page.object_list)
+    now = timezone.now()
     context = {
         **space_frame.frame(scope, row, "space"),
         "page": page,
-        "readings": live_readings.of_addresses(row, page.object_list),
+        "readings": readings,
+        "stale": {id_ for id_, reading in readings.items() if reading.is_stale(now)},
         "next_step": space_frame.next_step(scope, row),
     }
     return scope.render("spaces/addresses.html", context)

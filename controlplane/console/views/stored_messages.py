@@ -26,12 +26,13 @@ from tenants.models import Address, MessageRequestKind
 from tenants.permissions import OF_MESSAGES, Permission
 
 
-@tenant_page(Permission.READ_MESSAGES)
+@tenant_page(Permission.READ_MESSAGES, or_see=Permission.SEND_MESSAGES)
 def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     """Show the stored messages that a worker has read; on POST request that it reads some.
 
     A POST requests the messages after the position ``after`` (empty: the first ones), and redirects
-    to this page with the request's id in ``?page=``. GET shows what that request has read.
+    to this page with the request's id in ``?page=``. GET shows what that request has read. A member
+    who may only send messages sees the form for a test message alone.
     """
     row = address_frame.find(scope, space, address)
     if scope.request.method == "POST":
@@ -168,7 +169,8 @@ def _render(
     }
     context = {
         **address_frame.frame(scope, row, "messages"),
-        "can_browse": message_requests.can_browse(row),
+        "can_browse": scope.may["read_messages"] and message_requests.can_browse(row),
+        "is_topic": not message_requests.can_browse(row),
         "can_send": scope.may["send_messages"] and message_requests.can_send(row),
         "browsed": browsed,
         "is_lost": bool(wanted) and browsed is None,

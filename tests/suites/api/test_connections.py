@@ -1,5 +1,6 @@
 """Connections: listed to members only, filtered, in pages; closed by those who may, with audit."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -97,6 +98,22 @@ def test_next_cycle_takes_one_statement_and_forgets_what_ended(listed: AddressSp
     assert gone == ["broker-7.c0009"]
     row = ClientConnection.objects.get()
     assert (row.name, row.sent, row.messaging_user) == (kept.name, 2, "alice")
+
+
+def test_product_and_tls_are_shown_once_they_are_known(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
+    def shown() -> list[tuple[str, str]]:
+        rows = owner.get(cast.path(PATH)).json()["items"]
+        return [(row["product"], row["tls"]) for row in rows]
+
+    for seconds in (0, 3, 6):  # from the second reading on, nothing but product and TLS changes
+        store(space, seen(1, "alice"), seconds=seconds)
+    before = shown()
+    store(space, replace(seen(1, "alice"), product="rhea 3.0.2", tls="TLSv1.3 TLS_AES"), seconds=9)
+
+    assert before == [("", "")]
+    assert shown() == [("rhea 3.0.2", "TLSv1.3 TLS_AES")]
 
 
 def test_others_see_and_close_nothing(cast: Cast, listed: AddressSpace) -> None:

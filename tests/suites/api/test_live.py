@@ -98,3 +98,17 @@ def test_only_members_see_it(cast: Cast, space: AddressSpace, who: str, status: 
     path = cast.path(f"{PATH.format(space.name)}/orders/history")
 
     assert cast.call(who).get(path).status_code == status
+
+
+@pytest.mark.parametrize(("minutes", "is_stale"), [(1, False), (10, True)])
+def test_an_old_reading_says_that_it_is_stale(
+    cast: Cast, owner: APIClient, space: AddressSpace, minutes: int, is_stale: bool
+) -> None:
+    at = (timezone.now() - timedelta(minutes=minutes)).isoformat()
+    SpaceReading.objects.filter(space=space).update(answered={"broker-0": at})
+    path = cast.path(PATH.format(space.name))
+
+    (listed,) = owner.get(path).json()["items"]
+
+    assert listed["live"]["is_stale"] is is_stale
+    assert owner.get(f"{path}/orders").json()["live"]["is_stale"] is is_stale

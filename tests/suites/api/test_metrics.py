@@ -74,6 +74,27 @@ def test_a_tenants_metrics_are_bounded_and_say_so(
 
 
 @pytest.mark.django_db
+def test_addresses_without_a_reading_take_no_place_of_others(
+    cast: Cast,
+    make_spaces: Callable[..., list[AddressSpace]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tenant_metrics, "MOST_ADDRESSES", 2)
+    spaces = sorted(make_spaces(cast.tenant, 2, addresses_each=3), key=lambda space: space.name)
+    for space in spaces:
+        SpaceReading.objects.create(space=space, answered={"broker-0": timezone.now().isoformat()})
+    # Of the first space one address has an empty reading, and the others have none.
+    AddressReading.objects.create(address=spaces[0].addresses.all()[0], parts={})
+    for address in spaces[1].addresses.all():
+        AddressReading.objects.create(address=address, parts={"broker-0": {"depth": 7}})
+
+    text = cast.call("token").get(cast.path("/metrics")).content.decode()
+
+    assert text.count("waypost_address_depth{") == 2
+    assert "waypost_addresses_left_out 4.0" in text
+
+
+@pytest.mark.django_db
 def test_operators_see_full_addresses_and_an_old_probe(client: Client, space: AddressSpace) -> None:
     name, now = "waypost_addresses_full", timezone.now()
     before = client.get("/metrics").content.decode()

@@ -9,7 +9,7 @@ from django.test import Client
 from drf_spectacular.validation import validate_schema
 from rest_framework.test import APIClient
 
-from controlplane.api import error_codes, schema
+from controlplane.api import error_codes, idempotency, schema, urls
 from tenants.models import Address
 from tests.suites.api.conftest import Cast
 from tests.support.source_tree import ROOT
@@ -70,13 +70,42 @@ def test_every_change_of_desired_state_takes_its_headers(document: dict[str, Any
         for name, operation in operations(document)
         if "/address-spaces" in name and "{tenant}" in name
     }
-    creations = {name: found for name, found in headers.items() if name.startswith("post")}
     changes = {name: found for name, found in headers.items() if name.startswith(("put", "delete"))}
 
-    assert creations
     assert changes
-    assert {name: {"Idempotency-Key"} for name in creations} == creations
     assert {name: {"If-Match"} for name in changes} == changes
+
+
+def test_every_post_but_the_login_takes_an_idempotency_key(document: dict[str, Any]) -> None:
+    """``Api.post`` of the REST client repeats requests, so it relies on that."""
+    keyless = {
+        name
+        for name, operation in operations(document)
+        if name.startswith("post ")
+        and "Idempotency-Key" not in {p["name"] for p in operation.get("parameters", [])}
+    }
+
+    assert keyless == {"post /api/v1/session"}
+
+
+def test_views_that_document_the_key_honor_it_and_no_others() -> None:
+    views: list[Any] = [getattr(one.callback, "view_class", None) for one in urls.urlpatterns]
+    posts = {view.__name__: view.post for view in views if hasattr(view, "post")}
+
+    assert len(posts) > 10
+    # The wrapper that ``idempotent`` returns is a function of that module.
+    undecorated = {n for n, post in posts.items() if post.__globals__ is not vars(idempotency)}
+    assert undecorated == {"SessionView"}
+
+
+def test_operations_list_slow_bodies_and_limits_of_rate(document: dict[str, Any]) -> None:
+    found = dict(operations(document))
+
+    slow = {name for name, operation in found.items() if "408" in operation["responses"]}
+    limited = {name for name, operation in found.items() if "429" in operation["responses"]}
+    assert slow == {name for name, operation in found.items() if "requestBody" in operation}
+    events = "/api/v1/tenants/{tenant}/address-spaces/{space}/events"
+    assert limited == {"post /api/v1/signup", "post /api/v1/session", f"get {events}"}
 
 
 def test_every_error_code_is_in_the_document(document: dict[str, Any]) -> None:

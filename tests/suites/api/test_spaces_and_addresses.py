@@ -4,14 +4,19 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from controlplane.core.address_types import AddressSettings
+from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent, Operation
 from plans.models import SpacePlan
+from tenants.actions import messaging_users
 from tenants.models import Address, AddressSpace, MessagingUser, User
 from tests.suites.api.conftest import Cast, problem
+from tests.support import domain
 
 SPACES = "/address-spaces"
 MAIN = "/address-spaces/main"
@@ -433,3 +438,40 @@ def test_only_staff_read_what_the_platform_reports(
     assert found() == ("It is down.", detail)
     outsider = cast.call("outsider").get(cast.path(MAIN))
     assert (outsider.status_code, detail in outsider.content.decode()) == (404, False)
+
+
+@pytest.mark.parametrize("kind", ["spaces", "addresses", "users"])
+def test_lists_show_staff_the_detail_too_without_more_queries(
+    cast: Cast, owner: APIClient, space: AddressSpace, kind: str
+) -> None:
+    words = {"type": "Ready", "status": "False", "reason": "BrokerDown", "message": "It is down."}
+    condition = {**words, "since": "2026-11-23T00:00:00Z", "detail": "broker-0: no image"}
+    path = {"spaces": "/address-spaces", "addresses": f"{MAIN}/addresses", "users": f"{MAIN}/users"}
+
+    def more(name: str) -> None:
+        row: AddressSpace | Address | MessagingUser = space
+        if kind == "addresses":
+            row = domain.address(space, name, "queue")
+        elif kind == "users":
+            row = messaging_users.create(
+                space=space, name=name, password="correct-horse-8", permissions=[], by=SYSTEM
+            )[0]
+        row.conditions = [condition]
+        row.save(update_fields=["conditions"])
+
+    def details() -> set[str]:
+        items = owner.get(cast.path(path[kind])).json()["items"]
+        return {found["detail"] for item in items for found in item["conditions"]}
+
+    more("first")
+    seen_by_member = details()
+    User.objects.filter(username="owner@a.test").update(is_staff=True)
+    with CaptureQueriesContext(connection) as few:
+        seen_by_staff = details()
+    more("second")
+    with CaptureQueriesContext(connection) as many:
+        details()
+
+    assert (seen_by_member, seen_by_staff) == ({""}, {"broker-0: no image"})
+    assert len(many) == len(few)
+    assert cast.call("outsider").get(cast.path(path[kind])).status_code == 404

@@ -160,7 +160,7 @@ def close_and_issue(running: Installation, customer: Customer) -> Json:
     operator = Operator(running.url, OPERATOR_EMAIL, running.secrets.operator_password)
     with closing(operator.api):
         operation = operator.close_now(customer)
-        customer.follow(operation, timeout_seconds=240)
+        customer.follow(operation, stalled_seconds=240)
         return bills.issue(operator, customer, operation["subject_id"])
 
 

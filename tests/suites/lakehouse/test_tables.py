@@ -29,7 +29,12 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A lake with one day of usage in it."""
     root = tmp_path_factory.mktemp("tables")
     landed = Landed(Path(root))
-    landed(row(at(10, 1), 1, messages_in=5), beat(at(10, 1), 1), row(at(10, 2), 2, messages_in=4))
+    # The other broker's newest sample is older, so the watermark is not the newest sample of all.
+    other = beat(at(10, 1), 1, source="spc_2/broker-0", space_id="spc_2")
+    landed(
+        *(row(at(10, 1), 1, messages_in=5), beat(at(10, 1), 1), row(at(10, 2), 2, messages_in=4)),
+        other,
+    )
     made = Lake(spark, str(root))
     pipeline.run(made)
     return made
@@ -184,3 +189,5 @@ def test_rebuild_repairs_a_table_and_keeps_its_old_version(lake: Lake) -> None:
     assert [r["quantity"] for r in tables.read(lake, schemas.USAGE).collect()] == [5]
     assert tables.read(lake, schemas.USAGE, before.version).collect()[0]["quantity"] == 5
     assert tables.pin(lake, schemas.USAGE).table_id == before.table_id
+    note = json.loads(open_table(lake, schemas.USAGE).history(1)[0]["userMetadata"])
+    assert note["as_of"] == pipeline.as_of(lake) == at(10, 1).isoformat()

@@ -17,8 +17,10 @@ from tests.support.messaging.public_broker import PublicBroker, user
 from tests.support.messaging.strangers import SASL_HEADER, has_ended
 from tests.support.waiting import eventually
 from workers.messaging import management
-from workers.messaging.brokers import broker_xml, driver
+from workers.messaging.brokers import broker_xml, connections, driver
 from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress
+from workers.messaging.management import Request
+from workers.messaging.observed import ConnectionSeen
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -271,6 +273,47 @@ def test_a_queue_of_the_address_itself_takes_messages(
     for target in ("news::reader", "allowed::allowed"):
         assert outcome(alice, target, amqp.message(target)).type == Delivery.ACCEPTED
         assert amqp.receive(alice, target, 1) == [target]
+
+
+def seen(broker: PublicBroker) -> ConnectionSeen:
+    (found,) = driver.snapshot(broker.rigged.target, addresses=()).connections
+    return found
+
+
+def test_connections_are_described_and_count_what_closed_links_carried(
+    broker: PublicBroker, alice: BlockingConnection
+) -> None:
+    amqp.send(alice, "allowed", "one", "two", "three")
+    assert amqp.receive(alice, "allowed", 2) == ["one", "two"]
+    idle = seen(broker)
+
+    receiver = alice.create_receiver("allowed")
+    assert receiver.receive(timeout=10).body == "three"
+    unsettled = seen(broker)
+    receiver.accept()
+    receiver.close()  # sends the acknowledgement first
+    acknowledged = seen(broker)
+
+    assert (idle.product, idle.user, idle.links) == (amqp.PRODUCT, "alice", 0)
+    assert idle.tls.split("_")[0] in ("TLSv1.2 TLS", "TLSv1.3 TLS")
+    assert (idle.sent, idle.received) == (3, 2)
+    assert (unsettled.links, unsettled.received) == (1, 2)
+    assert (acknowledged.links, acknowledged.received) == (0, 3)
+
+
+def test_a_broker_with_an_older_plugin_leaves_the_description_unknown(
+    broker: PublicBroker, alice: BlockingConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The broker refuses a resource that it does not know, as every broker did before this plugin.
+    missing = Request("waypost.no-such-resource", "described")
+    monkeypatch.setattr(connections, "_DESCRIBED", missing)
+    sender = alice.create_sender("allowed")
+    sender.send(amqp.message("one"))
+
+    found = seen(broker)
+
+    assert (found.product, found.tls) == ("", "")
+    assert (found.user, found.links, found.sent, found.received) == ("alice", 1, 1, 0)
 
 
 def test_the_broker_logs_no_error(broker: PublicBroker) -> None:

@@ -97,6 +97,11 @@ def test_connections_are_listed_and_closed(
         found = sample(space, real_ports)
         mine = [row for row in found if row.sent == 1]
         summary = queries.list_instance_connections(space).get(instance=SERVING[space.type])
+        senders[0].close()
+        senders[0] = first.create_sender("orders")
+        for body in ("two", "three"):
+            senders[0].send(amqp.message(body))
+        (grown,) = (row for row in sample(space, real_ports) if row.name == mine[0].name)
 
         closed = close(space, real_ports, ids=[mine[0].name, f"{SERVING[space.type]}.no-such"])
         was_closed = not is_open(senders[0])
@@ -111,6 +116,12 @@ def test_connections_are_listed_and_closed(
     assert summary.total == summary.listed == 3
     assert (mine[0].links, mine[0].sent, mine[0].protocol) == (1, 1, "AMQP")
     assert all((mine[0].container, mine[0].remote_host, mine[0].opened_at))
+    # A router counts the messages of open links, and a broker those of the whole connection.
+    assert grown.sent == (3 if space.type == "brokered" else 2)
+    assert (grown.sent_per_second or 0) > 0
+    assert grown.received_per_second == 0
+    assert {row.product for row in found} == {amqp.PRODUCT}
+    assert {row.tls.partition(".")[0] for row in found} == {"TLSv1"}
     assert [closed.state, again.state, of_alice.state] == ["Succeeded"] * 3
     assert was_closed
     assert stayed

@@ -71,6 +71,22 @@ def test_old_reading_says_so(world: World, as_: As, orders: Address) -> None:
     assert "Old reading" in as_(world.owner).get(url(orders)).content.decode()
 
 
+def test_list_of_addresses_shows_an_old_reading_as_such(
+    world: World, as_: As, orders: Address
+) -> None:
+    page = "/t/acme-shipping/spaces/orders/"
+    read(orders)
+    now = as_(world.member).get(page).content.decode()
+    old = (timezone.now() - timedelta(minutes=10)).isoformat()
+    SpaceReading.objects.update(answered={"broker-0": old})
+    later = as_(world.member).get(page).content.decode()
+
+    words = ("2.5", "Old readings", "read 10 minutes ago")
+    assert [word in now for word in words] == [True, False, False]
+    assert [word in later for word in words] == [False, True, True]
+    assert "1,234" in later  # the newest that is known
+
+
 def test_old_reading_claims_no_present_rate(world: World, as_: As, orders: Address) -> None:
     read(orders, age=timedelta(minutes=10))
 
@@ -111,7 +127,7 @@ def test_an_open_card_is_sent_again_when_its_reading_becomes_old(orders: Address
     fresh = addresses.live_context(orders, now)
     old = addresses.live_context(orders, now + timedelta(minutes=3))
 
-    assert (fresh["is_old"], old["is_old"]) == (False, True)
+    assert (fresh["is_stale"], old["is_stale"]) == (False, True)
     assert fresh["seen_live"] != old["seen_live"]
 
 

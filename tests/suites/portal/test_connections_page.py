@@ -8,7 +8,7 @@ from tenants.models import AddressSpace, Disconnection
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
 from tests.support.portal.rows import World
-from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
+from workers.messaging.observed import NO_TLS, ConnectionSeen, InstanceSnapshot
 from workers.metering import connection_lists
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +59,26 @@ def test_users_show_their_connections_and_what_is_unknown(
     assert "rates unknown" in users
     assert "product unknown" in connections
     assert "TLS version unknown" in connections
+
+
+def test_page_shows_what_a_client_says_about_itself_and_its_encryption(
+    world: World, as_: As, space: AddressSpace
+) -> None:
+    clients = [
+        ConnectionSeen(
+            *("7", "checkout", "till", "10.0.0.9:4"), product="<rhea> 3.0", tls="TLSv1.3 TLS_AES"
+        ),
+        ConnectionSeen("8", "reports", "night", "10.0.0.8:4", tls=NO_TLS),
+    ]
+    taken = {"broker-0": InstanceSnapshot("boot", (), clients, 0)}
+    as_of = datetime(2026, 11, 23, 10, tzinfo=UTC)
+    connection_lists.store(space.id, taken, existing=taken, as_of=as_of)
+
+    page = as_(world.member).get(PAGE).content.decode()
+
+    assert "10.0.0.9:4 · &lt;rhea&gt; 3.0" in page
+    assert "TLSv1.3 TLS_AES" in page
+    assert "not encrypted" in page
 
 
 def test_empty_page_says_what_to_do(world: World, as_: As, space: AddressSpace) -> None:

@@ -139,11 +139,21 @@ def test_whoever_may_only_send_or_only_read_sees_no_more(
     assert "Change messages" not in text
 
     _give_billing(monkeypatch, permissions.OF_MESSAGES["send"])
-    assert client.get(url).status_code == 403
+    own = f"/t/acme-shipping/spaces/main/addresses/{address.pk}"
+    assert f'href="{own}/messages"' in client.get(own).content.decode()  # the tab
+    text = client.get(f"{url}?page={page}").content.decode()
+    assert "Send a test message" in text
+    assert "Your role may send test messages" in text
+    assert [word for word in ("hello", "Browse", "Purge", "Change messages") if word in text] == []
+    assert client.post(url).status_code == 403
     refused = client.post(f"{url}/send?page={page}", {"properties": "x"})
     assert refused.status_code == 400
     assert "hello" not in refused.content.decode()
     assert client.post(f"{url}/send", {"body": "x"}).status_code == 302
+
+    _give_billing(monkeypatch, Permission.VIEW_BILLING)
+    assert client.get(url).status_code == 403
+    assert f'href="{own}/messages"' not in client.get(own).content.decode()
 
 
 def test_a_page_that_was_not_reached_says_so_and_is_browsed_again(world: World, as_: As) -> None:

@@ -84,7 +84,7 @@ def close_and_issue(installation: Installation, customer: Customer) -> Json:
     operator = Operator(installation.url, OPERATOR_EMAIL, password)
     with closing(operator.api):
         operation = operator.close_now(customer)
-        customer.follow(operation, timeout_seconds=240)
+        customer.follow(operation, stalled_seconds=240)
         return bills.issue(operator, customer, operation["subject_id"])
 
 
@@ -119,7 +119,9 @@ def documents(customer: Customer, invoice: Json) -> list[bytes]:
 
 def log_in(installation: Installation, customer: Customer) -> None:
     visitor = Api(installation.url)
-    session = visitor.post("/session", {"email": customer.email, "password": customer.password})
+    session = visitor.post_once(
+        "/session", {"email": customer.email, "password": customer.password}
+    )
     visitor.close()
     customer.api.close()
     customer.api = Api(installation.url, session["token"])

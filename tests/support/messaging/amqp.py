@@ -10,6 +10,10 @@ from proton.utils import BlockingConnection
 from tenants.models import AddressSpace
 from workers.messaging import management, tls
 
+# What a client library says about itself when it connects, as rhea and Qpid JMS do.
+PROPERTIES = {"product": "till", "version": "1.2"}
+PRODUCT = "till 1.2"
+
 
 @contextmanager
 def connected(
@@ -57,6 +61,7 @@ def connected_to(
         ssl_domain=domain,
         allowed_mechs="PLAIN",
         reconnect=False,
+        properties=PROPERTIES,
     )
     try:
         yield connection

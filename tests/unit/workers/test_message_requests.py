@@ -1,18 +1,21 @@
 """Operations on messages that fail: when they are tried again, and when they end."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from unittest.mock import create_autospec
 
 import pytest
 from django.utils import timezone
 
+from controlplane.core import leases
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid
-from controlplane.core.models import AuditEvent, Operation
+from controlplane.core.models import AuditEvent, Lease, Operation
 from tenants.actions import addresses, message_requests
 from tenants.models import Address
 from tests.support.reconcile import rows
+from tests.support.waiting import eventually
+from workers import message_requests as worker_module
 from workers.infra.base import Infra
 from workers.message_requests import PATIENCE, MessageWorker, list_due
 from workers.messaging.brokers.stored_messages import TooDeep
@@ -117,3 +120,22 @@ def test_a_test_message_is_refused_while_nobody_may_send(queue: Address) -> None
 
     with pytest.raises(message_requests.SendWithdrawn):
         message_requests.send(address=queue, body="x", by=ALICE)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_batch_that_takes_longer_than_its_lease_keeps_the_sampler_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker_module, "_SAMPLE_LEASE_SECONDS", 0.3)
+    lease = "sample:spc_1"
+
+    def ends_at() -> datetime:
+        return Lease.objects.get(name=lease).expires_at
+
+    with worker_module._unsampled("spc_1"):
+        first = ends_at()
+        eventually(lambda: timezone.now() > first, "the first term is over")
+        is_free = leases.acquire(lease, "a sampling cycle", 60)
+
+    assert not is_free
+    assert leases.acquire(lease, "a sampling cycle", 60)  # after the batch

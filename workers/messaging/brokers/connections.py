@@ -1,5 +1,6 @@
 """List the client connections of a broker; find those without permission or on given addresses."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -9,14 +10,16 @@ from workers.messaging import patterns
 from workers.messaging.brokers import permissions
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, DesiredUser
 from workers.messaging.brokers.tables import BrokerTables
-from workers.messaging.management import ManagementClient
-from workers.messaging.observed import ConnectionSeen
+from workers.messaging.management import ManagementClient, Refused, Request
+from workers.messaging.observed import ConnectionSeen, joined
 
 _INTERNAL_USER = "CN="  # users with a certificate; the name of a messaging user has no "="
 # The broker reports creation times in whole seconds, so a connection may be this much younger.
 _CLOCK_GRAIN = timedelta(seconds=1)
 # How the broker lists the address of a sender that has none (seen with Artemis 2.56).
 _ANONYMOUS = "ANONYMOUS"
+# The plugin's description of all client connections; the name of the resource is in Guard.java.
+_DESCRIBED = Request("waypost.clients", "described")
 
 Row = Mapping[str, Any]
 
@@ -134,7 +137,7 @@ class _Lists:
 
     def sessions(self) -> Mapping[str, str]:
         """Return {id of a session: id of its connection}."""
-        return {row["id"]: row["connectionID"] for row in self._tables.rows("listSessions")}
+        return _connection_by_session(self._tables.rows("listSessions"))
 
     def temporary(self, names: Collection[str]) -> Collection[str]:
         """Return those of ``names`` that are temporary addresses on the broker now.
@@ -145,21 +148,46 @@ class _Lists:
         return {name for name, row in found.items() if row["temporary"] == "true"}
 
     def links(self) -> Sequence[_Link]:
-        producers, consumers = self._tables.rows_of("listProducers", "listConsumers")
-        return [
-            _Link(
-                row["session"],
-                row["validatedUser"],
-                row["address"],
-                operation,
-                int(row.get(counter) or 0),
-            )
-            for rows, operation, counter in (
-                (producers, "send", "msgSent"),
-                (consumers, "recv", "messagesAcknowledged"),
-            )
-            for row in rows
-        ]
+        return _links(*self._tables.rows_of("listProducers", "listConsumers"))
+
+    def sessions_links_and_described(
+        self,
+    ) -> tuple[Mapping[str, str], Sequence[_Link], Mapping[str, Row]]:
+        """Return ``sessions()``, ``links()``, and what the plugin describes; one batch of requests.
+
+        The last is {id of a connection: row of ``Clients.described``}. It is empty for a broker
+        without the plugin, or with an older one.
+        """
+        (sessions, producers, consumers), (answer,) = self._tables.rows_with(
+            ("listSessions", "listProducers", "listConsumers"), _DESCRIBED
+        )
+        described = {} if isinstance(answer, Refused) else answer
+        return (
+            _connection_by_session(sessions),
+            _links(producers, consumers),
+            json.loads(described) if isinstance(described, str) else described,
+        )
+
+
+def _connection_by_session(rows: Sequence[Row]) -> Mapping[str, str]:
+    return {row["id"]: row["connectionID"] for row in rows}
+
+
+def _links(producers: Sequence[Row], consumers: Sequence[Row]) -> Sequence[_Link]:
+    return [
+        _Link(
+            row["session"],
+            row["validatedUser"],
+            row["address"],
+            operation,
+            int(row.get(counter) or 0),
+        )
+        for rows, operation, counter in (
+            (producers, "send", "msgSent"),
+            (consumers, "recv", "messagesAcknowledged"),
+        )
+        for row in rows
+    ]
 
 
 def list_clients(client: ManagementClient) -> Sequence[OpenConnection]:
@@ -239,32 +267,50 @@ def describe(
 ) -> Sequence[ConnectionSeen]:
     """Read the links of ``clients`` from the broker; return each client with links and counters.
 
-    Sends no request if there are no clients, as on each broker of a standard space.
+    Sends no request if there are no clients, as on each broker of a standard space. Otherwise it
+    sends one batch, whose size does not depend on the number of clients.
+
+    Product, TLS and the counters of a whole connection come from the broker plugin. Without it,
+    product and TLS are empty, and the counters are those of the links that are open now.
 
     Raises:
         Unreachable: the broker stopped answering.
     """
     if not clients:
         return ()
-    lists = _Lists(client)
-    sessions = lists.sessions()
+    sessions, listed, described = _Lists(client).sessions_links_and_described()
     links: dict[str, list[_Link]] = {}
-    for link in lists.links():
+    for link in listed:
         links.setdefault(sessions.get(link.session, ""), []).append(link)
-    return [_seen(connection, links.get(connection.id, ())) for connection in clients]
+    return [
+        _seen(connection, links.get(connection.id, ()), described.get(connection.id))
+        for connection in clients
+    ]
 
 
-def _seen(connection: OpenConnection, links: Sequence[_Link]) -> ConnectionSeen:
+def _seen(
+    connection: OpenConnection, links: Sequence[_Link], described: Row | None
+) -> ConnectionSeen:
+    if described is None:
+        product = tls = ""
+        sent = sum(link.messages for link in links if link.operation == "send")
+        received = sum(link.messages for link in links if link.operation == "recv")
+    else:
+        product = joined(described["product"], described["version"])
+        tls = joined(described["tlsProtocol"], described["tlsCipher"])
+        sent, received = int(described["sent"]), int(described["received"])
     return ConnectionSeen(
         id=connection.id,
         user=connection.user,
         container=connection.container,
         remote_host=connection.remote_host,
         protocol=connection.protocol,
+        product=product,
+        tls=tls,
         opened_at=connection.opened_at,
         sessions=connection.sessions,
         links=len(links),
         addresses=sorted({link.address for link in links if not link.is_anonymous}),
-        sent=sum(link.messages for link in links if link.operation == "send"),
-        received=sum(link.messages for link in links if link.operation == "recv"),
+        sent=sent,
+        received=received,
     )

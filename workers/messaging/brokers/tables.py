@@ -36,16 +36,26 @@ class BrokerTables:
         All requests are sent at once, so the lists show nearly the same moment. They are sent again
         a few times if the broker refuses one.
         """
-        requests = [Request("broker", operation, ["", 1, _MANY]) for operation in operations]
+        return self.rows_with(operations)[0]
+
+    def rows_with(
+        self, operations: Sequence[str], *others: Request
+    ) -> tuple[Sequence[Sequence[Mapping[str, Any]]], Sequence[Any]]:
+        """Return what ``rows_of`` returns, and the answers to ``others``, sent at the same time.
+
+        An answer to one of ``others`` is a ``Refused`` if the broker refused it.
+        """
+        lists = [Request("broker", operation, ["", 1, _MANY]) for operation in operations]
         # The broker refuses to list queues if one vanishes meanwhile (seen with Artemis 2.56), as
         # those of subscriptions and replies do.
         for _ in range(_TRIES):
-            answers = self._client.try_all(requests)
-            if not any(isinstance(answer, Refused) for answer in answers):
+            answers = self._client.try_all([*lists, *others])
+            if not any(isinstance(answer, Refused) for answer in answers[: len(lists)]):
                 break
         else:
-            answers = self._client.ask(requests)
-        return [json.loads(str(answer))["data"] for answer in answers]
+            answers = [*self._client.ask(lists), *self._client.try_all(others)]
+        rows = [json.loads(str(answer))["data"] for answer in answers[: len(lists)]]
+        return rows, answers[len(lists) :]
 
     def find(self, operation: str, names: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
         """Return the rows of those of ``names`` that exist on the broker: name -> row.

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from workers.messaging.management import Refused
-from workers.messaging.observed import ConnectionSeen, EngineHealth
+from workers.messaging.observed import NO_TLS, ConnectionSeen, EngineHealth, joined
 from workers.messaging.routers.client import RouterClient, Row
 from workers.messaging.routers.tables import RouterTables, bare_address, client_links
 
@@ -71,7 +71,7 @@ def _seen(row: Row, links: Sequence[Row], now: datetime) -> ConnectionSeen:
         remote_host=str(row["host"]),
         protocol=str(row["protocol"] or "").upper(),
         product=_product(row["properties"]),
-        tls=" ".join(str(row[name]) for name in ("sslProto", "sslCipher") if row[name]),
+        tls=NO_TLS if row["ssl"] is False else joined(row["sslProto"], row["sslCipher"]),
         opened_at=None if uptime is None else now - timedelta(seconds=int(uptime)),
         links=len(links),
         addresses=sorted({bare_address(link["owningAddr"]) for link in links}),
@@ -88,5 +88,4 @@ def _deliveries(links: Sequence[Row], direction: str) -> int:
 def _product(properties: Any) -> str:
     if not isinstance(properties, Mapping):
         return ""
-    found = (properties.get("product"), properties.get("version"))
-    return " ".join(str(value) for value in found if value)
+    return joined(properties.get("product"), properties.get("version"))

@@ -29,7 +29,7 @@ _COLUMNS: Mapping[str, Sequence[str]] = {
     ),
 }  # fmt: skip
 _CONNECTION_COLUMNS = ("identity", "host", "container", "user", "role", "dir", "sasl", "opened",
-                       "uptimeSeconds", "properties", "protocol", "sslProto",
+                       "uptimeSeconds", "properties", "protocol", "ssl", "sslProto",
                        "sslCipher")  # fmt: skip
 
 

@@ -112,6 +112,12 @@ class Connection:
     def remote_container(self) -> str:
         return self.proton.remote_container or ""
 
+    @property
+    def remote_properties(self) -> dict[str, str | int | bool]:
+        """Return what the peer says about itself, such as ``product``; scalars only."""
+        sent = self.proton.remote_properties or {}
+        return {str(k): v for k, v in sent.items() if isinstance(v, str | int | bool)}
+
     def touch(self) -> None:
         """Schedule a flush. Call it after every change that makes output for this connection."""
         self.router.schedule(self)

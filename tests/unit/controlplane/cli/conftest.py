@@ -29,6 +29,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(Api, "get", lambda _api, path, **_: said[path])
     monkeypatch.setattr(Api, "get_bytes", lambda _api, path, **_: said[path])
     monkeypatch.setattr(Api, "post", lambda _api, path, _body=None: said[path])
+    monkeypatch.setattr(Api, "post_once", lambda _api, path, _body: said[path])
     monkeypatch.setattr(Api, "wait", lambda _api, _tenant, operation, **_: operation)
     return said
 

@@ -129,3 +129,25 @@ def test_history_has_a_row_for_each_step(run: Run, answers: dict[str, Any], span
     assert "stored bytes" in head
     assert row.split() == ["2026-11-23", "10:00:00", "UTC", "55", "5", "1234", "-", "2"]
     assert json.loads(document.stdout) == answers[path]
+
+
+@pytest.mark.parametrize(
+    ("live", "rate", "read"),
+    [
+        ({"is_stale": False}, "2.5", "10:00:00 UTC"),
+        ({"is_stale": True}, "not known", "10:00:00 UTC (old)"),
+        ({}, "2.5", "10:00:00 UTC"),  # of a server of an older version
+    ],
+)
+def test_the_list_says_how_old_a_reading_is(
+    run: Run, monkeypatch: pytest.MonkeyPatch, live: dict[str, Any], rate: str, read: str
+) -> None:
+    reading = {"depth": 7, "in_per_second": 2.5, "as_of": "2026-11-23T10:00:00Z", **live}
+    row = {"address": "orders", "type": "queue", "plan": "p", "phase": "Active", "live": reading}
+    monkeypatch.setattr(Api, "pages", lambda _api, _path, **_: iter([row]))
+
+    ended = run("addresses", "list", "shop")
+
+    assert rate in ended.stdout
+    assert ("2.5" in ended.stdout) == (rate == "2.5")
+    assert ended.stdout.rstrip().endswith(read)

@@ -26,7 +26,8 @@ def posted(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> list[tup
 def test_list_prints_the_connections_and_how_old_they_are(
     run: Run, answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = {"id": "router-0.7", "user": "till", "since": "2026-11-23T10:00:00Z"}
+    known = {"product": "rhea 3.0.2", "tls": "TLSv1.3 TLS_AES", "sent_per_second": 2.5}
+    row = {"id": "router-0.7", "user": "till", "since": "2026-11-23T10:00:00Z", **known}
     summary = {"instance": "router-0", "total": 3, "listed": 1, "as_of": "2026-11-23T10:01:00Z"}
     monkeypatch.setattr(Api, "pages", lambda _api, _path, **_query: iter([row]))
     answers[PATH] = {"items": [], "next": None, "instances": [summary]}
@@ -34,6 +35,7 @@ def test_list_prints_the_connections_and_how_old_they_are(
     ended = run("connections", "list", "orders")
 
     assert "router-0.7" in ended.stdout
+    assert [word for word in map(str, known.values()) if word not in ended.stdout] == []
     assert "router-0: 3 open, 2 of them not listed" in ended.stderr
 
 

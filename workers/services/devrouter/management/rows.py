@@ -164,6 +164,7 @@ class Rows:
         now = time.monotonic()
         for connection in self._router.connections.values():
             last = connection.last_delivery_at
+            cipher, version, _ = connection.wire.extra("cipher") or (None, None, 0)
             yield {
                 "name": f"connection/{connection.settings.host}",
                 "identity": connection.identity,
@@ -183,9 +184,9 @@ class Rows:
                 "lastDlvSeconds": int(now - last) if last is not None else None,
                 "protocol": "amqp",
                 "tenant": None,
-                "sslProto": None,
-                "sslCipher": None,
-                "properties": {},
+                "sslProto": version,
+                "sslCipher": cipher,
+                "properties": connection.remote_properties,
             }
 
     def connectors(self) -> Iterable[Row]:

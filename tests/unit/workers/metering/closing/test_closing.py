@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import DataError
 from django.utils import timezone
 
 from controlplane.core import leases
@@ -298,6 +299,31 @@ def test_close_is_held_by_an_instance_or_space_that_cannot_be_read(
 
     assert waiting == State.CLOSING
     assert reasons(invoice) == {"samples.silent"}
+
+
+def test_close_is_held_by_samples_that_cannot_be_stored_and_names_that_reason(
+    owner: Tenant,
+    readers: FakeReaders,
+    shows: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> bool:
+        raise DataError("a row that the database does not take")
+
+    shows(orders=(5, 0))
+    monkeypatch.setattr(sampling, "apply", refuse)
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+    waiting = Invoice.objects.get(pk=invoice.pk).state
+    Invoice.objects.filter(pk=invoice.pk).update(updated_at=clock() - 2 * closing.PATIENCE)
+    closing.close(invoice.id, readers)
+
+    assert waiting == State.CLOSING
+    assert reasons(invoice) == {"samples.not_stored"}
+    (held,) = Invoice.objects.get(pk=invoice.pk).held_reasons
+    assert "DataError" in held["message"]
+    assert "did not answer" not in held["message"]
 
 
 def test_a_close_after_an_upgrade_waits_until_metering_has_its_rights(

@@ -50,18 +50,20 @@ final class Connections {
    private final Waiting waiting;
    private final PlanLimits plan;
    private final Users users;
+   private final Clients described;
    private final Arrivals arrivals = new Arrivals();
    private final Map<Channel, RemotingConnection> undecided = new ConcurrentHashMap<>();
    private final Map<Channel, String> clients = new ConcurrentHashMap<>();  // to their users
    private final AtomicInteger clientCount = new AtomicInteger();
    private final AtomicLong evicted = new AtomicLong();
 
-   Connections(ActiveMQServer server, Limits limits, PlanLimits plan,
-               Filters filters) {
+   Connections(ActiveMQServer server, Limits limits, PlanLimits plan, Filters filters,
+               Clients described) {
       this.server = server;
       this.limits = limits;
       this.filters = filters;
       this.plan = plan;
+      this.described = described;
       users = new Users(plan);
       this.waiting = new Waiting(limits);
    }
@@ -110,7 +112,9 @@ final class Connections {
          AMQPConnectionContext context = amqp.getAmqpConnection();
          context.addRemoteOpenedListener(opened -> opened(channel, amqp, opened));
          context.addEventHandler(new FilterLinks(filters, context));
-         context.addEventHandler(new Client(context, plan, users, server.getScheduledPool()));
+         Client client = new Client(channel, context, plan, users, server.getScheduledPool());
+         context.addEventHandler(client);
+         described.add(connection.getID(), client, channel);
       }
    }
 

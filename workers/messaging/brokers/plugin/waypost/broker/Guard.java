@@ -38,7 +38,9 @@ import org.apache.activemq.artemis.utils.CompositeAddress;
 public final class Guard implements ActiveMQServerPlugin {
 
    private static final long SWEEP_MILLIS = 1000;
-   private static final String MESSAGES = "waypost.messages";  // the resource of management
+   // The resources of management.
+   private static final String MESSAGES = "waypost.messages";
+   private static final String CLIENTS = "waypost.clients";
 
    private Limits limits;
    private PlanLimits plan;
@@ -46,6 +48,7 @@ public final class Guard implements ActiveMQServerPlugin {
    private Connections connections;
    private ScheduledFuture<?> sweep;
    private Messages messages;
+   private Clients clients;
    private Replies replies;
    private Storage storage;
    private Filters filters;
@@ -61,12 +64,14 @@ public final class Guard implements ActiveMQServerPlugin {
    public void registered(ActiveMQServer server) {
       this.server = server;
       filters = new Filters(server);
-      connections = new Connections(server, limits, plan, filters);
+      clients = new Clients();
+      connections = new Connections(server, limits, plan, filters, clients);
       messages = new Messages(server);
       replies = new Replies(server);
       storage = new Storage(server);
       try {
-         server.getManagementService().registerUntypedControl(MESSAGES, messages, messagesName());
+         server.getManagementService().registerUntypedControl(MESSAGES, messages, nameOf("Messages"));
+         server.getManagementService().registerUntypedControl(CLIENTS, clients, nameOf("Clients"));
       } catch (Exception error) {
          throw new IllegalStateException(error);
       }
@@ -87,22 +92,28 @@ public final class Guard implements ActiveMQServerPlugin {
          health.close();
       }
       try {
-         server.getManagementService().unregisterUntypedControl(MESSAGES, messagesName());
+         server.getManagementService().unregisterUntypedControl(MESSAGES, nameOf("Messages"));
+         server.getManagementService().unregisterUntypedControl(CLIENTS, nameOf("Clients"));
       } catch (Exception error) {
          throw new IllegalStateException(error);
       }
    }
 
-   private static ObjectName messagesName() throws MalformedObjectNameException {
-      return new ObjectName("waypost:type=Messages");
+   private static ObjectName nameOf(String type) throws MalformedObjectNameException {
+      return new ObjectName("waypost:type=" + type);
    }
 
-   /** Counts what management removed. Clients acknowledge through a consumer. */
+   /** Counts what management removed, and what clients acknowledged: they have a consumer. */
    @Override
    public void messageAcknowledged(Transaction transaction, MessageReference reference,
                                    AckReason reason, ServerConsumer consumer) {
-      if (consumer == null && reason == AckReason.NORMAL) {
+      if (reason != AckReason.NORMAL) {
+         return;
+      }
+      if (consumer == null) {
          messages.removed(reference.getQueue());
+      } else {
+         clients.acknowledged(consumer);
       }
    }
 

@@ -20,16 +20,22 @@ final class Incoming implements ProtonDeliveryHandler {
    private final Receiver receiver;
    private final ProtonAbstractReceiver broker;
    private final long mostBytes;
+   private final Runnable arrived;
    private final Pace pace;
    private Delivery counted;
    private long taken;  // bytes of the present message that the broker has taken already
    private boolean isOver;
 
-   /** {@code mostBytes}: the largest message; -1 is no limit. */
-   Incoming(Receiver receiver, ProtonAbstractReceiver broker, long mostBytes, Pace pace) {
+   /**
+    * {@code mostBytes}: the largest message; -1 is no limit. {@code arrived} runs after each
+    * message that the broker has as a whole.
+    */
+   Incoming(Receiver receiver, ProtonAbstractReceiver broker, long mostBytes, Runnable arrived,
+            Pace pace) {
       this.receiver = receiver;
       this.broker = broker;
       this.mostBytes = mostBytes;
+      this.arrived = arrived;
       this.pace = pace;
    }
 
@@ -54,6 +60,7 @@ final class Incoming implements ProtonDeliveryHandler {
       taken = isComplete ? 0 : taken + present - delivery.available();
       if (isComplete && delivery != counted && !delivery.isAborted()) {
          counted = delivery;
+         arrived.run();
          pace.count();
       }
    }
