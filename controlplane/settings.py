@@ -7,6 +7,7 @@ servers of an embedded installation; in a cluster the Helm chart sets them.
 
 import os
 import re
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -80,6 +81,24 @@ def level(name: str, default: str) -> str:
     if value not in known:
         raise ImproperlyConfigured(f"{name} must be one of {', '.join(known)}, not {value!r}")
     return value
+
+
+def mail_security(name: str, default: str) -> str:
+    value = text(name, default)
+    if value not in {"starttls", "tls", "none"}:
+        raise ImproperlyConfigured(f"{name} must be starttls, tls or none, not {value!r}")
+    return value
+
+
+def ranges(name: str) -> list[str]:
+    """Return the network ranges in a variable, such as ``10.0.0.0/8``, separated by commas."""
+    found = comma_separated(name, "")
+    for item in found:
+        try:
+            ip_network(item)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name}: {error}") from error
+    return found
 
 
 def comma_separated(name: str, default: str) -> list[str]:
@@ -207,6 +226,34 @@ PIPELINE_TIMEOUT_SECONDS = positive("WAYPOST_PIPELINE_TIMEOUT_SECONDS", 500, _RU
 PIPELINE_BULK = flag("WAYPOST_PIPELINE_BULK", False)
 CLOSE_GRACE_HOURS = number("WAYPOST_CLOSE_GRACE_HOURS", 72)
 
+# Mails. Without an SMTP server they go to the mailbox in the database, which operators read in the
+# portal.
+EMAIL_HOST = text("WAYPOST_SMTP_HOST")
+EMAIL_BACKEND = (
+    "django.core.mail.backends.smtp.EmailBackend"
+    if EMAIL_HOST
+    else "tenants.notifications.mailbox.MailboxBackend"
+)
+EMAIL_PORT = number("WAYPOST_SMTP_PORT", 587)
+_SMTP_SECURITY = mail_security("WAYPOST_SMTP_SECURITY", "starttls")
+EMAIL_USE_TLS, EMAIL_USE_SSL = _SMTP_SECURITY == "starttls", _SMTP_SECURITY == "tls"
+EMAIL_HOST_USER = text("WAYPOST_SMTP_USER")
+EMAIL_HOST_PASSWORD = secret("WAYPOST_SMTP_PASSWORD")
+EMAIL_TIMEOUT = 10  # seconds for each answer of the server
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = text("WAYPOST_MAIL_FROM", "waypost@localhost")
+if EMAIL_HOST and not re.fullmatch(r"[^@\s]+@[^@\s]+", text("WAYPOST_MAIL_FROM")):
+    raise ImproperlyConfigured(
+        "WAYPOST_SMTP_HOST is set: WAYPOST_MAIL_FROM must be the address that mails come from"
+    )
+if EMAIL_HOST_USER and _SMTP_SECURITY == "none" and EMAIL_HOST not in {"127.0.0.1", "localhost"}:
+    raise ImproperlyConfigured(
+        "WAYPOST_SMTP_SECURITY is none: the password of WAYPOST_SMTP_USER would cross the network "
+        "in plain text. Use starttls or tls."
+    )
+# Ranges of private addresses to which webhooks may go all the same, over plain http too. Only for
+# tests and installations on one machine: tenants choose the addresses.
+WEBHOOK_ALLOWED_RANGES = ranges("WAYPOST_WEBHOOK_ALLOWED_RANGES")
+
 ROOT_URLCONF = "controlplane.urls"
 WSGI_APPLICATION = "controlplane.wsgi.application"
 INSTALLED_APPS = [
@@ -224,6 +271,7 @@ INSTALLED_APPS = [
     "controlplane.core",
     "controlplane.console",
     "tenants",
+    "tenants.notifications",
     "plans",
     "workers",
 ]
