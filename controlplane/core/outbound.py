@@ -134,9 +134,12 @@ def post(target: Target, body: bytes, headers: Mapping[str, str], seconds: float
             watchdog.daemon = True
             watchdog.start()
             try:
-                return _exchange(connected, target, body, headers)
+                answer = _exchange(connected, target, body, headers)
             finally:
                 watchdog.cancel()
+        if time.monotonic() >= ends_at:  # what arrived until the watchdog looks complete
+            raise TimeoutError
+        return answer
     except (OSError, http.client.HTTPException):
         if time.monotonic() >= ends_at:
             raise TimeoutError(f"no answer within {seconds:g} s") from None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, QuerySet, Window
+from django.db.models import F, Window
 from django.db.models.functions import Coalesce, RowNumber
 
 from tenants.models import Membership
@@ -177,19 +177,6 @@ def disable(channel: Channel, reason: str, now: datetime) -> None:
         fields={"channel": channel.name, "channel_id": channel.pk, "reason": reason},
         now=now,
     )
-
-
-def list_of(channel: Channel | None, tenant_id: str) -> QuerySet[Delivery, Delivery]:
-    """Return the deliveries of a tenant's channels, newest first; of one channel if given.
-
-    Mails to people are not among them.
-    """
-    rows = Delivery.objects.select_related("event", "channel").filter(
-        tenant=tenant_id, channel__isnull=False
-    )
-    if channel is not None:
-        rows = rows.filter(channel=channel)
-    return rows.order_by("-created_at", "-id")
 
 
 def delete_old(now: datetime) -> int:

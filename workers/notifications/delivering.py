@@ -44,13 +44,13 @@ def run(clock: Clock, senders: Mapping[str, Send] = SENDERS) -> int:
     with leases.held("notifications", holder, _LEASE_SECONDS) as won:
         if not won:
             return 0
-        while routing.route(clock()):
-            pass
         sent = 0
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for _ in range(_RUNS):
                 # Another worker may go on if this one is stuck in a mail server, for example.
                 leases.acquire("notifications", holder, _LEASE_SECONDS)
+                while routing.route(clock()):
+                    pass  # also after an attempt, which may have disabled a channel
                 claimed = deliveries.claim(clock(), _AT_ONCE)
                 if not claimed:
                     break

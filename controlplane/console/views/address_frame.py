@@ -7,7 +7,7 @@ from controlplane.console.scope import NavItem, TenantScope
 from controlplane.console.views import space_frame
 from controlplane.core.errors import Missing
 from tenants import dead_letters, queries
-from tenants.actions import message_requests
+from tenants.actions import alarms, message_requests
 from tenants.models import Address
 
 
@@ -28,11 +28,14 @@ def find(scope: TenantScope, space: str, address: str) -> Address:
 def frame(scope: TenantScope, address: Address, tab: str) -> dict[str, Any]:
     """Return the template context that every page of an address needs, with that of its space.
 
-    ``tab`` is the URL name of the page's tab: ``address``, ``messages`` or ``address_settings``.
+    ``tab`` is the URL name of the page's tab: ``address``, ``messages``, ``alarms`` or
+    ``address_settings``.
     The tab of messages is left out if the member may not read messages, or if the address type has
     none to read or to send.
     """
     tabs = [("Live", "address"), ("Settings", "address_settings")]
+    if alarms.stores_messages(address):
+        tabs.insert(1, ("Alarms", "alarms"))
     # Routers deliver direct messages at once: there are none to see or to send from here.
     has_messages = message_requests.can_browse(address) or message_requests.can_send(address)
     if scope.may["read_messages"] and has_messages:
