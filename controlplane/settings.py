@@ -393,6 +393,9 @@ SPECTACULAR_SETTINGS = {
         "InvoiceState": "plans.models.Invoice.State",
         "OperationState": "controlplane.core.models.Operation.State",
         "RolloutState": "tenants.models.Rollout.State",
+        "ChannelKind": "tenants.notifications.models.Channel.Kind",
+        "DeliveryState": "tenants.notifications.models.Delivery.State",
+        "KindEnum": ["person", "token"],
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

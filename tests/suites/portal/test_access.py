@@ -170,7 +170,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(answer.content.decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 5
+    assert len(seen) == 7
 
 
 @pytest.mark.parametrize("role", ["developer", "billing"])
