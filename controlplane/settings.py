@@ -90,6 +90,24 @@ def mail_security(name: str, default: str) -> str:
     return value
 
 
+def check_mail(host: str, sender: str, user: str, security: str) -> None:
+    """Check that an SMTP server can be used, if there is one.
+
+    Raises:
+        ImproperlyConfigured: the sender is no address, or the password of ``user`` would cross the
+            network in plain text.
+    """
+    if host and not re.fullmatch(r"[^@\s]+@[^@\s]+", sender):
+        raise ImproperlyConfigured(
+            "WAYPOST_SMTP_HOST is set: WAYPOST_MAIL_FROM must be the address that mails come from."
+        )
+    if host not in {"127.0.0.1", "localhost"} and user and security == "none":
+        raise ImproperlyConfigured(
+            "WAYPOST_SMTP_SECURITY is none: the password of WAYPOST_SMTP_USER would cross the "
+            "network in plain text. Use starttls or tls."
+        )
+
+
 def ranges(name: str) -> list[str]:
     """Return the network ranges in a variable, such as ``10.0.0.0/8``, separated by commas."""
     found = comma_separated(name, "")
@@ -241,15 +259,7 @@ EMAIL_HOST_USER = text("WAYPOST_SMTP_USER")
 EMAIL_HOST_PASSWORD = secret("WAYPOST_SMTP_PASSWORD")
 EMAIL_TIMEOUT = 10  # seconds for each answer of the server
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = text("WAYPOST_MAIL_FROM", "waypost@localhost")
-if EMAIL_HOST and not re.fullmatch(r"[^@\s]+@[^@\s]+", text("WAYPOST_MAIL_FROM")):
-    raise ImproperlyConfigured(
-        "WAYPOST_SMTP_HOST is set: WAYPOST_MAIL_FROM must be the address that mails come from"
-    )
-if EMAIL_HOST_USER and _SMTP_SECURITY == "none" and EMAIL_HOST not in {"127.0.0.1", "localhost"}:
-    raise ImproperlyConfigured(
-        "WAYPOST_SMTP_SECURITY is none: the password of WAYPOST_SMTP_USER would cross the network "
-        "in plain text. Use starttls or tls."
-    )
+check_mail(EMAIL_HOST, text("WAYPOST_MAIL_FROM"), EMAIL_HOST_USER, _SMTP_SECURITY)
 # Ranges of private addresses to which webhooks may go all the same, over plain http too. Only for
 # tests and installations on one machine: tenants choose the addresses.
 WEBHOOK_ALLOWED_RANGES = ranges("WAYPOST_WEBHOOK_ALLOWED_RANGES")

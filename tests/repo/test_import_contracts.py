@@ -16,6 +16,11 @@ BREAKING = {
     "Layers": ("plans/quotas/checks.py", "import tenants.queries"),
     "Inside controlplane": ("controlplane/core/ids.py", "import controlplane.gauges"),
     "Inside tenants": ("tenants/models/tenant.py", "import tenants.placement"),
+    "Inside tenants.notifications": (
+        "tenants/notifications/event_kinds.py",
+        "import tenants.notifications.outbox",
+    ),
+    "Only workers.notifications": ("tenants/notifications/rendering.py", "import apprise"),
     "Inside plans.invoicing": ("plans/invoicing/states.py", "import plans.invoicing.facts"),
     "Inside workers:": ("workers/infra/base.py", "import workers.reconcile.outcome"),
     "Reconcile and rollouts": ("workers/reconcile/outcome.py", "import workers.metering.bronze"),
