@@ -101,7 +101,7 @@ def check_mail(host: str, sender: str, user: str, security: str) -> None:
         raise ImproperlyConfigured(
             "WAYPOST_SMTP_HOST is set: WAYPOST_MAIL_FROM must be the address that mails come from."
         )
-    if host not in {"127.0.0.1", "localhost"} and user and security == "none":
+    if host not in {"", "127.0.0.1", "localhost"} and user and security == "none":
         raise ImproperlyConfigured(
             "WAYPOST_SMTP_SECURITY is none: the password of WAYPOST_SMTP_USER would cross the "
             "network in plain text. Use starttls or tls."

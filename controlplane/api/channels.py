@@ -65,12 +65,12 @@ class ChannelUpdateSerializer(StrictSerializer):
 
 
 class ChannelSerializer(serializers.Serializer[Any]):
-    """A channel. `label` is the part of its URL that may be shown; `url` and secret never are."""
+    """A channel. `target` is the part of its URL that may be shown; URL and secret never are."""
 
     id = serializers.CharField()
     name = serializers.CharField()
     kind = ChoiceOf(Channel.Kind.choices)
-    label = serializers.CharField()
+    target = serializers.CharField(source="label")
     kinds = serializers.ListField(child=serializers.CharField())
     enabled = serializers.SerializerMethodField()
     disabled_reason = serializers.CharField(allow_blank=True)

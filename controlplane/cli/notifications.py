@@ -10,7 +10,7 @@ from controlplane.cli.output import Format, Output
 from controlplane.rest_client import segment
 
 app = typer.Typer(no_args_is_help=True, help="Notifications: own mails, channels, deliveries.")
-_CHANNEL = ["id", "name", "kind", "label", "kinds", "enabled", "failing_since", "disabled_reason"]
+_CHANNEL = ["id", "name", "kind", "target", "kinds", "enabled", "failing_since", "disabled_reason"]
 _DELIVERY = ["id", "kind", "channel", "state", "attempts", "next_attempt_at", "reason"]
 Kinds = Annotated[list[str] | None, typer.Option("--event", "-e", help="A kind; none means all.")]
 

@@ -1,6 +1,7 @@
 """Change who gets which events by mail, and the budget at which a tenant is warned."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.db import transaction
 
@@ -25,7 +26,11 @@ def set_own(*, membership: Membership, choices: Choices) -> None:
     _check(choices, {kind.key for kind in CHOOSABLE if may_get(membership.role, kind)})
     with transaction.atomic():
         for kind, by_mail in choices.items():
-            key = {"tenant": membership.tenant, "user": membership.user, "kind": kind}
+            key: dict[str, Any] = {
+                "tenant": membership.tenant,
+                "user": membership.user,
+                "kind": kind,
+            }
             if by_mail is None:
                 PersonPreference.objects.filter(**key).delete()
             else:

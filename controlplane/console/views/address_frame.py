@@ -9,6 +9,8 @@ from controlplane.core.errors import Missing
 from tenants import dead_letters, queries
 from tenants.actions import alarms, message_requests
 from tenants.models import Address
+from tenants.notifications import reads
+from tenants.notifications.alarms import threshold_words
 
 
 def find(scope: TenantScope, space: str, address: str) -> Address:
@@ -44,6 +46,11 @@ def frame(scope: TenantScope, address: Address, tab: str) -> dict[str, Any]:
         **space_frame.frame(scope, address.space, "space"),
         "address": address,
         "deleted_when": dead_letters.deleted_when(address),
+        "raised_alarms": [
+            f"{threshold_words(alarm)} or more"
+            for alarm in reads.list_alarms(address.space, address.address)
+            if alarm.raised_at is not None
+        ],
         "address_problems": formats.problems(address.conditions),
         "address_tabs": [
             NavItem(label, scope.url(name, address.space.name, address.pk), name == tab)

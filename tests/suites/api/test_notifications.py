@@ -39,7 +39,7 @@ def test_a_secret_is_shown_once_and_the_url_never(
     assert made.status_code == 201
     assert made["Cache-Control"] == "no-store"
     assert body["secret"].startswith("whsec_")
-    assert body["label"] == "https://hooks.example"
+    assert body["target"] == "https://hooks.example"
     read = owner.get(f"{channels}/{body['id']}")
     listed = owner.get(channels)
     for answer in (read, listed):
@@ -85,7 +85,7 @@ def test_what_no_channel_may_be_is_refused(
 def test_a_chat_has_no_secret_to_rotate(owner: APIClient, channels: str) -> None:
     made = owner.post(channels, CHAT).json()
 
-    assert (made["secret"], made["label"]) == ("", "Slack")
+    assert (made["secret"], made["target"]) == ("", "Slack")
     problem(owner.post(f"{channels}/{made['id']}/secret"), 400, "channel.invalid")
 
 

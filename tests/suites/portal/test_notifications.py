@@ -155,6 +155,9 @@ def test_an_alarm_is_set_shown_and_deleted_on_the_page_of_its_address(
     shown = client.get(page).content.decode()
     assert "Age in seconds" in shown
     assert "quiet" in shown
+    AddressAlarm.objects.update(raised_at=queue.created_at)
+    live = client.get(page.removesuffix("/alarms")).content.decode()
+    assert "an oldest message of 300 s or more" in live
     assert "Set an alarm" not in as_(world.billing).get(page).content.decode()
     assert client.post(f"{page}/{alarm.pk}/delete").status_code == 302
     assert not AddressAlarm.objects.exists()

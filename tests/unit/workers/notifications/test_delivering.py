@@ -304,7 +304,7 @@ def test_a_chat_gets_the_message_and_no_redirect(
 ) -> None:
     from apprise.plugins.slack import NotifySlack
 
-    resolved = []
+    resolved: list[str] = []
     monkeypatch.setattr(outbound, "resolve", resolved.append)
     # The plugin of the library runs for real; only the host of the service is this machine.
     monkeypatch.setattr(NotifySlack, "webhook_url", f"http://127.0.0.1:{there.port}/services")
