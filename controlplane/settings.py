@@ -7,14 +7,13 @@ servers of an embedded installation; in a cluster the Helm chart sets them.
 
 import os
 import re
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from controlplane.core import logs
+from controlplane.core import logs, outgoing_settings
 
 
 def text(name: str, default: str = "") -> str:
@@ -81,42 +80,6 @@ def level(name: str, default: str) -> str:
     if value not in known:
         raise ImproperlyConfigured(f"{name} must be one of {', '.join(known)}, not {value!r}")
     return value
-
-
-def mail_security(name: str, default: str) -> str:
-    value = text(name, default)
-    if value not in {"starttls", "tls", "none"}:
-        raise ImproperlyConfigured(f"{name} must be starttls, tls or none, not {value!r}")
-    return value
-
-
-def check_mail(host: str, sender: str, user: str, security: str) -> None:
-    """Check that an SMTP server can be used, if there is one.
-
-    Raises:
-        ImproperlyConfigured: the sender is no address, or the password of ``user`` would cross the
-            network in plain text.
-    """
-    if host and not re.fullmatch(r"[^@\s]+@[^@\s]+", sender):
-        raise ImproperlyConfigured(
-            "WAYPOST_SMTP_HOST is set: WAYPOST_MAIL_FROM must be the address that mails come from."
-        )
-    if host not in {"", "127.0.0.1", "localhost"} and user and security == "none":
-        raise ImproperlyConfigured(
-            "WAYPOST_SMTP_SECURITY is none: the password of WAYPOST_SMTP_USER would cross the "
-            "network in plain text. Use starttls or tls."
-        )
-
-
-def ranges(name: str) -> list[str]:
-    """Return the network ranges in a variable, such as ``10.0.0.0/8``, separated by commas."""
-    found = comma_separated(name, "")
-    for item in found:
-        try:
-            ip_network(item)
-        except ValueError as error:
-            raise ImproperlyConfigured(f"{name}: {error}") from error
-    return found
 
 
 def comma_separated(name: str, default: str) -> list[str]:
@@ -253,16 +216,18 @@ EMAIL_BACKEND = (
     else "tenants.notifications.mailbox.MailboxBackend"
 )
 EMAIL_PORT = number("WAYPOST_SMTP_PORT", 587)
-_SMTP_SECURITY = mail_security("WAYPOST_SMTP_SECURITY", "starttls")
+_SMTP_SECURITY = outgoing_settings.mail_security(text("WAYPOST_SMTP_SECURITY", "starttls"))
 EMAIL_USE_TLS, EMAIL_USE_SSL = _SMTP_SECURITY == "starttls", _SMTP_SECURITY == "tls"
 EMAIL_HOST_USER = text("WAYPOST_SMTP_USER")
 EMAIL_HOST_PASSWORD = secret("WAYPOST_SMTP_PASSWORD")
 EMAIL_TIMEOUT = 10  # seconds for each answer of the server
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = text("WAYPOST_MAIL_FROM", "waypost@localhost")
-check_mail(EMAIL_HOST, text("WAYPOST_MAIL_FROM"), EMAIL_HOST_USER, _SMTP_SECURITY)
+outgoing_settings.check_mail(EMAIL_HOST, text("WAYPOST_MAIL_FROM"), EMAIL_HOST_USER, _SMTP_SECURITY)
 # Ranges of private addresses to which webhooks may go all the same, over plain http too. Only for
 # tests and installations on one machine: tenants choose the addresses.
-WEBHOOK_ALLOWED_RANGES = ranges("WAYPOST_WEBHOOK_ALLOWED_RANGES")
+WEBHOOK_ALLOWED_RANGES = outgoing_settings.allowed_ranges(
+    comma_separated("WAYPOST_WEBHOOK_ALLOWED_RANGES", "")
+)
 
 ROOT_URLCONF = "controlplane.urls"
 WSGI_APPLICATION = "controlplane.wsgi.application"

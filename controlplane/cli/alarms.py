@@ -50,9 +50,10 @@ def create(
     form: Output = Format.TABLE,
 ) -> None:
     """Set an alarm of an address, such as: create main orders depth 1000 for 60."""
-    body = {"address": address, "metric": metric, **parsed(limits)}
     api, tenant = login_store.connect(tenant)
-    output.show_one(api.post(_path(tenant, space), body), form)
+    path = _path(tenant, space)
+    body = {"address": address, "metric": metric, **parsed(limits)}
+    output.show_one(api.post(path, body), form)
 
 
 @app.command()
@@ -60,9 +61,9 @@ def update(
     space: str, alarm: str, limits: Limits, tenant: Tenant = None, form: Output = Format.TABLE
 ) -> None:
     """Replace the limits of an alarm."""
-    body = parsed(limits)
     api, tenant = login_store.connect(tenant)
-    output.show_one(api.put(f"{_path(tenant, space)}/{segment(alarm)}", body), form)
+    path = f"{_path(tenant, space)}/{segment(alarm)}"
+    output.show_one(api.put(path, parsed(limits)), form)
 
 
 @app.command()

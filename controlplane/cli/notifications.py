@@ -34,7 +34,7 @@ def mails(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 @app.command()
 def mail(
     kind: str,
-    on: Annotated[bool, typer.Option("--on/--off", help="Whether you get it by mail.")],
+    on: Annotated[bool, typer.Option("--on/--off", help="Whether you get it by mail.")] = True,
     tenant: Tenant = None,
 ) -> None:
     """Choose whether you get one kind of event by mail."""

@@ -82,7 +82,7 @@ def check(url: str) -> SplitResult:
         raise TargetRefused("This is not a URL.", url=["This is not a URL."]) from None
     schemes = ("https", "http") if settings.WEBHOOK_ALLOWED_RANGES else ("https",)
     if parts.scheme not in schemes:
-        problem = "The URL must begin with https://."
+        problem = "The URL must begin with https."
     elif not parts.hostname or len(url) > _LONGEST_URL or not url.isprintable() or " " in url:
         problem = "The URL must name a host, and have at most 2,000 characters and no spaces."
     elif parts.username is not None or parts.password is not None or parts.fragment:

@@ -62,7 +62,7 @@ class ChannelChangeForm(ConsoleForm):
 
 
 class PreferencesForm(ConsoleForm):
-    """Asks which kinds of events a member gets by mail; a checkbox for each in ``choices``."""
+    """Asks what a member gets by mail, with one checkbox for every item of ``choices``."""
 
     def __init__(self, *args: Any, choices: Iterable[Choice], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

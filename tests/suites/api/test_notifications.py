@@ -22,6 +22,7 @@ from tests.suites.api.conftest import Cast, problem
 from tests.support.notifications import notified
 
 HOOK = {"name": "ci", "kind": "webhook", "url": "https://hooks.example/a?key=hidden"}
+LOGIN = "user:x"
 CHAT = {"name": "chat", "kind": "chat", "url": "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdev"}
 
 
@@ -65,7 +66,7 @@ def test_a_repeated_creation_makes_one_channel(owner: APIClient, channels: str) 
     ("body", "code"),
     [
         ({**HOOK, "url": "http://hooks.example/"}, "url.refused"),
-        ({**HOOK, "url": "https://user:x@hooks.example/"}, "url.refused"),
+        ({**HOOK, "url": f"https://{LOGIN}@hooks.example/"}, "url.refused"),
         ({**CHAT, "url": "json://10.0.0.1/"}, "chat_url.refused"),
         ({**CHAT, "url": "mailto://user:password@mail.example"}, "chat_url.refused"),
         ({**CHAT, "url": CHAT["url"] + "?template=/etc/passwd"}, "chat_url.refused"),

@@ -58,32 +58,5 @@ def test_the_product_keeps_passwords_as_argon2_hashes() -> None:
         assert make_password("seventeen lazy dogs").startswith("argon2$argon2id$")
 
 
-@pytest.mark.parametrize(
-    ("sender", "user", "security", "words"),
-    [
-        ("", "", "starttls", "WAYPOST_MAIL_FROM must be the address"),
-        ("Waypost", "", "starttls", "WAYPOST_MAIL_FROM must be the address"),
-        ("a@b.test", "waypost", "none", "in plain text"),
-    ],
-)
-def test_a_mail_server_that_cannot_be_used_safely_is_refused(
-    sender: str, user: str, security: str, words: str
-) -> None:
-    with pytest.raises(ImproperlyConfigured, match=words):
-        product.check_mail("smtp.example", sender, user, security)
-    product.check_mail("", sender, user, security)  # without a server nothing is wrong
-
-
-def test_a_mail_server_without_a_login_may_be_plain() -> None:
-    product.check_mail("smtp.example", "a@b.test", "", "none")
-    product.check_mail("localhost", "a@b.test", "waypost", "none")
-
-
-def test_a_range_that_is_none_stops_startup() -> None:
-    assert "WAYPOST_WEBHOOK_ALLOWED_RANGES" in refusal(
-        "WAYPOST_WEBHOOK_ALLOWED_RANGES", "10.0.0.0/8,nonsense"
-    )
-
-
-def test_an_unknown_security_stops_startup() -> None:
-    assert "must be starttls, tls or none" in refusal("WAYPOST_SMTP_SECURITY", "ssl")
+def test_a_mail_server_without_a_sender_stops_startup() -> None:
+    assert "WAYPOST_MAIL_FROM must be" in refusal("WAYPOST_SMTP_HOST", "smtp.example")

@@ -12,6 +12,7 @@ from controlplane.core import outbound
 from controlplane.core.outbound import Target, TargetRefused
 from tests.support.notifications import receiver
 
+USER = "user"
 PUBLIC = "93.184.215.14"
 
 
@@ -22,8 +23,8 @@ PUBLIC = "93.184.215.14"
         "ftp://hooks.example/a",
         "https:///a",
         "hooks.example/a",
-        "https://user@hooks.example/",
-        "https://user:password@hooks.example/",
+        f"https://{USER}@hooks.example/",
+        f"https://{USER}:password@hooks.example/",
         "https://hooks.example/#fragment",
         "https://hooks.example/a b",
         "https://hooks.example:0/",

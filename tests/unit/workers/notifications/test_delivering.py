@@ -17,7 +17,8 @@ from controlplane.core import leases, outbound, secrets
 from controlplane.embedded import ports
 from tenants.actions import notification_channels
 from tenants.actions.notification_channels import Target
-from tenants.notifications import outbox
+from tenants.notifications import deliveries, outbox
+from tenants.notifications.chat_services import BY_SCHEMA
 from tenants.notifications.deliveries import Outcome
 from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import Attempt, Channel, Delivery, MailboxMessage
@@ -128,6 +129,30 @@ def test_a_webhook_is_repeated_with_the_same_id_until_it_arrives(
 
     assert [headers["webhook-id"] for headers, _ in there.got] == [of_channel().event_id] * 2
     assert there.got[0][1] == there.got[1][1]
+    assert of_channel().state == State.DELIVERED
+
+
+def test_a_worker_that_is_killed_after_sending_sends_again_with_the_same_id(
+    hooked: tuple[Channel, str],
+    there: Receiver,
+    clock: Clock,
+    happened: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    happened()
+    with monkeypatch.context() as patched:
+        patched.setattr(deliveries, "record", killed)
+        with pytest.raises(KeyboardInterrupt):
+            delivering.run(clock)
+    delivering.run(clock)
+    assert len(there.got) == 1  # the claim of the killed worker still counts
+    clock.advance(deliveries.LEASE.total_seconds())
+    delivering.run(clock)
+
+    assert [headers["webhook-id"] for headers, _ in there.got] == [of_channel().event_id] * 2
     assert of_channel().state == State.DELIVERED
 
 
@@ -321,7 +346,7 @@ def test_a_chat_gets_the_message_and_no_redirect(
     delivering.run(clock)
 
     assert secret == ""
-    assert resolved == ["https://hooks.slack.com/"]
+    assert resolved == [f"https://{host}/" for host in BY_SCHEMA["slack"].hosts]
     ((_, body),) = there.got
     assert "This is a test" in json.dumps(json.loads(body))
 
