@@ -116,6 +116,20 @@ def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> lis
     return found
 
 
+@register(Tags.security)
+def check_mail(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Report that mails do not leave the installation (W002); none on this machine."""
+    if settings.EMAIL_HOST or urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
+        return []
+    return [
+        Warning(
+            "Mails do not leave Waypost: they stay in the mailbox of the operator area.",
+            hint="Set WAYPOST_SMTP_HOST and WAYPOST_MAIL_FROM.",
+            id="waypost.W002",
+        )
+    ]
+
+
 def _source_keys() -> list[CheckMessage]:
     found: list[CheckMessage] = []
     if settings.SECRET_KEY == "only-for-building-and-tests":

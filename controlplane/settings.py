@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from controlplane.core import logs
+from controlplane.core import logs, outgoing_settings
 
 
 def text(name: str, default: str = "") -> str:
@@ -207,6 +207,28 @@ PIPELINE_TIMEOUT_SECONDS = positive("WAYPOST_PIPELINE_TIMEOUT_SECONDS", 500, _RU
 PIPELINE_BULK = flag("WAYPOST_PIPELINE_BULK", False)
 CLOSE_GRACE_HOURS = number("WAYPOST_CLOSE_GRACE_HOURS", 72)
 
+# Mails. Without an SMTP server they go to the mailbox in the database, which operators read in the
+# portal.
+EMAIL_HOST = text("WAYPOST_SMTP_HOST")
+EMAIL_BACKEND = (
+    "django.core.mail.backends.smtp.EmailBackend"
+    if EMAIL_HOST
+    else "tenants.notifications.mailbox.MailboxBackend"
+)
+EMAIL_PORT = number("WAYPOST_SMTP_PORT", 587)
+_SMTP_SECURITY = outgoing_settings.mail_security(text("WAYPOST_SMTP_SECURITY", "starttls"))
+EMAIL_USE_TLS, EMAIL_USE_SSL = _SMTP_SECURITY == "starttls", _SMTP_SECURITY == "tls"
+EMAIL_HOST_USER = text("WAYPOST_SMTP_USER")
+EMAIL_HOST_PASSWORD = secret("WAYPOST_SMTP_PASSWORD")
+EMAIL_TIMEOUT = 10  # seconds for each answer of the server
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = text("WAYPOST_MAIL_FROM", "waypost@localhost")
+outgoing_settings.check_mail(EMAIL_HOST, text("WAYPOST_MAIL_FROM"), EMAIL_HOST_USER, _SMTP_SECURITY)
+# Ranges of private addresses to which webhooks may go all the same, over plain http too. Only for
+# tests and installations on one machine: tenants choose the addresses.
+WEBHOOK_ALLOWED_RANGES = outgoing_settings.allowed_ranges(
+    comma_separated("WAYPOST_WEBHOOK_ALLOWED_RANGES", "")
+)
+
 ROOT_URLCONF = "controlplane.urls"
 WSGI_APPLICATION = "controlplane.wsgi.application"
 INSTALLED_APPS = [
@@ -224,6 +246,7 @@ INSTALLED_APPS = [
     "controlplane.core",
     "controlplane.console",
     "tenants",
+    "tenants.notifications",
     "plans",
     "workers",
 ]
@@ -345,6 +368,9 @@ SPECTACULAR_SETTINGS = {
         "InvoiceState": "plans.models.Invoice.State",
         "OperationState": "controlplane.core.models.Operation.State",
         "RolloutState": "tenants.models.Rollout.State",
+        "ChannelKind": "tenants.notifications.models.Channel.Kind",
+        "DeliveryState": "tenants.notifications.models.Delivery.State",
+        "KindEnum": ["person", "token"],
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

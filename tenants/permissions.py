@@ -26,6 +26,7 @@ class Permission(StrEnum):
     VIEW_AUDIT = "view_audit"
     MANAGE_TEAM = "manage_team"  # members and their roles
     MANAGE_TOKENS = "manage_tokens"
+    MANAGE_NOTIFICATIONS = "manage_notifications"  # channels, defaults of the tenant, budget
     MANAGE_TENANT = "manage_tenant"  # settings, deletion
 
 

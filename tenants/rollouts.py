@@ -53,6 +53,12 @@ class Window:
         # Modulo a week, so that a window which runs past Sunday also covers Monday's first hours.
         return passed % _WEEK_MINUTES < self.minutes
 
+    def next_start(self, now: datetime) -> datetime:
+        """Return when the window begins next after ``now`` (UTC)."""
+        day = (now + timedelta(days=(self.weekday - now.weekday()) % 7)).date()
+        start = datetime.combine(day, self.starts_at, now.tzinfo)
+        return start if start > now else start + timedelta(days=7)
+
     def __str__(self) -> str:
         return f"{self.weekday} {self.starts_at:%H:%M} {self.minutes} min"
 

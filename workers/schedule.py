@@ -42,6 +42,22 @@ TABLE: dict[str, dict[str, Any]] = {
         "schedule": 10.0,
         "options": {"expires": 10},
     },
+    # Also finds events and deliveries whose enqueued task was lost, and retries that are due.
+    "notify": {
+        "task": "workers.notify",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "watch": {
+        "task": "workers.watch",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
+    "watch-spend": {
+        "task": "workers.watch_spend",
+        "schedule": 900.0,
+        "options": {"expires": 900},
+    },
     "land": {
         "task": "workers.land",
         "schedule": float(settings.LANDING_SECONDS),

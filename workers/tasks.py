@@ -10,9 +10,11 @@ from django.utils import timezone
 
 from controlplane.core import enqueue, expiry
 from tenants import reading_history
+from tenants.notifications import deliveries, watching
 from workers import disconnecting, message_requests, volumes, wiring
 from workers.infra import adapters
 from workers.metering import closing, live, periodic, sampling, silence, verifying
+from workers.notifications import delivering, spend
 from workers.reconcile import loop
 from workers.rollouts import fleet, release
 
@@ -146,12 +148,14 @@ def bill_due(**_future: str) -> None:
 
 @shared_task(name="workers.delete_expired")  # type: ignore[untyped-decorator]
 def delete_expired(**_future: str) -> None:
-    """Delete expired login sessions, idempotency keys, and old history of addresses' readings.
+    """Delete expired login sessions and idempotency keys, old notifications, and old history.
 
-    The history is deleted by dropping partitions. The task also creates those of the next days.
+    The history of addresses' readings is deleted by dropping partitions. The task also creates
+    those of the next days.
     """
     now = timezone.now()
     expiry.delete_expired(now)
+    deliveries.delete_old(now)
     reading_history.make_partitions(now)
 
 
@@ -177,3 +181,28 @@ def message_requests_due(**_future: str) -> None:
     message_requests.delete_old(timezone.now())
     for request_id in message_requests.list_due():
         run_message_request.apply_async(kwargs={"request_id": request_id}, expires=10)
+
+
+@shared_task(name="workers.notify")  # type: ignore[untyped-decorator]
+def notify(**_future: str) -> None:
+    """Create the deliveries of new events, and send the mails, webhooks and chats that are due.
+
+    Does nothing while another worker runs this task.
+    """
+    delivering.run(timezone.now)
+
+
+@shared_task(name="workers.watch")  # type: ignore[untyped-decorator]
+def watch(**_future: str) -> None:
+    """Write events about what no request changes.
+
+    Spaces in trouble and recovered, certificates and API tokens that expire soon, and maintenance
+    in the next window of a tenant.
+    """
+    watching.watch(timezone.now())
+
+
+@shared_task(name="workers.watch_spend")  # type: ignore[untyped-decorator]
+def watch_spend(**_future: str) -> None:
+    """Write events for tenants whose running month has cost a part of their budget."""
+    spend.watch(timezone.now())

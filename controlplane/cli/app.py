@@ -10,10 +10,12 @@ from typer.core import TyperGroup
 
 from controlplane.cli import (
     addresses,
+    alarms,
     billing,
     connections,
     extras,
     messages,
+    notifications,
     output,
     people,
     rollouts,
@@ -64,11 +66,13 @@ app.command()(people.logout)
 app.add_typer(spaces.app, name="spaces")
 app.add_typer(addresses.app, name="addresses")
 app.add_typer(messages.app, name="messages")
+app.add_typer(alarms.app, name="alarms")
 app.add_typer(users.app, name="users")
 app.add_typer(connections.app, name="connections")
 app.add_typer(billing.usage_app, name="usage")
 app.add_typer(billing.invoices_app, name="invoices")
 app.add_typer(tokens.app, name="tokens")
+app.add_typer(notifications.app, name="notifications")
 if extras.has_embedded():
     app.add_typer(catalog.app, name="catalog")
 app.add_typer(rollouts.app, name="rollouts")

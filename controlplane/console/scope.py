@@ -40,6 +40,7 @@ TENANT_NAV = (
     ("Invoices", "invoices", Permission.VIEW_BILLING),
     ("Team", "team", Permission.VIEW),
     ("API tokens", "tokens", Permission.MANAGE_TOKENS),
+    ("Notifications", "notifications", Permission.VIEW),
     ("Audit", "audit", Permission.VIEW_AUDIT),
     ("Settings", "settings", Permission.VIEW_BILLING),
 )
@@ -47,6 +48,7 @@ STAFF_NAV = (
     ("Tenants", "staff_tenants"),
     ("Invoices", "staff_invoices"),
     ("Fleet", "staff_fleet"),
+    ("Mailbox", "staff_mailbox"),
 )
 
 

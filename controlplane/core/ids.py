@@ -50,6 +50,22 @@ def invoice_id() -> str:
     return new("inv")
 
 
+def event_id() -> str:
+    return new("evt")
+
+
+def channel_id() -> str:
+    return new("chn")
+
+
+def delivery_id() -> str:
+    return new("dlv")
+
+
+def alarm_id() -> str:
+    return new("alm")
+
+
 def api_token() -> str:
     """Return a new bearer token (``wp_`` and 192 random bits); only its hash is ever stored."""
     return "wp_" + secrets.token_urlsafe(24)

@@ -20,6 +20,7 @@ from plans.ledger import credit, posting
 from plans.models import Invoice, InvoiceNumberSeries, Payment
 from plans.rating import money
 from tenants.models import Tenant
+from tenants.notifications import outbox
 
 State = Invoice.State
 
@@ -85,6 +86,7 @@ def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoic
             document=document.canonical(final),
         )
         posting.post(_booking(current, final), at=instant)
+        _notify("invoice.issued", current, instant)
         if not current.payable_minor:
             states.move(current, State.PAID, by=by, reason=_nothing_to_pay(current))
     return current
@@ -169,6 +171,7 @@ def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
             # Checked again under the lock: a payment may have settled it since the query.
             if current.state in {State.ISSUED, State.PARTLY_PAID}:
                 states.move(current, State.OVERDUE, by=by, reason="the due time has passed")
+                _notify("invoice.overdue", current, instant)
                 moved.append(current.id)
     return moved
 
@@ -196,6 +199,28 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
             at=now or timezone.now(),
         )
     return current
+
+
+def _notify(kind: str, invoice: Invoice, now: datetime) -> None:
+    due_on = f"{invoice.due_at:%Y-%m-%d}" if invoice.due_at else ""
+    amounts = {
+        "total": invoice.total_minor,
+        "payable": invoice.payable_minor,
+        "outstanding": outstanding_minor(invoice),
+    }
+    outbox.write(
+        kind,
+        tenant=invoice.tenant,
+        # An invoice that was paid in part after its due time becomes overdue once.
+        key=invoice.id,
+        fields={
+            "invoice": invoice.id,
+            "number": invoice.number,
+            "due_on": due_on,
+            **{name: money.display(n, invoice.currency) for name, n in amounts.items()},
+        },
+        now=now,
+    )
 
 
 def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:

@@ -26,6 +26,7 @@ from plans.rating.periods import Period, month_of
 from plans.usage import reading
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace, Tenant
+from tenants.notifications import outbox
 
 logger = structlog.get_logger(__name__)
 
@@ -175,6 +176,7 @@ def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
             },
         )
         _audit(tenant, "quota.alert", alert)
+        _notify(tenant, alert, now)
 
 
 def _enforce(tenant: Tenant, found: list[Standing]) -> None:
@@ -199,6 +201,31 @@ def _reason(breached: Standing) -> str:
     return (
         f"{breached.used} of {breached.limit} {noun} are used; sending is possible again from "
         f"{breached.period.ends_at.isoformat()} on, or when the limit is raised"
+    )
+
+
+def _notify(tenant: Tenant, alert: QuotaAlert, now: datetime) -> None:
+    is_full = alert.level_percent >= 100
+    if alert.action == WITHDRAW_SEND:
+        consequence = "Clients can no longer send until the month ends or the limit is raised."
+    elif is_full:
+        consequence = "Nothing stops: usage above the quota is billed as your plan says."
+    else:
+        consequence = "You can raise the limit with a bigger plan."
+    outbox.write(
+        "quota.threshold",
+        tenant=tenant,
+        # An alert that was lifted and is raised again is new.
+        key=f"{alert.pk}:{now.isoformat()}",
+        fields={
+            "resource": alert.resource,
+            "resource_words": WORDS[Resource(alert.resource)],
+            "level_percent": alert.level_percent,
+            "used": alert.used,
+            "limit": alert.limit,
+            "consequence": consequence,
+        },
+        now=now,
     )
 
 

@@ -13,6 +13,7 @@ from controlplane.core.reasons import Reason
 from plans import invoice_formats
 from plans.quotas import resources
 from plans.usage import meters
+from tenants.notifications import chat_services, event_kinds
 from tests.support import source_tree
 from workers.infra.kubernetes.endpoints import registry
 
@@ -30,6 +31,8 @@ MOST = {
     "Address type": 22,  # three only for a type that is a topic or a subscription
     "Address setting": 3,
     "Condition reason": 2,
+    "Event kind": 3,
+    "Chat service": 2,
     "Instance kind": 80,  # in four lists; also drives a new engine, and opens it to clients
     "Endpoint kind": 16,  # seven of them are pages and files of the chart
     "Invoice format": 5,
@@ -50,6 +53,8 @@ REGISTRIES: dict[str, set[str]] = {
     "meter": set(meters.BY_SLUG),
     "invoice format": set(invoice_formats.InvoiceFormat),
     "quota": set(resources.Resource),
+    "event kind": set(event_kinds.BY_KEY),
+    "chat service": set(chat_services.BY_SCHEMA),
 }
 SURFACES = ("controlplane/api/", "controlplane/console/", "controlplane/cli/")
 
@@ -142,6 +147,8 @@ def test_a_list_names_few_files_and_they_exist(kind: str) -> None:
         ("Invoice format", list(invoice_formats.InvoiceFormat)),
         ("Quota", list(resources.Resource)),
         ("Condition reason", list(Reason)),
+        ("Event kind", list(event_kinds.BY_KEY)),
+        ("Chat service", list(chat_services.BY_SCHEMA)),
         ("Endpoint kind", list(registry.REGISTRY)),
     ],
 )

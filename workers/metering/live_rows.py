@@ -48,13 +48,14 @@ class _Changes:
     )
 
 
-def write(cycle: Cycle) -> None:
+def write(cycle: Cycle) -> list[str]:
     """Store the newest reading of each address of a space, and the steps of history that ended.
 
-    Call it in the transaction that stores the samples. Does nothing if no instance answered.
+    Returns the ids of the addresses whose reading has changed. Call it in the transaction that
+    stores the samples. Does nothing if no instance answered.
     """
     if not cycle.instances:
-        return
+        return []
     space = SpaceReading.objects.filter(pk=cycle.space_id).first()
     before = dict(space.answered) if space else {}
     # An instance that is neither read nor silent does not exist any more.
@@ -75,6 +76,7 @@ def write(cycle: Cycle) -> None:
     for table in (MINUTES, QUARTERS):
         reading_history.store(table, changes.steps[table.table])
     SpaceReading.objects.update_or_create(pk=cycle.space_id, defaults={"answered": answered})
+    return [row.address_id for row in changes.rows]
 
 
 class _Update:

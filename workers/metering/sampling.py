@@ -31,6 +31,7 @@ from controlplane.core.errors import WaypostError
 from plans.models import Invoice
 from tenants import queries
 from tenants.models import AddressSpace
+from tenants.notifications import alarms
 from workers.infra.base import InfraError
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering import collector, connection_lists, landing, live_rows, sources
@@ -256,15 +257,30 @@ def apply(
 
 
 def _keep_for_reading(reading: Reading, silent: Collection[str]) -> None:
-    """Store the newest reading of each address.
+    """Store the newest reading of each address, and evaluate the alarms of addresses.
 
     An error is logged and loses no sample, except one of the database connection, which is raised.
     """
     cycle = live_rows.Cycle(reading.space_id, reading.taken_at, reading.instances, silent)
+    space_id, changed = reading.space_id, []
+    with _savepoint("the newest readings cannot be stored", space_id):
+        changed = live_rows.write(cycle)
+    is_evaluated = False
+    with _savepoint("alarms cannot be evaluated", space_id):
+        alarms.evaluate(space_id, changed, reading.taken_at)
+        is_evaluated = True
+    if not is_evaluated:
+        with _savepoint("alarms cannot be evaluated", space_id):
+            alarms.make_due(space_id, reading.taken_at)
+
+
+@contextmanager
+def _savepoint(event: str, space_id: str) -> Iterator[None]:
+    """Run the block in a savepoint; log and suppress its errors, as ``_keep_for_reading`` says."""
     try:
-        with transaction.atomic():  # a savepoint
-            live_rows.write(cycle)
+        with transaction.atomic():
+            yield
     except (OperationalError, InterfaceError):
         raise
     except Exception:
-        logger.exception("the newest readings cannot be stored", space=reading.space_id)
+        logger.exception(event, space=space_id)

@@ -50,6 +50,10 @@ cluster has stored them.
 - name: WAYPOST_OIDC_CLIENT_SECRET
   valueFrom: {secretKeyRef: {name: {{ . }}, key: client-secret}}
 {{- end }}
+{{- with .Values.mail.existingSecret }}
+- name: WAYPOST_SMTP_PASSWORD
+  valueFrom: {secretKeyRef: {name: {{ . }}, key: smtp-password}}
+{{- end }}
 {{- end }}
 
 {{/* The memory limit of a container that runs Spark. Called with the container's resources. */}}

@@ -16,6 +16,7 @@ from tenants import permissions
 from tenants.models import Address, MessageRequestKind
 from tests.suites.api.conftest import ROLES, Cast, problem
 from tests.support.answers import Answer
+from tests.support.notifications import notified
 
 ALL = set(ROLES)
 MESSAGING = {"owner", "admin", "developer"}
@@ -25,6 +26,7 @@ ADMINS = {"owner", "admin"}
 SPACE = "/address-spaces/main"
 ADDRESS = {"type": "queue", "plan": "brokered-small-queue"}
 AT = {"address": "orders/new"}
+CHANNEL = {"name": "new", "kind": "webhook", "url": "https://hooks.example/a"}
 USER = {"name": "u1", "password": "long-enough", "permissions": []}
 
 
@@ -103,6 +105,24 @@ ROUTES = [
     route("GET", f"{SPACE}/users/none", ALL, 404),
     route("PUT", f"{SPACE}/users/none", MESSAGING, 404, {"permissions": []}),
     route("DELETE", f"{SPACE}/users/none", MESSAGING, 404),
+    route("GET", f"{SPACE}/alarms", ALL, 200),
+    route("POST", f"{SPACE}/alarms", MESSAGING, 201, {**AT, "metric": "depth", "threshold": 5}),
+    route("GET", f"{SPACE}/alarms/alm_one", ALL, 200),
+    route("PUT", f"{SPACE}/alarms/alm_one", MESSAGING, 200, {"threshold": 7}),
+    route("DELETE", f"{SPACE}/alarms/alm_one", MESSAGING, 204),
+    route("GET", "/notification-kinds", ALL, 200),
+    route("GET", "/notification-channels", ADMINS, 200),
+    route("POST", "/notification-channels", ADMINS, 201, CHANNEL),
+    route("GET", "/notification-channels/chn_one", ADMINS, 200),
+    route("PATCH", "/notification-channels/chn_one", ADMINS, 200, {"name": "other"}),
+    route("DELETE", "/notification-channels/chn_one", ADMINS, 204),
+    route("POST", "/notification-channels/chn_one/test", ADMINS, 204),
+    route("POST", "/notification-channels/chn_one/secret", ADMINS, 200),
+    route("GET", "/notification-deliveries", ADMINS, 200),
+    route("GET", "/notification-deliveries/dlv_one", ADMINS, 200),
+    route("POST", "/notification-deliveries/dlv_one/replay", ADMINS, 202),
+    route("GET", "/notification-preferences", ADMINS, 200),
+    route("PATCH", "/notification-preferences", ADMINS, 200, {"budget_minor": 500}),
     route("GET", f"{SPACE}/connections", ALL, 200),
     route("POST", f"{SPACE}/connections/close", MESSAGING, 404, {"ids": ["broker-0.none"]}),
 ]
@@ -127,7 +147,14 @@ STAFF_ROUTES = [
     ("GET", "/staff/invoices/none/payments", 404),
     ("POST", "/staff/invoices/none/payments", 400),
 ]
-PERSONAL_ROUTES = [("GET", "/me", 200), ("GET", "/tenants", 200), ("POST", "/tenants", 400)]
+_OWN = "/tenants/acme/notification-preferences/me"
+PERSONAL_ROUTES = [
+    ("GET", "/me", 200),
+    ("GET", "/tenants", 200),
+    ("POST", "/tenants", 400),
+    ("GET", _OWN, 200),
+    ("PATCH", _OWN, 400),
+]
 PUBLIC_ROUTES = ["/plans", "/space-plans", "/address-plans", "/openapi.json", "/problems"]
 
 
@@ -140,7 +167,9 @@ def send(client: Client, route: Route, path: str) -> Answer:
 
 @pytest.fixture
 def furnished(cast: Cast, queue: Address) -> Cast:
-    """The cast, with a space and a queue in it."""
+    """The cast, with a space and a queue in it, an alarm, a channel and a delivery."""
+    notified.alarm(queue, id="alm_one")
+    notified.delivery(notified.webhook(cast.tenant, id="chn_one"), id="dlv_one")
     return cast
 
 
@@ -261,4 +290,4 @@ def _shape(path: str) -> str:
     path = re.sub(r"/addresses/(orders/new|b)(?=/history$|$)", "/addresses/*", path)
     path = re.sub(r"/members/[^/]+@.*$", "/members/*", path)
     path = re.sub(r"/(quotas)/spaces$", r"/\1/*", path)
-    return re.sub(r"/(none|0)(?=[./]|$)", "/*", path)
+    return re.sub(r"/(none|0|alm_one|chn_one|dlv_one)(?=[./]|$)", "/*", path)

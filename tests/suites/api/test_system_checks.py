@@ -117,3 +117,19 @@ def test_no_server_starts_with_keys_from_the_source(command: list[str], tmp_path
 
     assert done.returncode != 0
     assert "WAYPOST_SECRET_KEY is the one from the source." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "expected"),
+    [
+        ("", "https://waypost.example", ["waypost.W002"]),
+        ("smtp.example", "https://waypost.example", []),
+        ("", "http://localhost:8000", []),
+    ],
+)
+def test_mails_that_do_not_leave_are_reported(
+    settings: Settings, host: str, url: str, expected: list[str]
+) -> None:
+    settings.EMAIL_HOST, settings.PUBLIC_URL = host, url
+
+    assert [message.id for message in checks.check_mail(None)] == expected

@@ -16,6 +16,8 @@ from tests.support.browser.scene import Scene
 
 pytestmark = pytest.mark.django_db
 OWNER, BILLING, OUTSIDER = "olga@acme.example", "bills@acme.example", "oscar@other.example"
+STAFF = "staff@operator.example"
+NOTIFICATIONS = "/t/acme-shipping/notifications"
 SPACES = "/t/acme-shipping/spaces"
 
 
@@ -117,6 +119,23 @@ STATES = [
     State("address-settings-none", "No settings", of("direct", "settings")),
     State("address-settings-read", "Settings in force", of("invoices", "settings"), email=BILLING),
     State("address-delete", "Delete invoices?", of("invoices", "delete")),
+    State("alarms", "Set an alarm", of("invoices", "alarms")),
+    State("alarms-none", "No alarms", of("long", "alarms"), email=BILLING),
+    State("notifications", "Your mails", at(f"{NOTIFICATIONS}/")),
+    State("notifications-member", "Your mails", at(f"{NOTIFICATIONS}/"), email=BILLING),
+    State("notification-defaults", "Budget in EUR", at(f"{NOTIFICATIONS}/defaults")),
+    State("channel-new", "Signed webhook", at(f"{NOTIFICATIONS}/channels/-/new")),
+    State("channel", "Failing", at(f"{NOTIFICATIONS}/channels/chn_one")),
+    State(
+        "channel-secret",
+        "Copy this secret",
+        at(f"{NOTIFICATIONS}/channels/chn_one"),
+        _press("New secret"),
+    ),
+    State("channel-delete", "Delete the channel", at(f"{NOTIFICATIONS}/channels/chn_one/delete")),
+    State("delivery", "Send again", at(f"{NOTIFICATIONS}/deliveries/dlv_one")),
+    State("mailbox", "1,234 messages", at("/staff/mailbox/"), email=STAFF),
+    State("mail", "1,234 messages", at("/staff/mailbox/1"), email=STAFF),
     State("messages", "Browse to see messages", of("invoices", "messages")),
     State("messages-running", "being read", of("invoices", "messages", page="running")),
     State("messages-failed", "did not answer", of("invoices", "messages", page="failed")),

@@ -10,6 +10,7 @@ from tests.support.kubernetes import policies
 from tests.support.kubernetes.policies import Pod
 
 _ROUTER = ("--set", "router.image.repository=r")
+_MAIL = ("--set", "mail.host=smtp.example.com,mail.from=waypost@example.com")
 SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
 
 
@@ -104,6 +105,35 @@ def test_names_are_asked_of_a_cache_in_the_host_s_network_where_values_say_so() 
     assert not asks(53, cache.address)
     assert not asks(53, "169.254.20.11", *named)
     assert not asks(54, cache.address, *named)
+
+
+@pytest.mark.parametrize(
+    ("source", "address", "port", "options", "through"),
+    [
+        ("worker", "192.0.2.7", 443, (), True),
+        ("worker", "10.0.0.7", 443, (), False),
+        ("worker", "169.254.169.254", 443, (), False),
+        ("worker", "192.0.2.7", 443, ("--set", "networkPolicy.webhooks=false"), False),
+        ("web", "192.0.2.7", 443, (), False),
+        ("worker", "10.0.0.7", 587, (), False),
+        ("worker", "10.0.0.7", 587, _MAIL, True),
+        ("web", "10.0.0.7", 587, _MAIL, True),
+        ("beat", "10.0.0.7", 587, _MAIL, False),
+    ],
+)
+def test_workers_reach_receivers_of_notifications(
+    source: str, address: str, port: int, options: tuple[str, ...], through: bool
+) -> None:
+    # With addresses of the API server: without them workers reach its ports anywhere.
+    api = ("--set-json", 'networkPolicy.apiTo=[{"ipBlock":{"cidr":"198.51.100.1/32"}}]')
+    rules = [
+        _placed(object_)
+        for object_ in rendered.objects(rendered.TRIAL, *api, *options)
+        if object_["kind"] == "NetworkPolicy"
+    ]
+    receiver = Pod("receiver", "elsewhere", {}, {}, address)
+
+    assert policies.allows(rules, component(source), receiver, port, "TCP") is through
 
 
 @pytest.mark.parametrize(("scrapes", "through"), [("metrics", True), ("", False)])

@@ -209,6 +209,12 @@ def _bucket(*values: str) -> tuple[str, ...]:
         ),
         ((*STORES, "--set", "settings.PATH=/tmp"), "propertyName"),
         ((*STORES, "--set", "web.replicas=0"), "minimum"),
+        ((*STORES, "--set", "mail.host=smtp.example.com"), "mail.host needs mail.from"),
+        ((*STORES, "--set", "mail.user=waypost"), "mail.user needs mail.existingSecret"),
+        (
+            (*STORES, "--set", "mail.user=waypost,mail.existingSecret=m,mail.security=none"),
+            "in plain text",
+        ),
     ],
 )
 def test_values_that_contradict_each_other_are_refused(

@@ -10,7 +10,9 @@ from django.test import Client
 
 from controlplane.console import urls
 from tenants.models import Address
+from tenants.notifications.models import MailboxMessage
 from tests.suites.portal.conftest import As
+from tests.support.notifications import notified
 from tests.support.portal import rows
 from tests.support.portal.rows import World
 
@@ -40,6 +42,22 @@ TENANT_PAGES = {
     "address": Page("spaces/orders/addresses/ADDRESS"),
     "address_live": Page("spaces/orders/addresses/ADDRESS/live"),
     "address_settings": Page("spaces/orders/addresses/ADDRESS/settings"),
+    "alarms": Page("spaces/orders/addresses/ADDRESS/alarms"),
+    "alarm_delete": Page(
+        "spaces/orders/addresses/ADDRESS/alarms/alm_one/delete", billing=False, is_get=False
+    ),
+    "notifications": Page("notifications/"),
+    "notification_defaults": Page("notifications/defaults", developer=False, billing=False),
+    "channel_new": Page("notifications/channels/-/new", developer=False, billing=False),
+    "channel": Page("notifications/channels/chn_one", developer=False, billing=False),
+    "channel_test": Page(
+        "notifications/channels/chn_one/test", developer=False, billing=False, is_get=False
+    ),
+    "channel_secret": Page(
+        "notifications/channels/chn_one/secret", developer=False, billing=False, is_get=False
+    ),
+    "channel_delete": Page("notifications/channels/chn_one/delete", developer=False, billing=False),
+    "delivery": Page("notifications/deliveries/dlv_one", developer=False, billing=False),
     "address_delete": Page("spaces/orders/addresses/ADDRESS/delete", billing=False),
     "messages": Page("spaces/orders/addresses/ADDRESS/messages", billing=False),
     "messages_send": Page("spaces/orders/addresses/ADDRESS/messages/send", billing=False),
@@ -79,6 +97,8 @@ STAFF_PAGES = {
     "staff_invoice_approve": Page("invoices/INVOICE/approve", is_get=False),
     "staff_invoice_issue": Page("invoices/INVOICE/issue", is_get=False),
     "staff_invoice_pay": Page("invoices/INVOICE/pay", is_get=False),
+    "staff_mailbox": Page("mailbox/"),
+    "staff_mail": Page("mailbox/1"),
     "staff_fleet": Page("fleet/"),
     "staff_rollout": Page("fleet/rollout/pause", is_get=False),
 }
@@ -99,6 +119,9 @@ def busy(world: World) -> Iterator[World]:
     space = rows.active_space(world.tenant)
     rows.address(space, "new")
     rows.messaging_user(space)
+    notified.alarm(Address.objects.get(space=space, address="new"), id="alm_one")
+    notified.delivery(notified.webhook(world.tenant, id="chn_one"), id="dlv_one")
+    MailboxMessage.objects.create(pk=1, sender="a@op.test", recipients=["b@op.test"], subject="Hi")
     cells = [rows.cell(space, "messages_in", 5, rows.last_month().starts_at, "new")]
     rows.used(*cells, rows.cell(space, "messages_in", 7, rows.this_month(), "new"))
     invoice = rows.issued(world.tenant, cells)
@@ -147,7 +170,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(answer.content.decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 5
+    assert len(seen) == 7
 
 
 @pytest.mark.parametrize("role", ["developer", "billing"])

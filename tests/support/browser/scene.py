@@ -16,7 +16,9 @@ from controlplane.core.models import Operation
 from tenants import reading_history
 from tenants.actions import message_requests
 from tenants.models import Address, AddressReading, AddressSpace, MessageRequest, SpaceReading
+from tenants.notifications.models import MailboxMessage
 from tenants.reading_history import MINUTES, QUARTERS, History
+from tests.support.notifications import notified
 from tests.support.portal import rows
 from tests.support.portal.rows import World
 from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
@@ -59,8 +61,26 @@ def make() -> Scene:
     )
     for name in ("invoices", "dead", "long"):
         _read(addresses[name], now)
+    _notify(world, addresses)
     AddressSpace.objects.filter(pk=busy.pk).update(probed_at=now - timedelta(minutes=4))
     return Scene(world, addresses, _requests(addresses, world))
+
+
+def _notify(world: World, addresses: dict[str, Address]) -> None:
+    """Give the tenant a channel that fails, with a delivery, and alarms; keep a mail."""
+    now = timezone.now()
+    channel = notified.webhook(world.tenant, id="chn_one", failing_since=now)
+    delivery = notified.delivery(channel, id="dlv_one", attempts=1)
+    delivery.log.create(at=now, status=500, duration_ms=31, error="The receiver answered 500.")
+    notified.alarm(addresses["invoices"], raised_at=now, breached_since=now, last_value=_DEPTH)
+    notified.alarm(addresses["invoices"], "age", 3600)
+    MailboxMessage.objects.create(
+        pk=1,
+        sender="waypost@localhost",
+        recipients=["olga@acme.example"],
+        subject="Alarm: invoices in orders: 1,234 messages",
+        text="The address invoices has 1,234 messages.\n\nhttps://waypost.example/t/acme-shipping/",
+    )
 
 
 def _addresses(space: AddressSpace) -> dict[str, Address]:

@@ -70,8 +70,12 @@ def _names_peer(peers: Iterable[Object] | None, home: str, peer: Pod) -> bool:
 
 def _is_peer(named: Object, home: str, peer: Pod) -> bool:
     if "ipBlock" in named:
-        (cidr,) = named["ipBlock"].values()  # no policy of ours excepts any
-        return bool(peer.address) and ip_address(peer.address) in ip_network(cidr)
+        block = named["ipBlock"]
+        if not peer.address:
+            return False
+        address = ip_address(peer.address)
+        is_excepted = any(address in ip_network(cidr) for cidr in block.get("except", []))
+        return address in ip_network(block["cidr"]) and not is_excepted
     if "namespaceSelector" in named:
         is_there = _selects(named["namespaceSelector"], peer.namespace_labels)
     else:

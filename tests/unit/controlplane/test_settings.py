@@ -56,3 +56,7 @@ def test_what_is_behind_the_database_s_name_is_refused_not_ignored(behind: str) 
 def test_the_product_keeps_passwords_as_argon2_hashes() -> None:
     with override_settings(PASSWORD_HASHERS=product.PASSWORD_HASHERS):
         assert make_password("seventeen lazy dogs").startswith("argon2$argon2id$")
+
+
+def test_a_mail_server_without_a_sender_stops_startup() -> None:
+    assert "WAYPOST_MAIL_FROM must be" in refusal("WAYPOST_SMTP_HOST", "smtp.example")

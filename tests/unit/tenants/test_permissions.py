@@ -13,9 +13,9 @@ MESSAGES = (
 )
 ALLOWED = {
     "owner": f"view manage_messaging {MESSAGES} view_billing "
-    "manage_billing view_audit manage_team manage_tokens manage_tenant",
+    "manage_billing view_audit manage_team manage_tokens manage_notifications manage_tenant",
     "admin": f"view manage_messaging {MESSAGES} view_billing "
-    "manage_billing view_audit manage_team manage_tokens",
+    "manage_billing view_audit manage_team manage_tokens manage_notifications",
     "developer": f"view manage_messaging {MESSAGES}",
     "billing": "view view_billing manage_billing",
     "viewer": "view",

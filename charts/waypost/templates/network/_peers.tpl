@@ -36,3 +36,24 @@ Called with (list <root> "database") or (list <root> "queue").
   to: {{ toYaml . | nindent 4 }}
   {{- end }}
 {{- end }}
+
+{{/* Egress to the SMTP server, at any address. */}}
+{{- define "waypost.network.to-mail" -}}
+{{- if .Values.mail.host }}
+- ports: {{ include "waypost.network.port" .Values.mail.port }}
+{{- end }}
+{{- end }}
+
+{{/* Egress to receivers of webhooks: public addresses only, as controlplane.core.outbound checks too. */}}
+{{- define "waypost.network.to-webhooks" -}}
+{{- if .Values.networkPolicy.webhooks }}
+- ports: {{ include "waypost.network.port" 443 }}
+  to:
+    - ipBlock:
+        cidr: 0.0.0.0/0
+        except: [10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16]
+    - ipBlock:
+        cidr: ::/0
+        except: ["fc00::/7", "fe80::/10"]
+{{- end }}
+{{- end }}

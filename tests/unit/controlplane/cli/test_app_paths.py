@@ -13,8 +13,16 @@ from controlplane.rest_client import Api, last_segments, segment
 from tests.unit.controlplane.cli.conftest import Run
 
 # What makes something sends its name in the body, where the API judges it.
-MAKE = ("create", "issue")
-IN_BODY = ("address", "plan", "to", "ids")  # an address in a path may have slashes
+MAKE = ("create", "issue", "add-channel")
+# "kind" is one of events, and "limits" are those of an alarm.
+IN_BODY = (
+    "address",
+    "plan",
+    "to",
+    "ids",
+    "kind",
+    "limits",
+)  # an address in a path may have slashes
 # Neither speaks to the API in the name of a tenant, nor takes the name of anything in it.
 OTHER = ("catalog publish", "rollouts")
 

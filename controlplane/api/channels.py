@@ -1,0 +1,224 @@
+"""/tenants/{tenant}/notification-channels: webhooks, chats and pagers for events of a tenant."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api import etags, pagination, schema
+from controlplane.api.idempotency import idempotent
+from controlplane.api.serializers import ChoiceOf, StrictSerializer
+from controlplane.api.views import TenantView
+from tenants.actions import notification_channels
+from tenants.actions.notification_channels import Target
+from tenants.notifications import reads
+from tenants.notifications.event_kinds import REGISTRY, EventKind
+from tenants.notifications.models import Channel
+from tenants.permissions import Permission
+
+_MANAGE = Permission.MANAGE_NOTIFICATIONS
+
+
+class NotificationKindSerializer(serializers.Serializer[Any]):
+    """One kind of event. `roles` get it by mail unless the tenant or a member chose otherwise."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    meaning = serializers.CharField()
+    severity = serializers.ChoiceField(["info", "warning", "critical"])
+    roles = serializers.SerializerMethodField()
+    is_required = serializers.BooleanField()
+    sample = serializers.JSONField(help_text="Example values of the fields that webhooks send.")
+
+    def get_roles(self, kind: EventKind) -> list[str]:
+        """Return the roles in a stable order."""
+        return sorted(kind.roles)
+
+
+class KindListSerializer(serializers.Serializer[Any]):
+    """All kinds of events."""
+
+    items = NotificationKindSerializer(many=True)
+
+
+class ChannelCreateSerializer(StrictSerializer):
+    """A channel to create. An empty list of `kinds` means all of them.
+
+    `url` is a https address for a webhook, and a URL of the form `slack://TokenA/TokenB/TokenC` for
+    a chat.
+    """
+
+    name = serializers.CharField(max_length=100)
+    kind = ChoiceOf(Channel.Kind.choices)
+    url = serializers.CharField(max_length=2000)
+    kinds = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+
+
+class ChannelUpdateSerializer(StrictSerializer):
+    """What to change of a channel; absent fields stay."""
+
+    name = serializers.CharField(max_length=100, required=False)
+    url = serializers.CharField(max_length=2000, required=False)
+    kinds = serializers.ListField(child=serializers.CharField(), required=False)
+    enabled = serializers.BooleanField(required=False)
+
+
+class ChannelSerializer(serializers.Serializer[Any]):
+    """A channel. `target` is the part of its URL that may be shown; URL and secret never are."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    kind = ChoiceOf(Channel.Kind.choices)
+    target = serializers.CharField(source="label")
+    kinds = serializers.ListField(child=serializers.CharField())
+    enabled = serializers.SerializerMethodField()
+    disabled_reason = serializers.CharField(allow_blank=True)
+    failing_since = serializers.DateTimeField(allow_null=True)
+    former_secret_until = serializers.DateTimeField(allow_null=True)
+    generation = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+
+    def get_enabled(self, channel: Channel) -> bool:
+        """Return whether the channel gets events."""
+        return channel.disabled_at is None
+
+
+class NewChannelSerializer(ChannelSerializer):
+    """A channel with the secret that signs its webhooks, which no other answer shows."""
+
+    secret = serializers.CharField(allow_blank=True)
+
+
+class NotificationKindsView(TenantView):
+    """Lists the kinds of events (GET)."""
+
+    needs = {"GET": Permission.VIEW}
+
+    @schema.describe("List notification kinds", response=KindListSerializer)
+    def get(self, request: Request, tenant: str) -> Response:
+        """Return all kinds of events with their texts and default receivers."""
+        return Response({"items": NotificationKindSerializer(REGISTRY, many=True).data})
+
+
+class ChannelsView(TenantView):
+    """Lists the channels of a tenant (GET) and creates one (POST)."""
+
+    needs = {"GET": _MANAGE, "POST": _MANAGE}
+
+    @schema.describe(
+        "List notification channels",
+        response=schema.page_of(ChannelSerializer),
+        parameters=schema.PAGE,
+    )
+    def get(self, request: Request, tenant: str) -> Response:
+        """Return the channels, ordered by name."""
+        page = pagination.page(request, reads.list_channels(self.tenant), "name")
+        return Response(pagination.body(page, ChannelSerializer))
+
+    @schema.describe(
+        "Create a notification channel",
+        request=ChannelCreateSerializer,
+        response=NewChannelSerializer,
+        status=201,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
+    def post(self, request: Request, tenant: str) -> Response:
+        """Create a channel. Only this answer has the secret that signs a webhook.
+
+        A webhook must be at a public https address. Waypost follows no redirects.
+        """
+        serializer = ChannelCreateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
+        channel, secret = notification_channels.create(
+            tenant=self.tenant,
+            name=values["name"],
+            target=Target(values["kind"], values["url"]),
+            kinds=values["kinds"],
+            by=self.actor,
+        )
+        return _with_secret(channel, secret, 201)
+
+
+class ChannelView(TenantView):
+    """Shows a channel (GET), changes it (PATCH) and deletes it (DELETE)."""
+
+    needs = {"GET": _MANAGE, "PATCH": _MANAGE, "DELETE": _MANAGE}
+
+    @schema.describe("Get a notification channel", response=ChannelSerializer)
+    def get(self, request: Request, tenant: str, channel: str) -> Response:
+        """Return the channel."""
+        return _answer(reads.get_channel(self.tenant, channel))
+
+    @schema.describe(
+        "Change a notification channel",
+        request=ChannelUpdateSerializer,
+        response=ChannelSerializer,
+        parameters=[schema.IF_MATCH],
+    )
+    def patch(self, request: Request, tenant: str, channel: str) -> Response:
+        """Change the fields that are sent. Enabling a channel forgets its earlier failures."""
+        serializer = ChannelUpdateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        row = reads.get_channel(self.tenant, channel)
+        with etags.guarded_row(request, row):
+            changed = notification_channels.update(
+                channel=row, by=self.actor, **serializer.validated_data
+            )
+        return _answer(changed)
+
+    @schema.describe("Delete a notification channel", status=204, parameters=[schema.IF_MATCH])
+    def delete(self, request: Request, tenant: str, channel: str) -> Response:
+        """Delete the channel with its log of deliveries."""
+        row = reads.get_channel(self.tenant, channel)
+        with etags.guarded_row(request, row):
+            notification_channels.delete(channel=row, by=self.actor)
+        return Response(status=204)
+
+
+class ChannelTestView(TenantView):
+    """Sends a test event to one channel (POST)."""
+
+    needs = {"POST": _MANAGE}
+
+    @schema.describe("Test a notification channel", status=204, parameters=[schema.IDEMPOTENCY_KEY])
+    @idempotent
+    def post(self, request: Request, tenant: str, channel: str) -> Response:
+        """Send an event of the kind `channel.test` to this channel alone.
+
+        The log of deliveries shows what came of it.
+        """
+        notification_channels.test(channel=reads.get_channel(self.tenant, channel), by=self.actor)
+        return Response(status=204)
+
+
+class ChannelSecretView(TenantView):
+    """Gives a webhook a new secret (POST)."""
+
+    needs = {"POST": _MANAGE}
+
+    @schema.describe(
+        "Rotate the secret of a notification channel",
+        response=NewChannelSerializer,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
+    def post(self, request: Request, tenant: str, channel: str) -> Response:
+        """Return a new secret. For 24 hours each webhook has a signature of both secrets."""
+        row, secret = notification_channels.rotate_secret(
+            channel=reads.get_channel(self.tenant, channel), by=self.actor
+        )
+        return _with_secret(row, secret, 200)
+
+
+def _answer(channel: Channel) -> Response:
+    headers = etags.headers(channel.generation)
+    return Response(ChannelSerializer(channel).data, headers=headers)
+
+
+def _with_secret(channel: Channel, secret: str, status: int) -> Response:
+    body = {**ChannelSerializer(channel).data, "secret": secret}
+    headers = {**etags.headers(channel.generation), "Cache-Control": "no-store"}
+    return Response(body, status=status, headers=headers)

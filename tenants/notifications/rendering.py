@@ -1,0 +1,88 @@
+"""Render an event as a message for people, and as the body of a webhook."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from tenants.notifications.event_kinds import BY_KEY, EventKind
+from tenants.notifications.models import Event
+
+
+@dataclass(frozen=True)
+class Message:
+    """An event for people. ``url`` is its page in the portal; empty if there is none."""
+
+    subject: str
+    text: str
+    url: str
+    severity: str
+
+    @property
+    def plain(self) -> str:
+        """The text of a mail: the message, its page, and where to change who gets it."""
+        return "\n\n".join(part for part in (self.text, self.url, "-- \nWaypost") if part) + "\n"
+
+    @property
+    def html(self) -> str:
+        """The same as HTML."""
+        return render_to_string("notifications/mail.html", {"message": self})
+
+
+def message(event: Event) -> Message:
+    """Return the event as a message for people.
+
+    A field that the event lacks shows as ``?``: a newer version may name more fields than the
+    version that wrote the event.
+    """
+    kind = BY_KEY[event.kind]
+    fields = _Fields(event.fields)
+    path = kind.path.format_map(fields)
+    url = path if path.startswith("http") or not path else settings.PUBLIC_URL.rstrip("/") + path
+    # One line, because a line break in a subject would begin another header of the mail.
+    subject = " ".join(kind.subject.format_map(fields).split())
+    return Message(subject, kind.text.format_map(fields).strip(), url, str(kind.severity))
+
+
+def webhook_body(event: Event) -> str:
+    """Return the JSON body of a webhook: ``type``, ``timestamp`` and ``data``.
+
+    ``data`` has the fields of the event, and the message for people. The same event always has the
+    same body, so a receiver may compare repeated deliveries.
+    """
+    made = message(event)
+    content: dict[str, Any] = {
+        **event.fields,
+        "subject": made.subject,
+        "text": made.text,
+        "url": made.url,
+        "severity": made.severity,
+    }
+    document = {
+        "type": event.kind,
+        "timestamp": event.occurred_at.isoformat().replace("+00:00", "Z"),
+        "data": content,
+    }
+    return json.dumps(document, separators=(",", ":"), sort_keys=True)
+
+
+def sample(kind: EventKind, organization: str, slug: str) -> Message:
+    """Return an example of a kind, with the sample values of its fields."""
+    fields = {**kind.sample, "tenant": slug, "organization": organization}
+    return message(Event(kind=kind.key, fields=fields))
+
+
+class _Fields(dict[str, Any]):
+    """The fields of an event for ``format_map``: numbers with separators, ``?`` if missing."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        super().__init__(
+            (name, f"{value:,}" if isinstance(value, int) else value)
+            for name, value in fields.items()
+        )
+
+    def __missing__(self, key: str) -> str:
+        return "?"

@@ -1,0 +1,56 @@
+"""Turn events into deliveries: one for each channel and each person who gets the event."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db import transaction
+
+from tenants.models import User
+from tenants.notifications import preferences
+from tenants.notifications.event_kinds import BY_KEY
+from tenants.notifications.models import Channel, Delivery, Event
+
+_AT_ONCE = 100
+
+
+def route(now: datetime) -> int:
+    """Create the deliveries of up to 100 new events, oldest first; return how many events.
+
+    Idempotent. Events that another worker routes at this moment are skipped, and so are those of a
+    kind that only a newer version of Waypost knows.
+    """
+    with transaction.atomic():
+        waiting = (
+            Event.objects.select_for_update(skip_locked=True, of=("self",))
+            .select_related("tenant", "channel")
+            .filter(routed_at__isnull=True, kind__in=BY_KEY)
+        )
+        events = list(waiting.order_by("occurred_at", "id")[:_AT_ONCE])
+        made = [delivery for event in events for delivery in _deliveries(event, now)]
+        Delivery.objects.bulk_create(made, ignore_conflicts=True)
+        Event.objects.filter(pk__in=[event.pk for event in events]).update(routed_at=now)
+    return len(events)
+
+
+def _deliveries(event: Event, now: datetime) -> Iterator[Delivery]:
+    kind, tenant = BY_KEY[event.kind], event.tenant
+    new = {"event": event, "tenant": tenant, "next_attempt_at": now}
+    if event.channel is not None:
+        yield Delivery(channel=event.channel, **new)
+        return
+    if event.email:
+        yield Delivery(email=event.email, **new)
+        return
+    if tenant is None:
+        return
+    people = set()
+    for member in preferences.receivers(tenant, kind):
+        people.add(member.user_id)
+        yield Delivery(user=member.user, email=member.user.email, **new)
+    if kind.to_staff:
+        for user in User.objects.filter(is_staff=True, is_active=True).order_by("id"):
+            if user.pk not in people:
+                yield Delivery(user=user, email=user.email, **new)
+    for channel in Channel.objects.filter(tenant=tenant, disabled_at__isnull=True).order_by("id"):
+        if not channel.kinds or event.kind in channel.kinds:
+            yield Delivery(channel=channel, **new)

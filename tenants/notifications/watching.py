@@ -1,0 +1,174 @@
+"""Write events about what no request changes: troubles, certificates, tokens, maintenance.
+
+The periodic task ``workers.watch`` calls ``watch``. Each part compares rows with the present time
+and is idempotent, so a lost or repeated run does no harm.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count
+
+from controlplane.core import phases
+from controlplane.core.phases import Condition, Phase
+from controlplane.core.reasons import ENGINE_DOWN, Reason
+from tenants import rollouts
+from tenants.models import AddressSpace, ApiToken, MaintenanceWindow, Rollout, Tenant
+from tenants.notifications import outbox
+from tenants.notifications.models import Event, SpaceTrouble
+from tenants.rollouts import Window
+
+# Shorter interruptions, such as one restart, are no trouble.
+_PATIENCE = timedelta(minutes=2)
+# An instance that restarts for a change is not in trouble. Neither is a space that a rollout moves.
+_TROUBLES = frozenset(ENGINE_DOWN) - {Reason.ROLLING_OUT}
+_CERTIFICATES = frozenset({Reason.CERTIFICATE_EXPIRING, Reason.CERTIFICATE_EXPIRED})
+_TOKEN_DAYS = (1, 7)
+_NOTICE = timedelta(hours=24)
+
+
+@dataclass(frozen=True, eq=False)
+class _Finding:
+    """One event to write, unless its key is known."""
+
+    kind: str
+    tenant: Tenant
+    key: str
+    fields: dict[str, Any]
+
+
+def watch(now: datetime) -> None:
+    """Open and end troubles of spaces, and write the events that are due at ``now``."""
+    with transaction.atomic():
+        _open_troubles(now)
+        _end_troubles(now)
+        found = [*_certificates(), *_tokens(now), *_maintenance(now)]
+        names = {finding: f"{finding.kind}:{finding.key}" for finding in found}
+        known = set(
+            Event.objects.filter(dedup_key__in=names.values()).values_list("dedup_key", flat=True)
+        )
+        for finding, name in names.items():
+            if name not in known:
+                outbox.write(
+                    finding.kind,
+                    tenant=finding.tenant,
+                    key=finding.key,
+                    fields=finding.fields,
+                    now=now,
+                )
+
+
+def minute(instant: datetime) -> str:
+    """Return an instant for people, in UTC: ``2026-12-01 02:00``."""
+    return f"{instant:%Y-%m-%d %H:%M}"
+
+
+def _open_troubles(now: datetime) -> None:
+    down = AddressSpace.objects.select_related("tenant").filter(
+        active_since__isnull=False,
+        deletion_requested_at__isnull=True,
+        conditions__contains=[{"type": phases.READY, "status": "False"}],
+    )
+    for space in down.exclude(troubles__in=SpaceTrouble.objects.filter(ended_at__isnull=True)):
+        ready = phases.find_condition(space.conditions, phases.READY)
+        if ready is None or not _is_trouble(space, ready, now):
+            continue
+        began_at = datetime.fromisoformat(ready["since"])
+        trouble, is_new = SpaceTrouble.objects.get_or_create(
+            space=space, ended_at=None, defaults={"began_at": began_at}
+        )
+        if is_new:
+            fields = {
+                "space": space.name,
+                "since": minute(began_at),
+                "reason": ready["reason"],
+                "message": ready["message"],
+            }
+            outbox.write(
+                "space.trouble", tenant=space.tenant, key=str(trouble.pk), fields=fields, now=now
+            )
+
+
+def _is_trouble(space: AddressSpace, ready: Condition, now: datetime) -> bool:
+    is_down = space.phase == Phase.FAILED or ready["reason"] in _TROUBLES
+    return is_down and datetime.fromisoformat(ready["since"]) <= now - _PATIENCE
+
+
+def _end_troubles(now: datetime) -> None:
+    """End the troubles of spaces that are ready again, with an event, and of deleted ones."""
+    open_ones = SpaceTrouble.objects.select_for_update(of=("self",), skip_locked=True)
+    for trouble in open_ones.select_related("space__tenant").filter(ended_at__isnull=True):
+        space = trouble.space
+        ready = phases.find_condition(space.conditions, phases.READY)
+        is_ready = ready is not None and ready["status"] == "True"
+        if not is_ready and space.deletion_requested_at is None:
+            continue
+        trouble.ended_at = now
+        trouble.save(update_fields=["ended_at"])
+        if is_ready and space.deletion_requested_at is None:
+            fields = {
+                "space": space.name,
+                "since": minute(trouble.began_at),
+                "until": minute(datetime.fromisoformat(ready["since"]) if ready else now),
+            }
+            outbox.write(
+                "space.recovered", tenant=space.tenant, key=str(trouble.pk), fields=fields, now=now
+            )
+
+
+def _certificates() -> Iterable[_Finding]:
+    rows = AddressSpace.objects.select_related("tenant").filter(
+        deletion_requested_at__isnull=True,
+        conditions__contains=[{"type": "Certificate", "status": "False"}],
+    )
+    for space in rows:
+        found = phases.find_condition(space.conditions, "Certificate")
+        if found is not None and found["reason"] in _CERTIFICATES:
+            fields = {"space": space.name, "reason": found["reason"], "message": found["message"]}
+            key = f"{space.pk}:{found['reason']}:{found['since']}"
+            yield _Finding("certificate.expiring", space.tenant, key, fields)
+
+
+def _tokens(now: datetime) -> Iterable[_Finding]:
+    last = now + timedelta(days=max(_TOKEN_DAYS))
+    rows = ApiToken.objects.select_related("tenant").filter(
+        revoked_at__isnull=True, expires_at__gt=now, expires_at__lte=last
+    )
+    for token in rows:
+        assert token.expires_at is not None
+        left = token.expires_at - now
+        days = next(days for days in _TOKEN_DAYS if left <= timedelta(days=days))
+        fields = {
+            "name": token.name,
+            "prefix": token.prefix,
+            "expires_on": f"{minute(token.expires_at)} UTC",
+        }
+        key = f"{token.pk}:{token.expires_at.isoformat()}:{days}"
+        yield _Finding("token.expiring", token.tenant, key, fields)
+
+
+def _maintenance(now: datetime) -> Iterable[_Finding]:
+    """Yield one finding for each tenant whose next window begins soon and has work to do."""
+    rollout = Rollout.objects.filter(ended_at__isnull=True, state=Rollout.State.RUNNING).first()
+    if rollout is None:
+        return
+    behind = rollouts.fleet().exclude(release=rollout.release_id)
+    counts = dict(behind.values("tenant").annotate(n=Count("id")).values_list("tenant", "n"))
+    windows: dict[Tenant, list[Window]] = defaultdict(list)
+    for row in MaintenanceWindow.objects.select_related("tenant").filter(tenant__in=counts):
+        windows[row.tenant].append(Window(row.weekday, row.starts_at, row.minutes))
+    for tenant, own in windows.items():
+        window = min(own, key=lambda window: window.next_start(now))
+        starts_at = window.next_start(now)
+        if starts_at - now <= _NOTICE:
+            fields = {
+                "spaces": counts[tenant.pk],
+                "starts_at": minute(starts_at),
+                "ends_at": minute(starts_at + timedelta(minutes=window.minutes)),
+            }
+            key = f"{rollout.pk}:{tenant.pk}:{starts_at.isoformat()}"
+            yield _Finding("maintenance.upcoming", tenant, key, fields)

@@ -1,0 +1,195 @@
+"""The pages of notifications, of an address's alarms, and the operator's mailbox."""
+
+import re
+
+import pytest
+
+from controlplane.core.models import AuditEvent
+from tenants.models import Address
+from tenants.notifications import preferences
+from tenants.notifications.event_kinds import BY_KEY
+from tenants.notifications.models import (
+    AddressAlarm,
+    Channel,
+    Delivery,
+    Event,
+    MailboxMessage,
+    PersonPreference,
+    SpendBudget,
+)
+from tests.suites.portal.conftest import As
+from tests.support.notifications import notified
+from tests.support.portal import rows
+from tests.support.portal.rows import World
+
+pytestmark = pytest.mark.django_db
+PAGE = "/t/acme-shipping/notifications/"
+
+
+def test_everyone_chooses_their_own_mails(world: World, as_: As) -> None:
+    client = as_(world.member)
+    shown = client.get(PAGE).content.decode()
+    assert world.member.email in shown
+    assert "New channel" not in shown
+    assert "Invoice issued" not in shown  # a developer may not see invoices
+
+    on: list[str] = re.findall(r'name="([a-z]+\.[a-z]+)"[^>]*checked', shown)
+    assert "alarm.raised" in on
+    sent = {kind: "on" for kind in on if kind != "alarm.raised"}
+    assert client.post(PAGE, sent).status_code == 302
+
+    kept = PersonPreference.objects.get()
+    assert (kept.user, kept.kind, kept.by_mail) == (world.member, "alarm.raised", False)
+    kind = BY_KEY["alarm.raised"]
+    assert [row.user for row in preferences.receivers(world.tenant, kind)] == [world.owner]
+
+
+def test_a_channel_is_made_tested_changed_rotated_and_deleted(world: World, as_: As) -> None:
+    client = as_(world.owner)
+    values = {"name": "ci", "kind": "webhook", "url": "https://hooks.example/key"}
+    made = client.post(f"{PAGE}channels/-/new", values)
+    channel = Channel.objects.get()
+    (secret,) = re.findall(r"whsec_[\w+/=]+", made.content.decode())
+    assert made["Cache-Control"] == "no-store"
+    own = f"{PAGE}channels/{channel.pk}"
+    assert secret not in client.get(own).content.decode()
+    assert "https://hooks.example/key" not in client.get(own).content.decode()
+
+    client.post(f"{own}/test")
+    assert Event.objects.filter(kind="channel.test", channel=channel).count() == 1
+    client.post(own, {"name": "ci-2", "kinds": ["alarm.raised"]})
+    channel.refresh_from_db()
+    assert (channel.name, channel.kinds) == ("ci-2", ["alarm.raised"])
+    assert channel.disabled_at is not None  # the box was not checked
+    assert "a member has disabled it" in client.get(own).content.decode()
+    rotated = client.post(f"{own}/secret").content.decode()
+    assert re.findall(r"whsec_[\w+/=]+", rotated) not in ([secret], [])
+    assert "Delete the channel ci-2?" in client.get(f"{own}/delete").content.decode()
+    assert client.post(f"{own}/delete").status_code == 302
+    assert not Channel.objects.exists()
+    actions = AuditEvent.objects.filter(subject_type="channel").order_by("id")
+    assert [event.action.removeprefix("channel.") for event in actions] == [
+        "create",
+        "test",
+        "update",
+        "rotate",
+        "delete",
+    ]
+
+
+def test_a_url_that_waypost_does_not_call_is_an_error_of_the_form(world: World, as_: As) -> None:
+    values = {"name": "ci", "kind": "webhook", "url": "http://hooks.example/"}
+    answer = as_(world.owner).post(f"{PAGE}channels/-/new", values)
+
+    assert answer.status_code == 400
+    assert "must begin with https" in answer.content.decode()
+    assert not Channel.objects.exists()
+
+
+def test_a_delivery_shows_its_attempts_and_is_sent_again(world: World, as_: As) -> None:
+    delivery = notified.delivery(notified.webhook(world.tenant))
+    delivery.log.create(
+        at=delivery.created_at,
+        status=500,
+        duration_ms=12,
+        error="The receiver answered 500.",
+        response="<b>sorry</b>",
+    )
+    Delivery.objects.update(state="failed", ended_at=delivery.created_at, attempts=11)
+    client, own = as_(world.owner), f"{PAGE}deliveries/{delivery.pk}"
+
+    shown = client.get(own).content.decode()
+    assert "The receiver answered 500." in shown
+    assert "<b>sorry" not in shown
+    assert client.post(own).status_code == 302
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.attempts) == ("waiting", 0)
+
+
+def test_ids_of_another_organization_are_not_found(world: World, as_: As) -> None:
+    channel = notified.webhook(world.other)
+    delivery = notified.delivery(channel)
+    client = as_(world.owner)
+
+    for path in (f"channels/{channel.pk}", f"channels/{channel.pk}/delete"):
+        assert client.get(PAGE + path).status_code == 404
+        assert client.post(PAGE + path).status_code == 404
+    for path in ("test", "secret"):
+        assert client.post(f"{PAGE}channels/{channel.pk}/{path}").status_code == 404
+    assert client.post(f"{PAGE}deliveries/{delivery.pk}").status_code == 404
+    assert Channel.objects.get().generation == 1
+
+
+def test_defaults_and_budget_are_saved(world: World, as_: As) -> None:
+    client = as_(world.owner)
+    page = f"{PAGE}defaults"
+    answer = client.post(page, {"alarm.raised": "off", "budget": "120.50"})
+
+    assert answer.status_code == 302
+    assert preferences.of_tenant(world.tenant) == {"alarm.raised": False}
+    assert SpendBudget.objects.get().amount_minor == 12_050
+    assert 'value="120.50"' in client.get(page).content.decode()
+    client.post(page, {"budget": ""})
+    assert preferences.of_tenant(world.tenant) == {}
+    assert not SpendBudget.objects.exists()
+    assert client.post(page, {"budget": "-1"}).status_code == 400
+
+
+@pytest.fixture
+def queue(world: World) -> Address:
+    return rows.address(rows.active_space(world.tenant), "new")
+
+
+def test_an_alarm_is_set_shown_and_deleted_on_the_page_of_its_address(
+    world: World, as_: As, queue: Address
+) -> None:
+    client = as_(world.member)
+    page = f"/t/acme-shipping/spaces/orders/addresses/{queue.pk}/alarms"
+    assert page in client.get(page.removesuffix("/alarms")).content.decode()
+
+    values = {"metric": "age", "threshold": "300", "for_seconds": "0"}
+    assert client.post(page, values).status_code == 302
+    alarm = AddressAlarm.objects.get()
+    assert (alarm.metric, alarm.threshold, alarm.clear_below) == ("age", 300, 240)
+    assert client.post(page, values).status_code == 409
+    shown = client.get(page).content.decode()
+    assert "Age in seconds" in shown
+    assert "quiet" in shown
+    AddressAlarm.objects.update(raised_at=queue.created_at)
+    live = client.get(page.removesuffix("/alarms")).content.decode()
+    assert "an oldest message of 300 s or more" in live
+    assert "Set an alarm" not in as_(world.billing).get(page).content.decode()
+    assert client.post(f"{page}/{alarm.pk}/delete").status_code == 302
+    assert not AddressAlarm.objects.exists()
+
+
+def test_an_address_without_stored_messages_has_no_alarms(world: World, as_: As) -> None:
+    space = rows.active_space(world.tenant)
+    direct = rows.address(space, "ping", "anycast")
+    page = f"/t/acme-shipping/spaces/orders/addresses/{direct.pk}"
+
+    assert "/alarms" not in as_(world.owner).get(page).content.decode()
+    values = {"metric": "depth", "threshold": "3", "for_seconds": "0"}
+    refused = as_(world.owner).post(f"{page}/alarms", values)
+    assert refused.status_code == 400
+    assert "store no messages" in refused.content.decode()
+
+
+def test_the_operator_reads_mails_as_text(world: World, as_: As) -> None:
+    mail = MailboxMessage.objects.create(
+        sender="waypost@localhost",
+        recipients=["ann@acme.example"],
+        subject="An <b>alarm</b>",
+        text="See https://waypost.example/t/acme/\n<script>alert(1)</script>",
+        html="<script>alert(2)</script>",
+    )
+    client = as_(world.staff)
+
+    listed = client.get("/staff/mailbox/").content.decode()
+    assert "ann@acme.example" in listed
+    assert "An &lt;b&gt;alarm" in listed
+    shown = client.get(f"/staff/mailbox/{mail.pk}").content.decode()
+    assert 'href="https://waypost.example/t/acme/"' in shown
+    assert "<script>alert" not in shown
+    assert client.get("/staff/mailbox/999").status_code == 404
+    assert as_(world.owner).get("/staff/mailbox/").status_code == 404
