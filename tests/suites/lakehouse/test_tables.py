@@ -102,7 +102,7 @@ def test_gold_carries_the_note_that_the_copy_reads(lake: Lake) -> None:
     pin = tables.pin(lake, schemas.USAGE)
     cells = gold.cells(Path(lake.root), Table(pin.table_id, pin.version), "ten_a", at(10), at(11))
 
-    assert json.loads(newest["userMetadata"])["as_of"] == at(10, 2).isoformat()
+    assert json.loads(newest["userMetadata"])["as_of"] == at(10, 1).isoformat()
     assert cells == [UsageCell("ten_a", "spc_1", "orders", "messages_in", at(10), 5)]
 
 
