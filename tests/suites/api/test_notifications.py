@@ -234,6 +234,26 @@ def alarms(cast: Cast, queue: Address) -> str:
     return cast.path("/address-spaces/main/alarms")
 
 
+def test_an_alarm_is_found_in_its_own_space_only(
+    cast: Cast, owner: APIClient, queue: Address, make_spaces: Callable[..., list[AddressSpace]]
+) -> None:
+    (second,) = make_spaces(cast.tenant, 1, 1)
+    (theirs,) = make_spaces(cast.other, 1, 1)
+    mine = notified.alarm(second.addresses.get())
+    foreign = notified.alarm(theirs.addresses.get())
+    alarms = cast.path("/address-spaces/main/alarms")
+
+    assert owner.get(alarms).json()["items"] == []
+    for alarm in (mine, foreign):
+        path = f"{alarms}/{alarm.pk}"
+        problem(owner.get(path), 404, "alarm.missing")
+        problem(owner.put(path, {"threshold": 1}), 404, "alarm.missing")
+        problem(owner.delete(path), 404, "alarm.missing")
+    own = cast.path(f"/address-spaces/{second.name}/alarms")
+    assert [row["id"] for row in owner.get(own).json()["items"]] == [mine.pk]
+    assert AddressAlarm.objects.count() == 2
+
+
 RULE = {"address": "orders/new", "metric": "depth", "threshold": 1000, "for_seconds": 60}
 
 

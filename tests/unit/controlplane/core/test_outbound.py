@@ -82,7 +82,7 @@ def test_this_machine_is_refused_in_every_spelling(host: str) -> None:
         outbound.resolve(f"https://{host}/")
 
 
-@pytest.mark.parametrize("address", [PUBLIC, "2606:2800:21f:cb07::1"])
+@pytest.mark.parametrize("address", [PUBLIC, "2606:2800:21f:cb07::1", f"::ffff:{PUBLIC}"])
 def test_a_public_address_is_where_the_connection_goes(address: str) -> None:
     target = outbound.resolve("https://hooks.example/a?b=c", lambda host, port: [address])
 

@@ -154,7 +154,8 @@ def test_an_evaluation_that_fails_loses_no_reading_and_is_made_up_for(
         patched.setattr(alarms, "_advance", lambda *_: 1 / 0)
         cycle(0, 500, None)
     assert AddressReading.objects.get().parts["broker-0"]["depth"] == 500
-    cycle(10, 500, None)  # the same reading: no change brings the alarm here
+    assert AddressAlarm.objects.get().due_at == NOON
+    cycle(10, 500, None)
 
     assert kinds() == ["alarm.raised"]
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from plans.invoicing import previewing
 from tenants.actions import notification_preferences
@@ -39,8 +40,10 @@ def test_the_highest_level_is_reported_once(cast: domain.Cast, spent: dict[str, 
     for tenant in (cast.tenant, cast.other):
         notification_preferences.set_budget(tenant=tenant, amount_minor=10_000, by=cast.by)
     for amount in (4999, 5000, 5100, 8000, 12_000, 13_000):
-        spent[cast.tenant.pk] = amount  # the other one cannot be priced
-        spend.watch(now)
+        spent[cast.tenant.pk] = amount
+        with capture_logs() as logs:
+            spend.watch(now)
+        assert [log["tenant"] for log in logs] == [cast.other.pk]  # it cannot be priced
 
     events = Event.objects.order_by("id").order_by("fields__level_percent")
     assert [event.fields["level_percent"] for event in events] == [50, 80, 100]
