@@ -6,11 +6,16 @@ from collections.abc import Callable
 
 
 def eventually(holds: Callable[[], object], what: str = "it holds", seconds: float = 30) -> None:
-    """Return once ``holds`` does; the bound only ends a test that failed, which says ``what``."""
-    ends_at = time.monotonic() + seconds
+    """Return once ``holds`` does; the bound only ends a test that failed, which says ``what``.
+
+    The pauses grow with the time waited, so that the look takes no processor from what it waits
+    for. The wait gets longer by a tenth at most.
+    """
+    began_at = time.monotonic()
     while not holds():
-        assert time.monotonic() < ends_at, f"not in {seconds:.0f} s: {what}"
-        threading.Event().wait(0.02)
+        waited = time.monotonic() - began_at
+        assert waited < seconds, f"not in {seconds:.0f} s: {what}"
+        threading.Event().wait(min(max(0.02, waited / 10), 0.25))
 
 
 def is_keeper_gone(lease: str) -> bool:
