@@ -138,14 +138,19 @@ def test_half_sent_requests_keep_no_probe_out_and_end(broker: PublicBroker, port
     assert "Exception" not in broker.log
 
 
-def test_a_busy_broker_without_processor_time_passes_every_probe(
+# A third of the processor time of each other thread of the machine. With the lowest priority (19) a
+# broker gets less than the CPU request of a pod guarantees, and it depends on what else runs.
+_LOW_PRIORITY = 5
+
+
+def test_a_busy_broker_with_little_processor_time_passes_every_probe(
     broker: PublicBroker, port: int
 ) -> None:
     process = broker.rigged.process
     assert process is not None
     for thread in os.listdir(f"/proc/{process.pid}/task"):
         with suppress(ProcessLookupError):  # it has ended meanwhile
-            os.setpriority(os.PRIO_PROCESS, int(thread), 19)
+            os.setpriority(os.PRIO_PROCESS, int(thread), _LOW_PRIORITY)
     with loaded(broker, senders=8) as accepted:
         eventually(lambda: accepted.is_set(), "it is under load")
         answers = [
