@@ -6,12 +6,16 @@ result backend is off.
 """
 
 import os
+from typing import Any
 
+import structlog
 from celery import Celery
 from celery.signals import (
     beat_init,
     before_task_publish,
     heartbeat_sent,
+    task_postrun,
+    task_prerun,
     worker_init,
     worker_ready,
 )
@@ -23,6 +27,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from controlplane import checks, heartbeat
+from controlplane.core import request_ids
 from workers import schedule
 
 app = Celery("waypost")
@@ -57,7 +62,8 @@ app.set_default()
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]
-def _import_tasks(**_signal: object) -> None:
+def import_tasks(**_signal: object) -> None:
+    """Import the tasks into a starting worker."""
     # Not ``autodiscover_tasks``, because Celery beat would import the tasks too. Beat sends tasks
     # by name, and the imports would double its processor time at the start and its memory.
     from workers import tasks  # noqa: F401
@@ -65,16 +71,32 @@ def _import_tasks(**_signal: object) -> None:
 
 @worker_init.connect  # type: ignore[untyped-decorator]
 @beat_init.connect  # type: ignore[untyped-decorator]
-def _refuse_source_keys(**_signal: object) -> None:
+def refuse_unsafe_settings(**_signal: object) -> None:
+    """End the process at its start if its settings are unsafe."""
     try:
-        checks.refuse_source_keys()
+        checks.refuse_unsafe_settings()
     except ImproperlyConfigured as error:
         # Celery only logs other exceptions of a signal handler, and the server would start.
         raise SystemExit(str(error)) from error
 
 
+@task_prerun.connect  # type: ignore[untyped-decorator]
+def bind_request_id(task: Any, **_signal: object) -> None:
+    """Add the id of the request that enqueued the task to all log events of the task."""
+    # The id of the request that enqueued the task; a periodic task has none and gets its own id.
+    sent = getattr(task.request, request_ids.NAME, None) or task.request.id
+    structlog.contextvars.bind_contextvars(**{request_ids.NAME: sent, "task": task.name})
+
+
+@task_postrun.connect  # type: ignore[untyped-decorator]
+def unbind_request_id(**_signal: object) -> None:
+    """Remove from further log events what ``bind_request_id`` added."""
+    structlog.contextvars.unbind_contextvars(request_ids.NAME, "task")
+
+
 @worker_ready.connect  # type: ignore[untyped-decorator]
-def _watch_pods(**_signal: object) -> None:
+def watch_pods(**_signal: object) -> None:
+    """Start the watch on pods, if the installation has one."""
     if settings.WATCH_PODS:
         # Imported here, because beat and processes that only send tasks do not need it.
         from workers import pod_watcher
@@ -83,16 +105,19 @@ def _watch_pods(**_signal: object) -> None:
 
 
 @heartbeat_sent.connect  # type: ignore[untyped-decorator]
-def _worker_turns(**_signal: object) -> None:
+def worker_turns(**_signal: object) -> None:
+    """Record that the worker's loop runs."""
     heartbeat.beat()
 
 
 @beat_init.connect  # type: ignore[untyped-decorator]
-def _touch_at_each_sent_task(**_signal: object) -> None:
+def touch_at_each_sent_task(**_signal: object) -> None:
+    """Let each task that beat sends record that beat's loop runs."""
     # Celery beat has no signal for a turn of its loop. It sends a task every two seconds
     # (``schedule.TABLE``). Other processes send tasks too, so only beat listens.
-    before_task_publish.connect(_beat_turns)
+    before_task_publish.connect(beat_turns)
 
 
-def _beat_turns(**_signal: object) -> None:
+def beat_turns(**_signal: object) -> None:
+    """Record that beat's loop runs."""
     heartbeat.beat()

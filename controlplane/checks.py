@@ -1,8 +1,8 @@
 """Django system checks: they report settings that are unsafe or contradict each other.
 
 ``controlplane.apps`` registers the checks. Django runs them before its commands
-(``python -m django``), but not when a server starts. Each server calls ``refuse_source_keys`` at
-its start instead.
+(``python -m django``), but not when a server starts. Each server calls ``refuse_unsafe_settings``
+at its start instead.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,18 @@ _TEST_KEYS = "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA="
 _OIDC_NEEDS = {
     "OIDC_RP_CLIENT_ID": "WAYPOST_OIDC_CLIENT_ID",
     "OIDC_RP_CLIENT_SECRET": "WAYPOST_OIDC_CLIENT_SECRET",
+}
+# The same of endpoints, which Waypost finds by the issuer if they are empty.
+_OIDC_ENDPOINTS = {
     "OIDC_OP_AUTHORIZATION_ENDPOINT": "WAYPOST_OIDC_AUTHORIZATION_ENDPOINT",
     "OIDC_OP_TOKEN_ENDPOINT": "WAYPOST_OIDC_TOKEN_ENDPOINT",
     "OIDC_OP_USER_ENDPOINT": "WAYPOST_OIDC_USER_ENDPOINT",
     "OIDC_OP_JWKS_ENDPOINT": "WAYPOST_OIDC_JWKS_ENDPOINT",
+    "OIDC_OP_LOGOUT_ENDPOINT": "WAYPOST_OIDC_LOGOUT_ENDPOINT",
 }
+
+# Errors about the identity provider that let strangers in.
+_UNSAFE_PROVIDER = {"waypost.E002", "waypost.E003", "waypost.E010"}
 
 
 @register(Tags.security)
@@ -34,8 +41,9 @@ def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
     """Report settings that make the login of people impossible or unsafe; none if all is well.
 
     E006: local accounts are off and there is no identity provider. E001: settings of the provider
-    are missing. E002: the issuer is neither https nor on this machine. E003: the signature
-    algorithm is symmetric. E001 to E003 are checked only if ``OIDC_ISSUER`` is set.
+    are missing. E002: the issuer is no https URL, nor one of this machine. E003: the signature
+    algorithm is symmetric. E010: an endpoint is no https URL, nor one of this machine. But for E006
+    they are checked only if ``OIDC_ISSUER`` is set. No server starts with E002, E003 or E010.
     """
     found: list[CheckMessage] = []
     if not settings.OIDC_ISSUER:
@@ -53,15 +61,14 @@ def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
         found.append(
             Error(
                 f"WAYPOST_OIDC_ISSUER is set, but not {', '.join(missing)}.",
-                hint="Take the endpoints from the issuer's /.well-known/openid-configuration.",
+                hint="Register Waypost as a client of the identity provider.",
                 id="waypost.E001",
             )
         )
-    issuer = urlsplit(settings.OIDC_ISSUER)
-    if issuer.scheme != "https" and issuer.hostname not in _LOOPBACK:
+    if not _is_private(settings.OIDC_ISSUER) or "?" in settings.OIDC_ISSUER:
         found.append(
             Error(
-                "WAYPOST_OIDC_ISSUER is neither https nor on this machine.",
+                "WAYPOST_OIDC_ISSUER is neither an https URL without a query nor on this machine.",
                 hint="Use https: without it, anyone on the network path could log in as any user.",
                 id="waypost.E002",
             )
@@ -75,19 +82,49 @@ def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
                 id="waypost.E003",
             )
         )
-    return found
+    return found + _unsafe_endpoints()
 
 
-def refuse_source_keys() -> None:
-    """Raise if ``SECRET_KEY`` or ``SECRET_KEYS`` has the default from the source code.
+def _unsafe_endpoints() -> list[CheckMessage]:
+    """Return an error for each endpoint of the provider that is set and unsafe."""
+    return [
+        Error(
+            f"{variable} is neither an https URL nor on this machine.",
+            hint="Use https, or leave it empty: Waypost finds it by the issuer.",
+            id="waypost.E010",
+        )
+        for name, variable in _OIDC_ENDPOINTS.items()
+        if getattr(settings, name) and not _is_private(getattr(settings, name))
+    ]
 
-    The web server, the Celery servers and the auth service call this at their start. A server that
-    only this machine reaches is refused too.
+
+def _is_private(url: str) -> bool:
+    """Return whether nobody on the network path can read or change what is sent to ``url``."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    has_login = parts.username is not None or parts.password is not None
+    is_encrypted = parts.scheme == "https" and bool(parts.hostname)
+    is_here = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    return (is_encrypted or is_here) and not has_login and not parts.fragment
+
+
+def refuse_unsafe_settings() -> None:
+    """Raise if the server must not start with its settings.
+
+    The web server, the Celery servers and the auth service call this at their start. The default
+    keys from the source code and an unsafe identity provider are refused on every machine, and what
+    ``_unsafe_in_public`` lists where others reach the server.
 
     Raises:
-        ImproperlyConfigured: a key is the default, and DEBUG is off. The message names the
-            environment variable of the key.
+        ImproperlyConfigured: a setting is unsafe; the message names its environment variable.
     """
+    # A pod without a web server has no client secret: what is missing (E001) stops no server.
+    provider = [error for error in check_oidc(None) if error.id in _UNSAFE_PROVIDER]
+    unsafe = [error.msg for error in (*_unsafe_in_public(), *provider)]
+    if unsafe:
+        raise ImproperlyConfigured(" ".join(unsafe))
     wrong = [error.msg for error in _source_keys()]
     if wrong and not settings.DEBUG:
         raise ImproperlyConfigured(
@@ -98,17 +135,19 @@ def refuse_source_keys() -> None:
 
 @register(Tags.security)
 def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Report default keys from the source code (E004, E005) and an open /metrics (W001).
+    """Report default keys from the source code (E004, E005), and what is unsafe in public.
 
-    Reports nothing if DEBUG is on, or if the host of ``PUBLIC_URL`` is this machine.
+    E007: DEBUG is on. E008: PUBLIC_URL is plain http. E009: every Host header is accepted. W001:
+    nobody can read /metrics. Reports nothing if the host of ``PUBLIC_URL`` is this machine, and no
+    key if DEBUG is on.
     """
-    if settings.DEBUG or urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
+    if urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
         return []
-    found = _source_keys()
+    found = _unsafe_in_public() + ([] if settings.DEBUG else _source_keys())
     if not settings.METRICS_TOKEN:
         found.append(
             Warning(
-                "/metrics is open to everyone who can reach the server.",
+                "/metrics is closed: no WAYPOST_METRICS_TOKEN is set.",
                 hint="Set WAYPOST_METRICS_TOKEN and give it to the scraper.",
                 id="waypost.W001",
             )
@@ -128,6 +167,41 @@ def check_mail(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
             id="waypost.W002",
         )
     ]
+
+
+def _unsafe_in_public() -> list[CheckMessage]:
+    """Return an error for each setting that is unsafe where others reach the server.
+
+    None if the host of ``PUBLIC_URL`` is this machine.
+    """
+    public = urlsplit(settings.PUBLIC_URL)
+    if public.hostname in _LOOPBACK:
+        return []
+    found: list[CheckMessage] = []
+    if settings.DEBUG:
+        found.append(
+            Error(
+                "WAYPOST_DEBUG is true, but WAYPOST_PUBLIC_URL is not this machine: error pages "
+                "would show settings and values.",
+                id="waypost.E007",
+            )
+        )
+    if public.scheme != "https":
+        found.append(
+            Error(
+                "WAYPOST_PUBLIC_URL is neither https nor this machine: passwords and tokens would "
+                "cross the network in clear text.",
+                id="waypost.E008",
+            )
+        )
+    if "*" in settings.ALLOWED_HOSTS:
+        found.append(
+            Error(
+                "WAYPOST_ALLOWED_HOSTS accepts every host: name the hosts of the portal.",
+                id="waypost.E009",
+            )
+        )
+    return found
 
 
 def _source_keys() -> list[CheckMessage]:

@@ -14,7 +14,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 from controlplane.core.reasons import Reason
 
-LARGEST = 50
+LARGEST = 50  # instances or spaces in one metric
 _NEARLY_FULL = 0.9  # of a limit
 
 # One row for each running instance of a kind. A name of an instance cannot hold a slash.

@@ -9,17 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Manager, Max, Min, QuerySet
+from django.db.models import Count, F, Manager, Min, QuerySet
 from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from controlplane import engine_gauges, messaging_gauges
+from controlplane import engine_gauges, lakehouse_gauges, messaging_gauges
 from controlplane.core.models import Operation
-from plans.models import Invoice, UsageCopy
+from plans.models import Invoice
 from tenants import queries
 from tenants.models import Address, AddressSpace, Tenant
-from workers.models import LandingBatch
 
 LARGEST = 50  # bounds the number of series that carry an id
 # Rows of deleted spaces and addresses stay in the database, because their usage is billed later.
@@ -44,7 +43,7 @@ class DatabaseCollector(Collector):
         yield from self._spaces_and_addresses()
         yield from self._waiting()
         yield _grouped(Invoice.objects, "waypost_invoices", "Invoices", {"state": "state"})
-        yield from self._usage()
+        yield from lakehouse_gauges.families()
         yield from self._largest()
         yield from messaging_gauges.families()
         yield from engine_gauges.families()
@@ -92,21 +91,6 @@ class DatabaseCollector(Collector):
             "waypost_operation_oldest_running_seconds",
             "Age of the oldest running operation",
             value=_age(operations["oldest"]),
-        )
-
-    def _usage(self) -> Iterator[GaugeMetricFamily]:
-        as_of = UsageCopy.objects.aggregate(as_of=Max("as_of"))["as_of"]
-        if as_of is not None:
-            # No gauge before the first copy: an age of 0 would look like fresh usage.
-            yield GaugeMetricFamily(
-                "waypost_usage_as_of_age_seconds",
-                "Age of the usage that pages and quotas read",
-                value=_age(as_of),
-            )
-        yield GaugeMetricFamily(
-            "waypost_landing_batches_uncommitted",
-            "Landed usage that is not in the Delta log yet",
-            value=LandingBatch.objects.exclude(state=LandingBatch.State.COMMITTED).count(),
         )
 
     def _largest(self) -> Iterator[GaugeMetricFamily]:

@@ -3,7 +3,8 @@
 * ``/healthz`` answers 200 while the process serves requests. It asks neither database nor queue.
 * ``/readyz`` answers 503 if the database does not answer. If only the queue (Redis) does not, it
   answers 200 and ``degraded``: requests still succeed, and the workers find their work later.
-* ``/metrics`` reads the database at each scrape, so every web process reports the same values.
+* ``/metrics`` reads the database at each scrape, so every web process reports the same values. The
+  metrics of requests are those of all processes of this server.
 """
 
 import structlog
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from controlplane import gauges
-from controlplane.core import reachability
+from controlplane.core import reachability, request_metrics
 
 SCRAPE_TIMEOUT_MS = 5000
 logger = structlog.get_logger(__name__)
@@ -47,14 +48,19 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer with all gauges of ``controlplane.gauges`` in the Prometheus text format.
+    """Answer with the gauges of ``controlplane.gauges`` and the metrics of requests.
 
-    401: ``METRICS_TOKEN`` is set, and the request does not carry this token as a bearer token.
+    401: the request does not carry ``METRICS_TOKEN`` as a bearer token. 403: no token is set, so
+    nobody may read the metrics.
     503: the database does not answer, or a query takes longer than ``SCRAPE_TIMEOUT_MS``.
     """
     sent = request.headers.get("Authorization", "")
-    wanted = settings.METRICS_TOKEN  # empty: /metrics is open
-    if wanted and not constant_time_compare(sent, f"Bearer {wanted}"):
+    wanted = settings.METRICS_TOKEN
+    if not wanted:
+        return HttpResponse(
+            "set WAYPOST_METRICS_TOKEN to open the metrics\n", status=403, content_type="text/plain"
+        )
+    if not constant_time_compare(sent, f"Bearer {wanted}"):
         return HttpResponse(
             "send the metrics token as a bearer token\n",
             status=401,
@@ -67,6 +73,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
             # PostgreSQL cancels a longer query, so that scrapes add little load to a busy database.
             cursor.execute(f"SET LOCAL statement_timeout = {SCRAPE_TIMEOUT_MS}")
             registry.register(gauges.DatabaseCollector())
+            request_metrics.add_to(registry)
             return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
     except DatabaseError:
         logger.exception("metrics could not be read")

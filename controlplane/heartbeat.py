@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-STALE_SECONDS = 120
+STALE_SECONDS = 120  # after which a process counts as hanging
 _VARIABLE = "WAYPOST_HEARTBEAT_FILE"
 
 

@@ -22,7 +22,7 @@ from workers.models import MeteredSource
 
 # An instance is late if its newest sample is older than this many sampling cycles.
 _LATE_CYCLES = 6
-_RECENTLY = timedelta(hours=1)
+_RECENTLY = timedelta(hours=1)  # restarts in this time are reported
 _KIND = Case(
     *(When(source__contains=f"/{kind}-", then=Value(str(kind))) for kind in Kind),
     output_field=CharField(),

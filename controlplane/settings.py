@@ -5,124 +5,31 @@ The variables are read once, when this module is imported. An invalid value rais
 servers of an embedded installation; in a cluster the Helm chart sets them.
 """
 
-import os
-import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 from controlplane.core import logs, outgoing_settings
-
-
-def text(name: str, default: str = "") -> str:
-    return os.environ.get(name, default)
-
-
-def secret(name: str) -> str:
-    """Return a secret: the content of the file that the variable ``<name>_FILE`` names.
-
-    Without this variable, returns the value of the variable ``name``; empty if that is not set
-    either. White space around the content of the file is cut off.
-
-    Raises:
-        ImproperlyConfigured: the file cannot be read.
-    """
-    path = text(f"{name}_FILE")
-    try:
-        return Path(path).read_text(encoding="utf-8").strip() if path else text(name)
-    except OSError as error:
-        reason = f"{name}_FILE: {path} cannot be read: {error.strerror}"
-        raise ImproperlyConfigured(reason) from error
-
-
-def flag(name: str, default: bool) -> bool:
-    value = text(name, "true" if default else "false").lower()
-    if value not in {"true", "false"}:
-        raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}")
-    return value == "true"
-
-
-def number(name: str, default: int) -> int:
-    value = text(name, str(default))
-    if not value.isdigit():
-        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}")
-    return int(value)
-
-
-def positive(name: str, default: int, otherwise: str) -> int:
-    """Return the whole number in the variable ``name``, which must be 1 or more.
-
-    ``otherwise`` is the end of the error message about 0.
-
-    Raises:
-        ImproperlyConfigured: the value is 0 or no whole number.
-    """
-    value = number(name, default)
-    if not value:
-        raise ImproperlyConfigured(f"{name} must be 1 or more: {otherwise}")
-    return value
-
-
-def rate(name: str, default: str) -> str:
-    value = text(name, default)
-    if not re.fullmatch(r"\d+/(sec|min|hour|day)", value):
-        raise ImproperlyConfigured(
-            f"{name} must be like 20/min (sec, min, hour, day), not {value!r}"
-        )
-    return value
-
-
-def level(name: str, default: str) -> str:
-    value = text(name, default)
-    known = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
-    if value not in known:
-        raise ImproperlyConfigured(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    return value
-
-
-def comma_separated(name: str, default: str) -> list[str]:
-    return [item for item in text(name, default).split(",") if item]
-
-
-def lakehouse(root: str) -> str:
-    in_store = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?"
-    if "://" in root and not re.fullmatch(in_store, root):
-        raise ImproperlyConfigured(
-            f"WAYPOST_LAKEHOUSE_ROOT must be a folder or s3://bucket/prefix, not {root!r}"
-        )
-    # Absolute, because jobs run in another working directory.
-    return root if "://" in root else str(Path(root).absolute())
-
-
-def database(url: str) -> dict[str, Any]:
-    parts = urlsplit(url)
-    if parts.scheme != "postgresql":
-        raise ImproperlyConfigured("WAYPOST_DATABASE_URL must begin with postgresql://")
-    if parts.query or parts.fragment:
-        raise ImproperlyConfigured(
-            "WAYPOST_DATABASE_URL must end with the database's name: parameters are not supported. "
-            "Choose TLS with PGSSLMODE and PGSSLROOTCERT, in the chart with database.sslMode and "
-            "database.sslAuthority. Write a character like ? in the password as %3F."
-        )
-    return {
-        "ENGINE": "controlplane.core.postgresql",
-        "HOST": unquote(parts.hostname or ""),
-        "PORT": parts.port or 5432,
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "NAME": parts.path.lstrip("/"),
-        "CONN_MAX_AGE": 60,
-        "CONN_HEALTH_CHECKS": True,
-    }
-
+from controlplane.core.environment import (
+    comma_separated,
+    database,
+    flag,
+    group_roles,
+    lakehouse,
+    level,
+    number,
+    positive,
+    rate,
+    secret,
+    text,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = flag("WAYPOST_DEBUG", False)
 SECRET_KEY = text("WAYPOST_SECRET_KEY", "only-for-building-and-tests")
 # Fernet keys, newest first (core.secrets). Everyone knows the default, so servers refuse to start
-# with it unless DEBUG is on (``checks.refuse_source_keys``).
+# with it unless DEBUG is on (``checks.refuse_unsafe_settings``).
 SECRET_KEYS = comma_separated("WAYPOST_SECRET_KEYS", "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA=")
 ALLOWED_HOSTS = comma_separated("WAYPOST_ALLOWED_HOSTS", "127.0.0.1,localhost,testserver")
 CSRF_TRUSTED_ORIGINS = comma_separated("WAYPOST_CSRF_TRUSTED_ORIGINS", "")
@@ -164,22 +71,46 @@ AUTH_SERVICE_PORT = number("WAYPOST_AUTH_SERVICE_PORT", 5671)
 # about logins of this space only.
 CONTROL_CA_DIR = Path(text("WAYPOST_CONTROL_CA_DIR", str(STATE_DIR / "control-ca")))
 
-SIGNUP_ENABLED = flag("WAYPOST_SIGNUP_ENABLED", True)
+SIGNUP_ENABLED = flag("WAYPOST_SIGNUP_ENABLED", True)  # false: nobody can sign up
 LOCAL_ACCOUNTS_ENABLED = flag("WAYPOST_LOCAL_ACCOUNTS_ENABLED", True)
 # Limits of signup and login attempts. SIGNUP_RATE and LOGIN_RATE are for each network address,
-# ACCOUNT_RATE is for each email address.
+# ACCOUNT_RATE is for each email address, of logins from one network address. ACCOUNT_FAILURE_RATE
+# is for failed logins to one account from all network addresses together.
 SIGNUP_RATE = rate("WAYPOST_SIGNUP_RATE", "20/min")
 LOGIN_RATE = rate("WAYPOST_LOGIN_RATE", "20/min")
 ACCOUNT_RATE = rate("WAYPOST_ACCOUNT_RATE", "10/min")
+# Limits of the API: for each token or person (without a login: each network address), and for all
+# callers of a tenant together.
+API_CALLER_RATE = rate("WAYPOST_API_CALLER_RATE", "1200/min")
+API_TENANT_RATE = rate("WAYPOST_API_TENANT_RATE", "6000/min")
+ACCOUNT_FAILURE_RATE = rate("WAYPOST_ACCOUNT_FAILURE_RATE", "100/hour")
+# Whether a new local account works only after its email address is confirmed. By default it does
+# where an SMTP server delivers mail.
+EMAIL_CONFIRMATION = flag("WAYPOST_EMAIL_CONFIRMATION", bool(text("WAYPOST_SMTP_HOST")))
+# Passwords from known breaches are refused. Empty: off. An https:// URL: that of a range service,
+# which gets the first 5 of 40 digits of a SHA-1 hash. Else a file: one SHA-1 hash a line, sorted.
+BREACHED_PASSWORDS = text("WAYPOST_BREACHED_PASSWORDS")
+# A session of the portal ends when it is unused for IDLE hours, and LONGEST days after its login.
+SESSION_IDLE_HOURS = positive(
+    "WAYPOST_SESSION_IDLE_HOURS", 12, "with 0, every login would end at once."
+)
+SESSION_LONGEST_DAYS = positive(
+    "WAYPOST_SESSION_LONGEST_DAYS", 7, "with 0, every login would end at once."
+)
+# How many days after the request to close it a tenant is erased; until then it can be undone.
+TENANT_ERASE_DAYS = number("WAYPOST_TENANT_ERASE_DAYS", 30)
 # The number of proxies in front of the web server that append to X-Forwarded-For; 0: the header is
 # ignored.
 TRUSTED_PROXIES = number("WAYPOST_TRUSTED_PROXIES", 0)
-METRICS_TOKEN = text("WAYPOST_METRICS_TOKEN")  # empty: /metrics is open
+METRICS_TOKEN = text("WAYPOST_METRICS_TOKEN")  # empty: /metrics is closed
 # The web server: its processes, and the threads of each one. A thread has at most one connection to
 # the database, and each process one more for event streams.
 _SERVE = "with 0, nothing serves requests."
 WEB_PROCESSES = positive("WAYPOST_WEB_PROCESSES", 2, _SERVE)
 WEB_THREADS = positive("WAYPOST_WEB_THREADS", 4, _SERVE)
+# The most open connections from one network address to one process; 0: no limit. Behind proxies
+# (TRUSTED_PROXIES) all connections come from them, so there is no limit then.
+WEB_SOURCE_CONNECTIONS = number("WAYPOST_WEB_SOURCE_CONNECTIONS", 500)
 # How often an open event stream checks that its caller may still read the space.
 EVENT_RECHECK_SECONDS = positive(
     "WAYPOST_EVENT_RECHECK_SECONDS", 30, "with 0, event streams would check without a pause."
@@ -195,9 +126,11 @@ ROLLOUT_BUDGET = positive("WAYPOST_ROLLOUT_BUDGET", 1, _PAUSE)
 # during an upgrade, those with the lower revision start no rollouts. 0: not used.
 REVISION = number("WAYPOST_REVISION", 0)
 ROLLOUT_PATIENCE_SECONDS = number("WAYPOST_ROLLOUT_PATIENCE_SECONDS", 900)
-SAMPLE_SECONDS = number("WAYPOST_SAMPLE_SECONDS", 10)
-LANDING_SECONDS = number("WAYPOST_LANDING_SECONDS", 60)
-PIPELINE_SECONDS = number("WAYPOST_PIPELINE_SECONDS", 300)
+SAMPLE_SECONDS = number("WAYPOST_SAMPLE_SECONDS", 10)  # between two samples of an instance
+# Into how many tasks a sampling cycle is divided, so that several metering workers share it.
+SAMPLE_SHARDS = number("WAYPOST_SAMPLE_SHARDS", 1)
+LANDING_SECONDS = number("WAYPOST_LANDING_SECONDS", 60)  # between two batches of landing files
+PIPELINE_SECONDS = number("WAYPOST_PIPELINE_SECONDS", 300)  # between two runs of the usage pipeline
 # A run of the usage pipeline (Spark): its threads, the memory of its container (half of it is the
 # Java heap), its time limit, and whether to optimize for millions of samples instead of few.
 _RUN = "with 0, the usage pipeline cannot run."
@@ -205,6 +138,7 @@ PIPELINE_THREADS = positive("WAYPOST_PIPELINE_THREADS", 2, _RUN)
 PIPELINE_CONTAINER_MB = positive("WAYPOST_PIPELINE_CONTAINER_MB", 2048, _RUN)
 PIPELINE_TIMEOUT_SECONDS = positive("WAYPOST_PIPELINE_TIMEOUT_SECONDS", 500, _RUN)
 PIPELINE_BULK = flag("WAYPOST_PIPELINE_BULK", False)
+# After the end of a month, for usage that arrives late.
 CLOSE_GRACE_HOURS = number("WAYPOST_CLOSE_GRACE_HOURS", 72)
 
 # Mails. Without an SMTP server they go to the mailbox in the database, which operators read in the
@@ -241,23 +175,36 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "rest_framework",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "django_htmx",
     "controlplane.apps.WiringConfig",
     "controlplane.core",
     "controlplane.console",
+    # After the console, whose templates of the same names replace those of these apps.
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "controlplane.accounts",
+    "django.contrib.humanize",
     "tenants",
     "tenants.notifications",
     "plans",
     "workers",
 ]
 MIDDLEWARE = [
+    "controlplane.core.request_ids.RequestIdMiddleware",
+    "controlplane.core.request_metrics.RequestMetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "controlplane.accounts.session_limits.SessionLimitsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "controlplane.accounts.known_browsers.KnownBrowserMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "controlplane.console.security.PageHeadersMiddleware",
@@ -271,6 +218,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "controlplane.console.account_scope.fill",
             ]
         },
     }
@@ -281,7 +229,10 @@ DATABASES = {
     )
 }
 AUTH_USER_MODEL = "tenants.User"
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "controlplane.organization_oidc.OrganizationBackend",
+]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -293,40 +244,90 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": 10},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "controlplane.accounts.breached_passwords.BreachedPasswordValidator"},
 ]
 LOGIN_URL = "console:login"
 LOGIN_REDIRECT_URL = "console:home"
 SIGNUP_URL = "console:signup"
 LOGOUT_REDIRECT_URL = "console:login"
 SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = SESSION_LONGEST_DAYS * 24 * 3600  # seconds
 # Not every browser sends Secure cookies to http://localhost, so only https sets the flag.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 SECURE_CONTENT_TYPE_NOSNIFF = True
+# With an https PUBLIC_URL, browsers refuse plain http for this long; 0: the header is not sent.
+HSTS_SECONDS = number("WAYPOST_HSTS_SECONDS", 31536000)
 X_FRAME_OPTIONS = "DENY"
 
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-us"
+# The docs site, as `make docs` or the image's build wrote it. It need not exist.
+DOCS_ROOT = Path(text("WAYPOST_DOCS_ROOT", str(BASE_DIR / "build" / "docs")))
 STATIC_URL = "/static/"
 STATIC_ROOT = STATE_DIR / "static"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = text("WAYPOST_REDIS_URL", "redis://127.0.0.1:6379/0")
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        # Requests count in the cache (core.throttling): they must not wait for a Redis that hangs.
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+    }
 }
 
-# OpenID login (controlplane/oidc.py) is on when an issuer is set.
+# Local accounts (django-allauth). `controlplane.accounts` adapts the library to Waypost.
+FORM_RENDERER = "controlplane.console.forms.base.ConsoleRenderer"
+ACCOUNT_ADAPTER = "controlplane.accounts.adapter.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if EMAIL_CONFIRMATION else "optional"
+ACCOUNT_EMAIL_CONFIRMATION_EXPIRE_DAYS = 3
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_EMAIL_NOTIFICATIONS = True  # a changed password or second factor is reported by mail
+ACCOUNT_CHANGE_EMAIL = True  # an account has one address
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # only in the browser that signed up
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if PUBLIC_URL.startswith("https://") else "http"
+# `core.throttling` limits logins and signups; the library's other limits stay.
+ACCOUNT_RATE_LIMITS = {"login": None, "signup": None}
+MFA_ADAPTER = "controlplane.accounts.adapter.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Waypost"
+MFA_TOTP_TOLERANCE = 1  # periods of 30 s, for clocks that are off
+# Without the confirmation of addresses, nobody could confirm one before adding a factor.
+MFA_ALLOW_UNVERIFIED_EMAIL = not EMAIL_CONFIRMATION
+# Browsers allow passkeys over http on localhost only.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = PUBLIC_URL.startswith("http://")
+USERSESSIONS_TRACK_ACTIVITY = False  # it would write to the database at each request
+
+# OpenID login (controlplane/oidc.py) is on when an issuer is set. Endpoints are optional: Waypost
+# finds them by the issuer (controlplane/accounts/provider_discovery.py).
 OIDC_ISSUER = text("WAYPOST_OIDC_ISSUER")
 OIDC_RP_CLIENT_ID = text("WAYPOST_OIDC_CLIENT_ID")
 OIDC_RP_CLIENT_SECRET = text("WAYPOST_OIDC_CLIENT_SECRET")
+# The public client of `waypost login --device` at the same provider; empty: no such login.
+OIDC_DEVICE_CLIENT_ID = text("WAYPOST_OIDC_DEVICE_CLIENT_ID")
 OIDC_OP_AUTHORIZATION_ENDPOINT = text("WAYPOST_OIDC_AUTHORIZATION_ENDPOINT")
 OIDC_OP_TOKEN_ENDPOINT = text("WAYPOST_OIDC_TOKEN_ENDPOINT")
 OIDC_OP_USER_ENDPOINT = text("WAYPOST_OIDC_USER_ENDPOINT")
 OIDC_OP_JWKS_ENDPOINT = text("WAYPOST_OIDC_JWKS_ENDPOINT")
-OIDC_OP_LOGOUT_ENDPOINT = text("WAYPOST_OIDC_LOGOUT_ENDPOINT")  # optional
+OIDC_OP_LOGOUT_ENDPOINT = text("WAYPOST_OIDC_LOGOUT_ENDPOINT")
 OIDC_RP_SIGN_ALGO = text("WAYPOST_OIDC_SIGN_ALGORITHM", "RS256")
 OIDC_RP_SCOPES = "openid email profile"
+# Groups at the provider: the claim that names them, the group of the operator's staff (empty: the
+# provider does not decide who is staff), and the roles that groups have in tenants.
+OIDC_GROUPS_CLAIM = text("WAYPOST_OIDC_GROUPS_CLAIM", "groups")
+OIDC_STAFF_GROUP = text("WAYPOST_OIDC_STAFF_GROUP")
+OIDC_GROUP_ROLES = group_roles("WAYPOST_OIDC_GROUP_ROLES")
+# Whether organizations may bring identity providers of their own.
+ORGANIZATION_LOGIN_ENABLED = flag("WAYPOST_ORGANIZATION_LOGIN", True)
 OIDC_USE_PKCE = True
 OIDC_PKCE_CODE_CHALLENGE_METHOD = "S256"
 OIDC_TIMEOUT = 10  # seconds for each call to the provider
@@ -346,7 +347,8 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["controlplane.api.instants.Renderer"],
+    "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%S.%fZ",  # controlplane.api.instants
     "DEFAULT_PARSER_CLASSES": ["controlplane.api.parsers.BoundedJSONParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "controlplane.api.negotiation.JsonOnly",
     "DEFAULT_METADATA_CLASS": None,  # no OPTIONS
@@ -362,6 +364,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Messaging as a service: isolated AMQP spaces, metered and billed.",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
+        "CreditKind": "plans.models.CreditGrant.Kind",
         "AddressType": "tenants.models.AddressType",
         "SpaceType": "tenants.models.SpaceType",
         "Role": "tenants.models.Role",
@@ -375,6 +378,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "controlplane.api.schema.add_refusals",
+        "controlplane.api.examples.add_examples",
     ],
 }
 

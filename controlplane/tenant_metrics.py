@@ -28,7 +28,7 @@ from tenants.models import AddressSpace, Tenant
 from tenants.permissions import Permission
 from workers.models import MeteredSource
 
-MOST_ADDRESSES = 2000
+MOST_ADDRESSES = 2000  # in one answer
 # The names of fields of ``LiveReading`` and of its ``gauges``.
 _COUNTERS = {"messages_in": "Messages received", "messages_out": "Messages delivered"}
 _GAUGES = {

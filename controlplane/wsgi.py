@@ -2,7 +2,7 @@
 
 ``controlplane.web`` imports this module before it forks its processes. The import loads whatever is
 slow to load, so no request waits for that. It raises ``ImproperlyConfigured`` if a secret key is
-the default from the source code (``checks.refuse_source_keys``).
+the default from the source code (``checks.refuse_unsafe_settings``).
 """
 
 import os
@@ -16,7 +16,7 @@ from controlplane import checks
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 application = get_wsgi_application()
-checks.refuse_source_keys()
+checks.refuse_unsafe_settings()
 _ = get_resolver().url_patterns  # imports every view
 get_default_password_validators()  # loads a list of common passwords
 validate_email("first@example.org")  # compiles patterns, which takes 50 ms

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql.types import (
+    BooleanType,
     DataType,
     DateType,
     LongType,
@@ -27,6 +28,7 @@ _TYPES: Mapping[str, DataType] = {
     "bigint": LongType(),
     "timestamp": TimestampType(),
     "date": DateType(),
+    "boolean": BooleanType(),
 }
 
 _DOCUMENT: Mapping[str, Any] = json.loads(
@@ -54,7 +56,9 @@ class Table:
     ``path`` is relative to the lakehouse root. ``grain`` says what one row is. ``key`` identifies a
     row, but Delta does not enforce it. ``constraints`` are SQL conditions by name, which Delta
     checks at each write. ``statistics`` are the columns with minimum and maximum per file; empty
-    means Delta's default.
+    means Delta's default. ``kept_days`` says for how many days old versions can be read.
+    ``upkeep`` are the columns that depend on when housekeeping ran, so ``rebuild`` does not compare
+    them.
     """
 
     name: str
@@ -65,6 +69,8 @@ class Table:
     constraints: Mapping[str, str] = field(default_factory=dict)
     statistics: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ("date",)
+    kept_days: int = AUDIT_DAYS
+    upkeep: tuple[str, ...] = ()
 
     def column_definitions(self) -> list[str]:
         """Return one SQL column definition per column, for CREATE TABLE."""
@@ -78,7 +84,7 @@ class Table:
 
     def properties(self) -> dict[str, str]:
         """Return Delta's table properties, for CREATE TABLE: retention, constraints, statistics."""
-        kept = f"interval {AUDIT_DAYS} days"
+        kept = f"interval {self.kept_days} days"
         properties = {
             # Both are needed: a version can be read only while its log entry and its files exist.
             "delta.logRetentionDuration": kept,
@@ -185,6 +191,69 @@ last_taken_at timestamp latest sample, UTC
     ("tenant_id", "source", "bucket_at", "seq"),
 )
 
+# What follows is computed from the buckets alone and no invoice pins it, so old versions of it are
+# kept for a month only: nobody but the next run reads them.
+_WORKING_DAYS = 30
+_REACHED_COLUMNS = "seq bigint largest seq before the day\n" + "".join(
+    f"{name} bigint largest value before the day\n" for name in COUNTERS
+)
+_REACHED_POSITIVE = {
+    "counters_positive": " and ".join(f"{c} >= 0" for c in COUNTERS),
+    "seq_positive": "seq > 0",
+}
+
+OPENINGS = Table(
+    "state.openings",
+    "state/openings",
+    "one row per incarnation of a counter and UTC day with buckets, except its first day: the "
+    "maxima before the day",
+    StructType(columns(_LIFE_COLUMNS + "date date UTC day of the buckets\n" + _REACHED_COLUMNS)),
+    (*LIFE, "date"),
+    _REACHED_POSITIVE,
+    ("tenant_id", "source", "seq"),
+    kept_days=_WORKING_DAYS,
+)
+
+HEADS = Table(
+    "state.heads",
+    "state/heads",
+    "one row per incarnation of a counter: its first and last day, and its maxima until now",
+    StructType(
+        columns(
+            _LIFE_COLUMNS
+            + """
+first_date date earliest UTC day with buckets
+date date latest UTC day with buckets
+resting boolean whether it has had no bucket for long; partition
+"""
+            + _REACHED_COLUMNS.replace("before the day", "until now")
+        )
+    ),
+    LIFE,
+    {**_REACHED_POSITIVE, "dates_forward": "date >= first_date"},
+    ("tenant_id", "source", "date"),
+    partition_by=("resting",),
+    kept_days=_WORKING_DAYS,
+    upkeep=("resting",),
+)
+
+SOURCES = Table(
+    "state.sources",
+    "state/sources",
+    "one row per source: its newest sample",
+    StructType(
+        columns("""
+tenant_id string owner
+space_id string address space
+source string as in bronze.samples
+last_taken_at timestamp latest sample, UTC
+""")
+    ),
+    ("source",),
+    partition_by=(),
+    kept_days=_WORKING_DAYS,
+)
+
 USAGE = Table(
     "gold.usage",
     "gold/usage",
@@ -249,5 +318,9 @@ last_taken_at timestamp latest sample, UTC
     ("tenant_id", "source"),
 )
 
-DERIVED = (QUARANTINE, STATE, USAGE, USAGE_DAILY, QUALITY)
+# In the order in which ``pipeline`` and ``rebuild`` write them. ``HEADS`` comes after ``OPENINGS``:
+# a run that was stopped between them computes the openings again from the older heads.
+DERIVED = (QUARANTINE, STATE, OPENINGS, HEADS, SOURCES, USAGE, USAGE_DAILY, QUALITY)
 ALL = (BRONZE, *DERIVED)
+# Reports name their versions, and invoices pin them.
+PINNED = tuple(table for table in ALL if table.kept_days == AUDIT_DAYS)

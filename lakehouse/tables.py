@@ -7,7 +7,8 @@ call this module; transforms do not.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -92,12 +93,19 @@ class Added:
     """The bronze rows that were added between two versions, as ``added_since`` returns them.
 
     ``dates`` are the partitions of these rows in ascending order; empty if nothing was added.
-    ``n_rows`` is the number of rows.
+    ``n_rows`` is the number of rows. ``earliest_bucket`` is no later than any ``bucket_at`` of
+    them, as ISO 8601 text; empty if it is not known.
     """
 
     rows: DataFrame
     dates: tuple[date, ...]
     n_rows: int
+    earliest_bucket: str = ""
+
+    def not_before(self, alias: str) -> str:
+        """Return ``AND bucket_at >= …`` as SQL, with which Delta skips files; empty if unknown."""
+        earliest = self.earliest_bucket
+        return f" AND {alias}bucket_at >= timestamp'{earliest}'" if earliest else ""
 
 
 @dataclass(frozen=True)
@@ -216,6 +224,15 @@ def pin(lake: Lake, table: Table) -> Pin:
     return lake.log(table).pin
 
 
+def files_by_date(lake: Lake, table: Table) -> Counter[str]:
+    """Return how many files the newest version has, by the partition ``date`` in ISO 8601.
+
+    All files of a table that is not partitioned by date count under an empty text.
+    """
+    files = lake.spark.read.format("delta").load(lake.path(table)).inputFiles()
+    return Counter(file.partition("/date=")[2].partition("/")[0] for file in files)
+
+
 def added_since(lake: Lake, after: int, upto: int) -> Added:
     """Return the rows that the bronze versions above ``after`` up to ``upto`` added.
 
@@ -234,9 +251,12 @@ def added_since(lake: Lake, after: int, upto: int) -> Added:
         all_dates = sorted(row["date"] for row in rows.select("date").distinct().collect())
         return Added(rows, tuple(all_dates), rows.count())
     dates = sorted({date.fromisoformat(add["partitionValues"]["date"]) for add in files})
-    n_rows = sum(json.loads(add["stats"] or "{}").get("numRecords", 0) for add in files)
+    found = [json.loads(add["stats"] or "{}") for add in files]
+    n_rows = sum(statistics.get("numRecords", 0) for statistics in found)
+    earliest = [statistics.get("minValues", {}).get("bucket_at", "") for statistics in found]
     paths = [f"{root}/{add['path']}" for add in files]
-    return Added(lake.bronze_files(paths), tuple(dates), n_rows)
+    # A file without statistics has the minimum '', and so do all together.
+    return Added(lake.bronze_files(paths), tuple(dates), n_rows, min(earliest, default=""))
 
 
 def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
@@ -245,16 +265,24 @@ def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
     commit.on(writer).save(lake.path(table))
 
 
-def replace_from(
-    lake: Lake, table: Table, rows: DataFrame, first_date: date, commit: Commit
+def replace_where(
+    lake: Lake, table: Table, rows: DataFrame, condition: str, commit: Commit
 ) -> None:
-    """Replace all rows with a date of ``first_date`` or later by ``rows``, in one commit.
+    """Replace all rows that the SQL ``condition`` selects by ``rows``, in one commit.
 
-    No row in ``rows`` may have an earlier date. Does nothing if ``commit.app`` wrote this or a
+    Every row in ``rows`` must meet the condition. Does nothing if ``commit.app`` wrote this or a
     later version.
     """
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("overwrite")
-    writer = writer.option("replaceWhere", f"date >= date'{first_date}'")
+    commit.on(writer.option("replaceWhere", condition)).save(lake.path(table))
+
+
+def replace_all(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
+    """Replace all rows of the table by ``rows``, in one commit.
+
+    Does nothing if ``commit.app`` wrote this or a later version.
+    """
+    writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("overwrite")
     commit.on(writer).save(lake.path(table))
 
 
@@ -268,31 +296,36 @@ def overwrite(lake: Lake, table: Table, rows: DataFrame, note: str) -> None:
     writer.option("userMetadata", note).save(lake.path(table))
 
 
-def merge_maxima(
-    lake: Lake, table: Table, rows: DataFrame, dates: Sequence[date], commit: Commit
-) -> None:
+def on_dates(dates: Iterable[date], alias: str = "") -> str:
+    """Return the SQL condition that the partition ``date`` is one of ``dates``.
+
+    Literal dates let Delta skip all other partitions.
+    """
+    literals = ", ".join(f"date'{day}'" for day in sorted(dates))
+    return f"{alias}date IN ({literals})"
+
+
+def merge_maxima(lake: Lake, table: Table, rows: DataFrame, where: str, commit: Commit) -> None:
     """Merge ``rows`` into the table: keep the larger value of each column; insert new keys.
 
-    Columns ``first_…``, which are the earliest instants, keep the smaller value. ``rows`` must have
-    one row per key, and only dates that are in ``dates``; only those partitions are read.
+    Columns ``first_…``, which are the earliest days and instants, and ``resting`` keep the smaller
+    value. ``rows`` must have one row per key. ``where`` is an SQL condition on the table, under the
+    name ``t``, that every row with a key in ``rows`` meets; only what it selects is read.
     Idempotent, even without the transaction id of ``commit``.
     """
-    # Literal dates in the condition let Delta skip all other partitions.
-    literals = ", ".join(f"date'{day}'" for day in dates)
-    same = " AND ".join(f"t.{c} = s.{c}" for c in table.key)
-    columns = [c for c in table.schema.fieldNames() if c not in {*table.key, "date"}]
+    fixed = {*table.key, *(("date",) if "date" in table.partition_by else ())}
+    same = " AND ".join(f"t.{c} = s.{c}" for c in sorted(fixed))
     merged = {
-        c: f"{'least' if c.startswith('first_') else 'greatest'}(t.{c}, s.{c})" for c in columns
+        c: f"{'least' if c.startswith('first_') or c == 'resting' else 'greatest'}(t.{c}, s.{c})"
+        for c in table.schema.fieldNames()
+        if c not in fixed
     }
     # Without this condition MERGE would rewrite files in which no value changes.
     changed = " OR ".join(f"t.{c} <> {expression}" for c, expression in merged.items())
     target = DeltaTable.forPath(lake.spark, lake.path(table)).alias("t")
     with commit.in_session(lake.spark):
         (
-            target.merge(
-                rows.select(*table.schema.fieldNames()).alias("s"),
-                f"t.date = s.date AND t.date IN ({literals}) AND {same}",
-            )
+            target.merge(rows.select(*table.schema.fieldNames()).alias("s"), f"{where} AND {same}")
             .whenMatchedUpdate(condition=changed, set=dict(merged))
             .whenNotMatchedInsertAll()
             .execute()

@@ -22,10 +22,12 @@ class InvoiceFormat(StrEnum):
 class FormatInfo:
     """Describes one format to the API, which has one download operation for each format.
 
-    ``summary`` and ``description`` document this operation. ``is_text`` is False for binary files.
+    ``operation`` is its operation id, after which the generated client names its function.
+    ``summary`` and ``description`` document it. ``is_text`` is False for binary files.
     """
 
     media_type: str
+    operation: str
     summary: str
     description: str
     is_text: bool = True
@@ -34,17 +36,20 @@ class FormatInfo:
 INFO = {
     InvoiceFormat.PDF: FormatInfo(
         "application/pdf",
+        "get_invoice_pdf",
         "Get an invoice as PDF",
         "Return the invoice of this number or id as a file.",
         is_text=False,
     ),
     InvoiceFormat.CSV: FormatInfo(
         "text/csv",
+        "get_invoice_lines_csv",
         "Get an invoice's lines as CSV",
         "Return the lines of the invoice of this number or id as a file.",
     ),
     InvoiceFormat.JSON: FormatInfo(
         "application/json",
+        "get_invoice_document_json",
         "Get an invoice's document as JSON",
         "Return exactly the bytes that a verification of the invoice compares.",
     ),

@@ -12,8 +12,9 @@ from controlplane.core.errors import Denied, Invalid
 from plans.rating import periods
 from tenants.models import User
 
-_LONGEST_NAME = 200
+_LONGEST_NAME = 200  # characters
 _LONGEST_EMAIL = 150  # Django's limit of User.username, which holds the email
+# Characters; other details as ``_LONGEST_NAME``.
 _LONGEST_DETAIL = {"billing_address": 2000, "tax_id": 60, "billing_time_zone": 60}
 _COUNTRY = re.compile("([A-Z]{2})?")  # ISO 3166-1 alpha-2, or empty
 

@@ -35,7 +35,7 @@ def check_plan(space: AddressSpace, type: str, plan: AddressPlan) -> None:
             f"The plan {plan.key!r} is for a {plan.address_type} in a {plan.space_type} space; "
             f"choose one for a {type} in a {space.type} space.",
             code="address.plan_mismatch",
-            address_plan=[f"Not a plan for a {type} in a {space.type} space."],
+            plan=[f"Not a plan for a {type} in a {space.type} space."],
         )
 
 

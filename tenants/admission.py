@@ -7,6 +7,7 @@ first.
 """
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from plans.catalog import publishing, sold_sizes
 from plans.catalog.definitions import PlanDefinition, SpacePlanDefinition
 from plans.models import PlanSubscription, QuotaOverride
 from plans.quotas import checks
-from plans.quotas.resources import Resource
+from plans.quotas.resources import METERED, TENANT_RESOURCES, Resource
 from tenants.models import (
     Address,
     AddressSpace,
@@ -65,14 +66,20 @@ def plan_of(tenant: Tenant) -> PlanDefinition:
     Raises:
         NoPlan: the tenant has no open subscription.
     """
+    plan = open_plan(tenant)
+    if plan is None:
+        raise NoPlan("This tenant has no plan: choose one under Settings first.")
+    return plan
+
+
+def open_plan(tenant: Tenant) -> PlanDefinition | None:
+    """Return the plan as ``plan_of`` does; None without one, such as while a tenant is erased."""
     subscription = (
         PlanSubscription.objects.select_related("plan")
         .filter(tenant=tenant, ends_at__isnull=True)
         .first()
     )
-    if subscription is None:
-        raise NoPlan("This tenant has no plan: choose one under Settings first.")
-    return publishing.plan_definition(subscription.plan)
+    return publishing.plan_definition(subscription.plan) if subscription else None
 
 
 def limits(tenant: Tenant) -> dict[str, int]:
@@ -107,15 +114,7 @@ def used(tenant: Tenant, resource: Resource) -> int:
 
 def use_of_all(tenant: Tenant) -> dict[Resource, int]:
     """Return {resource: number of rows} for each resource that is counted in rows per tenant."""
-    counted = (
-        Resource.SPACES,
-        Resource.ADDRESSES,
-        Resource.MEMBERS,
-        Resource.USERS,
-        Resource.BROKERS,
-        Resource.API_TOKENS,
-    )
-    return {resource: used(tenant, resource) for resource in counted}
+    return {resource: used(tenant, resource) for resource in _COUNTED}
 
 
 def check(tenant: Tenant, resource: Resource, *, asked: int = 1) -> None:
@@ -207,15 +206,28 @@ def counted_rows(tenant: Tenant, resource: Resource) -> QuerySet[Any, Any]:
     Raises:
         KeyError: the resource is not counted in rows per tenant, such as a metered one.
     """
-    # Querysets are lazy: only the chosen one is evaluated.
-    counted: dict[Resource, QuerySet[Any, Any]] = {
-        Resource.SPACES: AddressSpace.objects.filter(tenant=tenant, deleted_at__isnull=True),
-        Resource.ADDRESSES: Address.objects.filter(space__tenant=tenant, deleted_at__isnull=True),
-        Resource.MEMBERS: Membership.objects.filter(tenant=tenant),
-        Resource.USERS: MessagingUser.objects.filter(space__tenant=tenant, deleted_at__isnull=True),
-        Resource.BROKERS: Broker.objects.filter(
-            space__tenant=tenant, space__deleted_at__isnull=True
-        ),
-        Resource.API_TOKENS: ApiToken.objects.filter(tenant=tenant, revoked_at__isnull=True),
-    }
-    return counted[resource]
+    return _COUNTED[resource](tenant)
+
+
+# Resource -> the tenant's rows that count against its limit. Pages and checks iterate it.
+_COUNTED: Mapping[Resource, Callable[[Tenant], QuerySet[Any, Any]]] = {
+    Resource.SPACES: lambda tenant: AddressSpace.objects.filter(
+        tenant=tenant, deleted_at__isnull=True
+    ),
+    Resource.ADDRESSES: lambda tenant: Address.objects.filter(
+        space__tenant=tenant, deleted_at__isnull=True
+    ),
+    Resource.MEMBERS: lambda tenant: Membership.objects.filter(tenant=tenant),
+    Resource.USERS: lambda tenant: MessagingUser.objects.filter(
+        space__tenant=tenant, deleted_at__isnull=True
+    ),
+    Resource.BROKERS: lambda tenant: Broker.objects.filter(
+        space__tenant=tenant, space__deleted_at__isnull=True
+    ),
+    Resource.API_TOKENS: lambda tenant: ApiToken.objects.filter(
+        tenant=tenant, revoked_at__isnull=True
+    ),
+}
+# A quota that nothing counts would be shown and priced, and limit nobody.
+if uncounted := set(TENANT_RESOURCES) - METERED.keys() - _COUNTED.keys():
+    raise RuntimeError(f"quotas of tenants that nothing counts: {sorted(uncounted)}")

@@ -21,7 +21,7 @@ _ADDRESS, _NAMES = 1_950, 4
 # How often the file has the role of a user who may use the address. A role is the name of the user
 # with a prefix and a comma. Forms that are missing here have no security settings of their own.
 _ROLES = {BrokerForm.QUEUE: 3, BrokerForm.TOPIC: 7}
-_ROLE = 6
+_ROLE = 6  # bytes of a role beside the user's name
 _SUBSCRIPTION = 150  # a queue of its topic
 _ESCAPED = 5  # more bytes for a character that XML escapes
 # The file of roles has a line for each pattern with a wildcard, and an escape of this many bytes

@@ -6,8 +6,8 @@ The rights of the operator's staff are separate: no role in a tenant includes an
 from collections.abc import Mapping
 from enum import StrEnum
 
-from controlplane.core.errors import Denied
-from tenants.models import MessageRequestKind, Role
+from controlplane.core.errors import Denied, Missing
+from tenants.models import ApiToken, MessageRequestKind, Role, Tenant
 
 
 class Permission(StrEnum):
@@ -49,6 +49,59 @@ ROLES: Mapping[str, frozenset[Permission]] = {
 }
 
 
+# What a token that is limited to some permissions or spaces never gets: it could make itself
+# another token without the limits.
+NOT_FOR_LIMITED_TOKENS = frozenset({_P.MANAGE_TEAM, _P.MANAGE_TOKENS, _P.MANAGE_TENANT})
+
+
+# What members may do while their tenant is suspended or closing.
+_WHILE_FROZEN = frozenset(
+    {_P.VIEW, _P.VIEW_BILLING, _P.MANAGE_BILLING, _P.VIEW_AUDIT, _P.READ_MESSAGES, _P.MANAGE_TENANT}
+)
+
+
+class OutOfScope(Denied):
+    """The token's role allows this, and the limits of the token do not."""
+
+    code = "api_token.out_of_scope"
+
+
+def require_in_scope(token: ApiToken, permission: Permission, space: str | None) -> None:
+    """Check that the limits of ``token`` allow ``permission`` on the space named ``space``.
+
+    ``space`` None: what the caller wants belongs to no single space.
+
+    Raises:
+        OutOfScope: the token is limited to other permissions, or to spaces and there is none.
+        Missing: the token is limited to other spaces, which must not reveal that this one exists.
+    """
+    if not _is_within(token, permission):
+        raise OutOfScope(
+            f"This token is limited to: {', '.join(token.permissions) or 'some spaces'}. Create "
+            "another one for this.",
+            permission=str(permission),
+        )
+    if token.spaces and space is None:
+        raise OutOfScope(f"This token is limited to the spaces {', '.join(token.spaces)}.")
+    if token.spaces and space not in token.spaces:
+        raise Missing(f"There is no address space {space!r} here.", code="address_space.missing")
+
+
+def is_given(role: str, token: ApiToken | None, permission: Permission) -> bool:
+    """Return whether ``role`` includes ``permission``, and so do the limits of ``token``, if any.
+
+    It does not compare spaces: ``require_in_scope`` does.
+    """
+    return has_permission(role, permission) and (token is None or _is_within(token, permission))
+
+
+def _is_within(token: ApiToken, permission: Permission) -> bool:
+    is_limited = token.spaces or token.permissions
+    if token.permissions and permission not in token.permissions:
+        return False
+    return not (is_limited and permission in NOT_FOR_LIMITED_TOKENS)
+
+
 def has_permission(role: str, permission: Permission) -> bool:
     """Return whether ``role`` includes ``permission``; an unknown role includes none."""
     # A newer version of Waypost may have stored a role that this one does not know.
@@ -67,6 +120,37 @@ def require(role: str, permission: Permission) -> None:
             f"Your role ({role}) may not do this; ask a member with one of these roles: {able}.",
             permission=str(permission),
         )
+
+
+def is_changeable(tenant: Tenant, permission: Permission) -> bool:
+    """Return whether a change that needs ``permission`` is possible in the tenant's present state.
+
+    Members of a tenant that is suspended or being closed still pay, read messages and leave; owners
+    may close it, or undo that.
+    """
+    return not tenant.is_frozen or permission in _WHILE_FROZEN
+
+
+def require_changeable(tenant: Tenant, permission: Permission) -> None:
+    """Check ``is_changeable``. Call it for requests that change something.
+
+    Not for those that only take access away, such as the revocation of a token: a leaked one must
+    be revoked at once.
+
+    Raises:
+        Denied: ``tenant.suspended`` or ``tenant.closing``; the message says what to do.
+    """
+    if is_changeable(tenant, permission):
+        return
+    if tenant.suspended_at is not None:
+        raise Denied(
+            f"This organization is suspended: {tenant.suspension_reason} Ask the operator.",
+            code="tenant.suspended",
+        )
+    raise Denied(
+        "This organization is being closed. An owner can undo that in its settings.",
+        code="tenant.closing",
+    )
 
 
 def require_may_give(role: str, given: str) -> None:

@@ -10,7 +10,9 @@ from controlplane.core.instance_names import InstanceId, Kind
 from plans.catalog.definitions import SpacePlanDefinition
 from tenants.models import AddressSpace, SpaceType
 
+# Fields of a space plan that restart brokers and routers.
 _OF_BOTH = ("max_connections", "placement")
+# Fields of a space plan that restart brokers only, and both.
 _OF_BROKERS = (
     *_OF_BOTH,
     "broker_memory_mb",
@@ -29,7 +31,7 @@ _OF_CLIENTS = (
     "max_connection_receivers",
 )
 _RATES = ("max_connection_rate", "max_user_rate")  # no router limits these
-_OF_ROUTERS = (*_OF_BOTH, *_OF_CLIENTS)
+_OF_ROUTERS = (*_OF_BOTH, *_OF_CLIENTS, "max_source_connections")  # no broker limits the last
 
 
 def find(space: AddressSpace, old: SpacePlanDefinition, new: SpacePlanDefinition) -> Sequence[str]:

@@ -6,8 +6,9 @@ what the caller may see. Functions that read rows of all tenants are for staff a
 so. A row that is being deleted is not deleted yet, so it is listed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 
@@ -16,12 +17,16 @@ from controlplane.core.errors import Missing
 from controlplane.core.models import AuditEvent, Operation
 from tenants.models import (
     Address,
+    AddressReading,
     AddressSpace,
     ApiToken,
     ClientConnection,
+    Disconnection,
     InstanceConnections,
+    Invitation,
     Membership,
     MessageRequest,
+    MessageRequestKind,
     MessagingUser,
     Tenant,
     User,
@@ -69,6 +74,26 @@ def list_tenants(search: str = "") -> QuerySet[Tenant, Tenant]:
 def list_members(tenant: Tenant) -> QuerySet[Membership, Membership]:
     """Return the tenant's memberships, each with its user loaded, sorted by email."""
     return tenant.memberships.select_related("user").order_by("user__email")
+
+
+def list_invitations(tenant: Tenant) -> QuerySet[Invitation, Invitation]:
+    """Return the tenant's invitations that are neither accepted nor revoked, sorted by email.
+
+    Expired ones are among them: they can be sent again.
+    """
+    return tenant.invitations.filter(accepted_at__isnull=True, revoked_at__isnull=True).order_by(
+        "email"
+    )
+
+
+def get_invitation(tenant: Tenant, invitation_id: int) -> Invitation:
+    """Return one of ``list_invitations`` by its id; raise Missing if there is none."""
+    found = list_invitations(tenant).filter(pk=invitation_id).first()
+    if found is None:
+        raise Missing(
+            "There is no such invitation; it is accepted or revoked.", code="invitation.missing"
+        )
+    return found
 
 
 def list_tokens(tenant: Tenant) -> QuerySet[ApiToken, ApiToken]:
@@ -128,6 +153,14 @@ def list_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
     )
 
 
+def name_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
+    """Return the addresses of ``list_addresses`` with nothing but their id, name and type loaded.
+
+    For forms that offer them: whole rows of a large space take longer than the rest of a page.
+    """
+    return list_addresses(space).select_related(None).only("address", "type")
+
+
 def has_clients_addresses(space: AddressSpace) -> bool:
     """Return whether the space has an address that clients may send to.
 
@@ -135,6 +168,13 @@ def has_clients_addresses(space: AddressSpace) -> bool:
     """
     read_only = [row.slug for row in address_types.REGISTRY if row.is_read_only]
     return list_addresses(space).exclude(type__in=read_only).exists()
+
+
+def had_messages(space: AddressSpace) -> bool:
+    """Return whether a message went to an address of the space, or a test message was requested."""
+    sent = MessageRequest.objects.filter(space=space, kind=MessageRequestKind.SEND)
+    counted = AddressReading.objects.filter(address__space=space, messages_in__gt=0)
+    return counted.exists() or sent.exists()
 
 
 def get_address(space: AddressSpace, address: str) -> Address:
@@ -270,14 +310,32 @@ def list_instance_connections(
     return InstanceConnections.objects.filter(space=space).order_by("instance")
 
 
-def list_operations(tenant: Tenant) -> QuerySet[Operation, Operation]:
-    """Return the tenant's operations, running and ended ones, newest first."""
-    return Operation.objects.filter(tenant_id=tenant.pk).order_by("-created_at", "-id")
+def list_operations(tenant: Tenant, spaces: Sequence[str] = ()) -> QuerySet[Operation, Operation]:
+    """Return the tenant's operations, running and ended ones, newest first.
+
+    ``spaces`` limits them to those on spaces with these names, deleted ones included, and on what
+    belongs to these spaces. Empty: all operations of the tenant.
+    """
+    rows = Operation.objects.filter(tenant_id=tenant.pk).order_by("-created_at", "-id")
+    if not spaces:
+        return rows
+    own = AddressSpace.objects.filter(tenant=tenant, name__in=spaces)
+    within: Mapping[str, QuerySet[Any]] = {
+        "address_space": own,
+        "address": Address.objects.filter(space__in=own),
+        "messaging_user": MessagingUser.objects.filter(space__in=own),
+        "message_request": MessageRequest.objects.filter(space__in=own),
+        "connections": Disconnection.objects.filter(space__in=own),
+    }
+    wanted = Q()
+    for kind, subjects in within.items():
+        wanted |= Q(subject_type=kind, subject_id__in=subjects.values("pk"))
+    return rows.filter(wanted)
 
 
-def get_operation(tenant: Tenant, operation_id: str) -> Operation:
-    """Return one operation of the tenant by its id; raise Missing if there is none."""
-    found = list_operations(tenant).filter(pk=operation_id).first()
+def get_operation(tenant: Tenant, operation_id: str, spaces: Sequence[str] = ()) -> Operation:
+    """Return one of ``list_operations`` by its id; raise Missing if there is none."""
+    found = list_operations(tenant, spaces).filter(pk=operation_id).first()
     if found is None:
         raise Missing(f"There is no operation {operation_id!r}.", code="operation.missing")
     return found

@@ -16,7 +16,7 @@ from controlplane.core.errors import Invalid
 from tenants.live_readings import Gauges, add_up
 from tenants.models import Address, AddressMinutes, AddressQuarters, AddressReading
 
-_GAUGES = ("depth", "stored_bytes", "consumers")
+_GAUGES = ("depth", "stored_bytes", "consumers")  # values of a moment; the others are counts
 _VALUES = ("messages_in", "messages_out", *_GAUGES)
 _DAY = timedelta(days=1)
 _DAYS_AHEAD = 2  # partitions are made this long before their first row
@@ -43,7 +43,9 @@ class History:
         return str(self.model._meta.db_table)
 
 
+# 60 values in a row of one hour, kept for 24 hours.
 MINUTES = History(AddressMinutes, "minute", timedelta(minutes=1), 60, timedelta(hours=24))
+# 96 values in a row of one day, kept for 30 days.
 QUARTERS = History(AddressQuarters, "quarter", timedelta(minutes=15), 96, timedelta(days=30))
 # The spans of ``read``: name -> the table that it reads, and the length of the answer.
 SPANS = {

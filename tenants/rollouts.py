@@ -17,7 +17,7 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from controlplane.core import causes, phases
 from tenants.models import AddressSpace, EngineRelease, MaintenanceWindow, Rollout
 
-_WEEK_MINUTES = 7 * 24 * 60
+_WEEK_MINUTES = 7 * 24 * 60  # windows repeat every week
 # Selects the spaces that were down when the rollout moved them and do not run the release yet.
 # Whether they come up says nothing about the release, so they never count as its failures.
 UPGRADED_WHILE_DOWN = Q(observed_release__isnull=False, released_at__isnull=True) & ~Q(

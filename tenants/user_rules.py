@@ -9,12 +9,12 @@ from typing import Any
 
 from controlplane.core.errors import Invalid
 
-OPERATIONS = ("send", "recv")
-MIN_PASSWORD = 8
-MAX_PASSWORD = 200
-MAX_GRANTS = 100
+OPERATIONS = ("send", "recv")  # what a permission can allow
+MIN_PASSWORD = 8  # characters
+MAX_PASSWORD = 200  # characters
+MAX_GRANTS = 100  # entries in the permissions of one user
 _LEGAL_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?")
-_RESERVED_NAMES = ("wp-", "waypost")
+_RESERVED_NAMES = ("wp-", "waypost")  # prefixes of Waypost's own logins
 # The characters that a legal address may have (``tenants.address_rules``), and the wildcards ``*``
 # and ``#``.
 _LEGAL_PATTERN = re.compile(r"[^\s$+:][^\s+]{0,254}")

@@ -1,5 +1,6 @@
 """Shared fixtures: a private PostgreSQL for each run, and the cast of three."""
 
+import gc
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,18 +29,18 @@ hypothesis.settings.load_profile("laws")
 
 # Suites that run real servers, the longest first.
 _LONG = ("kubernetes", "e2e", "lakehouse", "messaging", "reconcile", "object_store")
-# Coverage is required of plans, tenants and workers/reconcile. Their own tests are traced, and
-# those of the API, which test the actions of tenants from outside. Tracing slows a test by half.
-_COVERING = ("unit/plans/", "unit/tenants/", "suites/reconcile/", "suites/api/")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Trace only what counts for coverage; begin with what takes long when two processes share."""
-    for item in items:
-        if not _path(item).as_posix().startswith(_COVERING):
-            item.add_marker("no_cover")
+    """Begin with what takes long when several processes share the tests."""
     if hasattr(config, "workerinput"):
         items.sort(key=_rank)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the tests are made of out of garbage collections: it all stays until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServer:
@@ -94,6 +95,12 @@ def postgres_server() -> Iterator[postgres.Server]:
     with tempfile.TemporaryDirectory(prefix="waypost-test-") as folder:
         with postgres.throwaway(Path(folder)) as server:
             yield server
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Keep the database: its server is thrown away, and a drop fails while anybody is connected."""
+    return True
 
 
 @pytest.fixture(scope="session")

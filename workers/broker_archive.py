@@ -28,7 +28,7 @@ from workers.messaging.brokers.desired import BrokerAddressKind, DesiredBroker, 
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
 
-_MEMORY_MB = 128
+_MEMORY_MB = 128  # heap of the broker that only writes the archive
 _START_SECONDS = 60
 
 

@@ -25,7 +25,7 @@ from workers.reconcile.ports import Ports
 logger = structlog.get_logger(__name__)
 
 SUBJECT = "connections"  # type of the operations that ``tenants.actions.connections`` begins
-_LEASE_SECONDS = 60
+_LEASE_SECONDS = 60  # extended while connections are being closed
 # An instance that has not answered for so long has most likely lost its clients anyway.
 PATIENCE = timedelta(seconds=60)
 

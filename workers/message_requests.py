@@ -47,18 +47,18 @@ SUBJECT = "message_request"
 KEPT = timedelta(minutes=5)  # how long the page of an ended browse can be read
 LISTED = timedelta(days=30)  # how long a space's activity lists an ended request
 PATIENCE = timedelta(minutes=10)  # a request without progress for this time fails
-_PAGE = 50
-_BATCH = 200
-_BROWSE_SECONDS = 15
+_PAGE = 50  # messages of one answer
+_BATCH = 200  # messages that one request to the broker changes
+_BROWSE_SECONDS = 15  # in which the broker must answer
 _FARTHEST = 2**31 - 1  # the broker's integers
-_LEASE_SECONDS = 15
+_LEASE_SECONDS = 15  # extended while the request runs
 _SAMPLE_LEASE_SECONDS = 60
 # A sampling cycle waits two seconds for its lease and tries ten times a second
 # (``metering.sampling``). So a pause of this length after each second of work lets the cycle run.
 _WORK_SECONDS = 1.0
 _PAUSE_SECONDS = 0.15
-_STALLED_BATCHES = 10
-_SLICE_SECONDS = 5.0
+_STALLED_BATCHES = 10  # that change nothing, then the request fails
+_SLICE_SECONDS = 5.0  # after which a long change lets others use the worker
 _STUCK = "Some messages cannot be changed: a consumer holds them, or the target is full."
 _UNEXPECTED = (
     "Waypost failed for a reason of its own. What was changed stays changed; no message is lost. "

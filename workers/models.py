@@ -104,3 +104,42 @@ class LandingBatch(Timestamped):
                 condition=~Q(state="committed") | Q(commit_number__isnull=False),
             ),
         ]
+
+
+class FileHash(models.Model):
+    """The SHA-256 of one file of the bronze table, recorded when the file was written.
+
+    Key: ``path``, relative to the table. Rows never change and are kept as long as the file, so
+    that a verification can tell altered files apart. Files that landed before this table existed
+    have none.
+    """
+
+    path = models.CharField(primary_key=True, max_length=300)
+    sha256 = models.CharField(max_length=64)
+
+
+class LakehouseRun(models.Model):
+    """One run of a Spark job on the lakehouse that ended. Runs that a kill ended have no row.
+
+    * ``seconds`` is from start to end. ``cpu_seconds`` is the processor time of Python and Java on
+      the machine of the job; executors in other pods are not in it.
+    * ``n_samples`` counts the new rows of bronze, ``n_quarantined`` those refused and the counter
+      resets. ``files`` maps each table to its number of files after housekeeping, else empty.
+    * ``error_code`` is empty if the run succeeded.
+    """
+
+    class Job(models.TextChoices):
+        PIPELINE = "pipeline"
+        HOUSEKEEPING = "housekeeping"
+
+    job = models.CharField(max_length=20, choices=Job.choices)
+    started_at = models.DateTimeField()
+    seconds = models.FloatField()
+    cpu_seconds = models.FloatField(default=0)
+    n_samples = models.BigIntegerField(default=0)
+    n_quarantined = models.BigIntegerField(default=0)
+    files = models.JSONField(default=dict)
+    error_code = models.CharField(max_length=80, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["job", "-started_at"], name="lakehouse_run_newest")]

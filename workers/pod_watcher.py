@@ -30,9 +30,9 @@ logger = structlog.get_logger(__name__)
 LEASE = "pod-watch"
 # A pod that fails again and again makes its space due once in this time at most.
 SHORTEST_INTERVAL = timedelta(seconds=5)
-_LEASE_SECONDS = 15.0
+_LEASE_SECONDS = 15.0  # extended while the watch is open
 _WATCH_SECONDS = 300  # shorter than the longest time for which ``leases.kept`` extends a lease
-_RETRY_SECONDS = 2.0
+_RETRY_SECONDS = 2.0  # before a broken watch is opened again
 
 
 @dataclass
@@ -178,7 +178,7 @@ def start() -> None:
         PodWatcher(watch).start()
 
 
-_NAMED_BY = ("id", "tenant_id", "name")
+_NAMED_BY = ("id", "tenant_id", "name")  # columns from which the namespace follows
 
 
 def _namespace(space: AddressSpace) -> str:

@@ -53,6 +53,11 @@ TABLE: dict[str, dict[str, Any]] = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "erase-tenants": {
+        "task": "workers.erase_tenants",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "watch-spend": {
         "task": "workers.watch_spend",
         "schedule": 900.0,
@@ -73,6 +78,12 @@ TABLE: dict[str, dict[str, Any]] = {
         "schedule": float(settings.PIPELINE_SECONDS),
         "options": {"expires": settings.PIPELINE_SECONDS},
     },
+    # Works in one hour of the day (``periodic.keep_lakehouse``).
+    "keep-lakehouse": {
+        "task": "workers.keep_lakehouse",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "bill-due": {
         "task": "workers.bill_due",
         "schedule": 10.0,
@@ -90,5 +101,10 @@ TABLE: dict[str, dict[str, Any]] = {
 # for them.
 ROUTES: dict[str, dict[str, str]] = {
     name: {"queue": "metering"}
-    for name in ("workers.run_pipeline", "workers.close_invoice", "workers.verify_invoice")
+    for name in (
+        "workers.run_pipeline",
+        "workers.close_invoice",
+        "workers.verify_invoice",
+        "workers.keep_lakehouse",
+    )
 }

@@ -5,15 +5,21 @@ lost, repeated or reordered does no harm. ``workers.schedule`` has the periods a
 task accepts unknown arguments: during an upgrade a newer version may send some to an older worker.
 """
 
+from collections.abc import Sequence
+
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from controlplane.core import enqueue, expiry
+from plans.invoicing import open_periods
 from tenants import reading_history
+from tenants.actions import closures
 from tenants.notifications import deliveries, watching
 from workers import disconnecting, message_requests, volumes, wiring
 from workers.infra import adapters
 from workers.metering import closing, live, periodic, sampling, silence, verifying
+from workers.metering.sampling import Sampled
 from workers.notifications import delivering, spend
 from workers.reconcile import loop
 from workers.rollouts import fleet, release
@@ -62,7 +68,27 @@ def sample(**_future: str) -> None:
     from here. The pass updates the space's conditions, so they show a lost instance within about
     one sampling interval.
     """
-    for space_id in silence.record(sampling.sample_all(wiring.readers()), timezone.now()):
+    n_shards = settings.SAMPLE_SHARDS
+    if n_shards == 1:
+        _record_silence(sampling.sample_all(wiring.readers()))
+        return
+    for shard in range(n_shards):
+        sample_shard.apply_async(
+            kwargs={"shard": shard, "n_shards": n_shards}, expires=settings.SAMPLE_SECONDS
+        )
+
+
+@shared_task(name="workers.sample_shard")  # type: ignore[untyped-decorator]
+def sample_shard(*, shard: int, n_shards: int, **_future: str) -> None:
+    """Sample the spaces of one shard, as ``sample`` does all spaces if there is only one shard.
+
+    Nothing happens while another worker still samples this shard.
+    """
+    _record_silence(sampling.sample_shard(wiring.readers(), shard, n_shards))
+
+
+def _record_silence(cycle: Sequence[Sampled]) -> None:
+    for space_id in silence.record(cycle, timezone.now()):
         enqueue.after_commit("workers.reconcile_space", space_id=space_id)
 
 
@@ -98,6 +124,12 @@ def enforce_quotas(**_future: str) -> None:
     Messages that are not in gold yet, because Spark has not computed them, count too.
     """
     live.enforce(timezone.now())
+
+
+@shared_task(name="workers.keep_lakehouse")  # type: ignore[untyped-decorator]
+def keep_lakehouse(**_future: str) -> None:
+    """Once a day, rewrite the small files of the lakehouse and delete files that nothing needs."""
+    periodic.keep_lakehouse(timezone.now())
 
 
 @shared_task(name="workers.run_pipeline")  # type: ignore[untyped-decorator]
@@ -159,6 +191,12 @@ def delete_expired(**_future: str) -> None:
     reading_history.make_partitions(now)
 
 
+@shared_task(name="workers.erase_tenants")  # type: ignore[untyped-decorator]
+def erase_tenants(**_future: str) -> None:
+    """Go on with the erasure of tenants that were closed long enough ago."""
+    closures.erase_due(timezone.now(), is_settled=open_periods.is_settled)
+
+
 @shared_task(name="workers.run_message_request")  # type: ignore[untyped-decorator]
 def run_message_request(*, request_id: str, **_future: str) -> None:
     """Carry out one ``MessageRequest`` (an operation on stored messages), or a slice of it.
@@ -187,9 +225,11 @@ def message_requests_due(**_future: str) -> None:
 def notify(**_future: str) -> None:
     """Create the deliveries of new events, and send the mails, webhooks and chats that are due.
 
-    Does nothing while another worker runs this task.
+    Does nothing while another worker runs this task. If something was sent, more may wait: then the
+    task enqueues itself again, so that a full outbox does not wait for the next period.
     """
-    delivering.run(timezone.now)
+    if delivering.run(timezone.now):
+        notify.apply_async(expires=5)
 
 
 @shared_task(name="workers.watch")  # type: ignore[untyped-decorator]

@@ -35,8 +35,8 @@ class HistorySerializer(serializers.Serializer[reading_history.Series]):
 class AddressHistoryView(AddressView):
     """Shows the history of one address, and serves an address whose own name ends in ``/history``.
 
-    Both have the same path. PUT and DELETE always mean the address of that name. A GET means it
-    only if it exists and the query has no ``span``.
+    Both have the same path. PUT, PATCH and DELETE always mean the address of that name. A GET means
+    it only if it exists and the query has no ``span``.
     """
 
     @schema.describe(
@@ -71,6 +71,11 @@ class AddressHistoryView(AddressView):
     def put(self, request: Request, tenant: str, space: str, address: str) -> Response:
         """Create or change the address whose name is ``address`` with ``/history``."""
         return super().put(request, tenant, space, f"{address}/history")
+
+    @extend_schema(exclude=True)
+    def patch(self, request: Request, tenant: str, space: str, address: str) -> Response:
+        """Replace the labels of the address whose name is ``address`` with ``/history``."""
+        return super().patch(request, tenant, space, f"{address}/history")
 
     @extend_schema(exclude=True)
     def delete(self, request: Request, tenant: str, space: str, address: str) -> Response:

@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Prefetch, QuerySet
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import etags, pagination, schema
+from controlplane.api import etags, label_fields, listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import (
     ChoiceOf,
@@ -19,11 +20,23 @@ from controlplane.api.serializers import (
 )
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.errors import Invalid
-from tenants import queries
+from controlplane.core.phases import Phase
+from tenants import admission, permissions, queries
 from tenants.actions import address_spaces, new_spaces, space_plans
 from tenants.models import AddressSpace, Endpoint, SpaceType
 from tenants.permissions import Permission
 
+_LISTING = listing.Listing(
+    sorts={"name": ("name",), "created_at": ("created_at", "id"), "phase": ("phase", "name")},
+    default="name",
+    filters=(
+        listing.choice("type", "Spaces of this type.", SpaceType.values),
+        listing.choice("phase", "Spaces in this phase.", Phase.values),
+        listing.Filter("plan", "Spaces on this space plan.", ("space_plan__key",)),
+        label_fields.FILTER,
+        listing.search("Part of the name.", "name"),
+    ),
+)
 # A query parameter, because proxies and some clients drop the body of a DELETE.
 _VOLUMES = OpenApiParameter(
     "volumes",
@@ -40,6 +53,7 @@ class AddressSpaceCreateSerializer(StrictSerializer):
     name = serializers.CharField(max_length=63)
     type = ChoiceOf(SpaceType.choices)
     plan = serializers.CharField(max_length=63, help_text="A space plan, e.g. brokered-small.")
+    labels = label_fields.input_field()
     dead_letters = serializers.BooleanField(
         required=False,
         allow_null=True,
@@ -51,9 +65,18 @@ class AddressSpaceCreateSerializer(StrictSerializer):
 
 
 class AddressSpaceChangeSerializer(StrictSerializer):
-    """The space plan to which a space changes; nothing else of a space can change."""
+    """What changes of a space: its plan, its labels or both; nothing else can change."""
 
-    plan = serializers.CharField(max_length=63, help_text="Another plan for spaces of its type.")
+    plan = serializers.CharField(
+        max_length=63, required=False, help_text="Another plan for spaces of its type."
+    )
+    labels = label_fields.input_field()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a request that changes nothing."""
+        if not attrs:
+            raise serializers.ValidationError({"plan": ["Send plan, labels or both."]})
+        return attrs
 
 
 class EndpointSerializer(serializers.Serializer[Any]):
@@ -77,6 +100,7 @@ class AddressSpaceSerializer(ReconciledSerializer):
     type = serializers.CharField()
     # The key without its version: clients choose plans, and the catalog chooses the version.
     plan = serializers.CharField(source="space_plan.key")
+    labels = label_fields.output_field()
     send_withdrawn = serializers.BooleanField(
         help_text="True while a used-up quota keeps every client from sending."
     )
@@ -96,14 +120,19 @@ class AddressSpacesView(TenantView):
     """Lists the spaces of a tenant (GET) and creates one (POST)."""
 
     needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
+    filters_spaces = True
 
     @schema.describe(
-        "List spaces", response=schema.page_of(AddressSpaceSerializer), parameters=schema.PAGE
+        "List spaces",
+        response=schema.page_of(AddressSpaceSerializer),
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the spaces of the tenant that are not deleted, ordered by name."""
+        """Return the spaces of the tenant that are not deleted."""
         rows = with_relations(queries.list_spaces(self.tenant))
-        page = pagination.page(request, rows, "name")
+        if self.limited_to:
+            rows = rows.filter(name__in=self.limited_to)
+        page = _LISTING.page(request, rows)
         return Response(pagination.body(page, AddressSpaceSerializer, for_caller(request)))
 
     @schema.describe(
@@ -122,19 +151,25 @@ class AddressSpacesView(TenantView):
         serializer = AddressSpaceCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
-        _, operation = new_spaces.create(
-            tenant=self.tenant,
-            name=values["name"],
-            type=values["type"],
-            space_plan=values["plan"],
-            by=self.actor,
-            with_dead_letters=values["dead_letters"],
-        )
+        if self.limited_to and values["name"] not in self.limited_to:
+            raise permissions.OutOfScope(
+                f"This token is limited to the spaces {', '.join(self.limited_to)}."
+            )
+        with transaction.atomic():
+            row, operation = new_spaces.create(
+                tenant=self.tenant,
+                name=values["name"],
+                type=values["type"],
+                space_plan=values["plan"],
+                by=self.actor,
+                with_dead_letters=values["dead_letters"],
+            )
+            label_fields.replace(row, values, self.actor)
         return accepted(operation, self.tenant)
 
 
 class AddressSpaceView(TenantView):
-    """Shows one space of a tenant (GET), changes its plan (PATCH), and deletes it (DELETE)."""
+    """Shows one space of a tenant (GET), changes it (PATCH), and deletes it (DELETE)."""
 
     needs = {
         "GET": Permission.VIEW,
@@ -145,36 +180,36 @@ class AddressSpaceView(TenantView):
     @schema.describe("Get a space", response=AddressSpaceSerializer)
     def get(self, request: Request, tenant: str, space: str) -> Response:
         """Return the space with endpoints and conditions. The ETag identifies the desired state."""
-        row = queries.get_space(self.tenant, space)
-        return Response(
-            AddressSpaceSerializer(row, context=for_caller(self.request)).data,
-            headers=etags.headers(row.generation),
-        )
+        return self._shown(queries.get_space(self.tenant, space))
 
     @schema.describe(
-        "Change a space's plan",
+        "Change a space's plan or labels",
         request=AddressSpaceChangeSerializer,
-        response=OperationSerializer,
-        status=202,
-        parameters=[schema.IF_MATCH],
+        response={200: AddressSpaceSerializer, 202: OperationSerializer},
+        parameters=[schema.MUST_MATCH],
+        operation_id="change_space_plan",
     )
     def patch(self, request: Request, tenant: str, space: str) -> Response:
-        """Move the space to another plan. The new price applies at once, the size after restarts.
+        """Move the space to another plan, replace its labels, or both.
 
-        Brokers and routers restart one at a time. The operation ends when all have their new size.
-        A plan that is too small for the contents of the space, or has other volumes, is refused.
+        The new price applies at once, the size after restarts: brokers and routers restart one at a
+        time, and the operation ends when all have their new size (202). A plan that is too small
+        for the contents of the space, or has other volumes, is refused.
+        Labels alone are changed at once, and the answer is the space (200).
         """
         serializer = AddressSpaceChangeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
         row = queries.get_space(self.tenant, space)
-        etags.require_match(request, row.generation)
-        operation = space_plans.change(
-            space=row,
-            space_plan=serializer.validated_data["plan"],
-            by=self.actor,
-            # The action checks it once more under its lock: the row may have changed meanwhile.
-            if_generation=row.generation if etags.expected(request) else None,
-        )
+        with transaction.atomic():
+            admission.locked_tenant(self.tenant)  # before the space, as everywhere
+            with etags.guarded(request, row, with_labels="labels" in values) as current:
+                label_fields.replace(current, values, self.actor)
+                if "plan" not in values:
+                    return self._shown(current)
+                operation = space_plans.change(
+                    space=current, space_plan=values["plan"], by=self.actor
+                )
         return accepted(operation, self.tenant)
 
     @schema.describe(
@@ -193,6 +228,10 @@ class AddressSpaceView(TenantView):
         with etags.guarded(request, queries.get_space(self.tenant, space)) as row:
             operation = address_spaces.delete(space=row, by=self.actor, keep_volumes=keep)
         return accepted(operation, self.tenant)
+
+    def _shown(self, row: AddressSpace) -> Response:
+        body = AddressSpaceSerializer(row, context=for_caller(self.request)).data
+        return Response(body, headers=etags.headers(row))
 
 
 def keeps_volumes(request: Request) -> bool:

@@ -3,11 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import transaction
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import etags, live, pagination, schema, setting_fields
+from controlplane.api import (
+    etags,
+    label_fields,
+    listing,
+    live,
+    pagination,
+    schema,
+    setting_fields,
+)
 from controlplane.api.idempotency import idempotent
 from controlplane.api.live import LiveSerializer
 from controlplane.api.serializers import (
@@ -19,11 +28,31 @@ from controlplane.api.serializers import (
 )
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.address_types import SETTINGS, AddressSettings
+from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
+from controlplane.core.models import Operation
+from controlplane.core.phases import Phase
 from tenants import dead_letters, queries
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, AddressType
 from tenants.permissions import Permission
+
+_LISTING = listing.Listing(
+    sorts={
+        "address": ("address",),
+        "created_at": ("created_at", "id"),
+        "phase": ("phase", "address"),
+        "type": ("type", "address"),
+    },
+    default="address",
+    filters=(
+        listing.choice("type", "Addresses of this type.", AddressType.values),
+        listing.choice("phase", "Addresses in this phase.", Phase.values),
+        listing.Filter("plan", "Addresses on this address plan.", ("address_plan__key",)),
+        label_fields.FILTER,
+        listing.search("Part of the name.", "address"),
+    ),
+)
 
 
 class FixedAtCreation(Conflict):
@@ -41,6 +70,7 @@ class AddressSpecSerializer(StrictSerializer):
 
     type = ChoiceOf(AddressType.choices)
     plan = serializers.CharField(max_length=63, help_text="An address plan of the space's type.")
+    labels = label_fields.input_field()
 
     def get_fields(self) -> dict[str, setting_fields.Field]:
         """Return the declared fields, and an input field for each setting of the registry."""
@@ -54,6 +84,12 @@ class AddressCreateSerializer(AddressSpecSerializer):
     address = serializers.CharField(max_length=255, trim_whitespace=False)
 
 
+class AddressLabelsSerializer(StrictSerializer):
+    """The labels of an address, which replace all that it has."""
+
+    labels = label_fields.input_field(is_required=True)
+
+
 class AddressSerializer(ReconciledSerializer):
     """An address of a space: its desired state, its observed state and its newest reading."""
 
@@ -61,6 +97,7 @@ class AddressSerializer(ReconciledSerializer):
     address = serializers.CharField()
     type = serializers.CharField()
     plan = serializers.CharField(source="address_plan.key")
+    labels = label_fields.output_field()
     deleted_when = serializers.SerializerMethodField(
         help_text="Which messages the broker deletes because no address takes them: `rejected`, "
         "`expired`. Empty if `dead_letter` and `expiry` take all of them.",
@@ -92,15 +129,7 @@ class AddressChangesView(TenantView):
         ``spec`` are the validated fields of ``AddressSpecSerializer``. Raises what
         ``addresses.create`` raises, for example if the address exists.
         """
-        _, operation = addresses.create(
-            space=space,
-            address=name,
-            type=spec["type"],
-            address_plan=spec["plan"],
-            settings=settings_of(spec, space, spec["type"]),
-            by=self.actor,
-        )
-        return accepted(operation, self.tenant)
+        return accepted(create_address(space, name, spec, self.actor), self.tenant)
 
 
 class AddressesView(AddressChangesView):
@@ -109,14 +138,16 @@ class AddressesView(AddressChangesView):
     needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
 
     @schema.describe(
-        "List addresses", response=schema.page_of(AddressSerializer), parameters=schema.PAGE
+        "List addresses",
+        response=schema.page_of(AddressSerializer),
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """Return the addresses of the space that are not deleted, ordered by name."""
+        """Return the addresses of the space that are not deleted."""
         space_row = queries.get_space(self.tenant, space)
         found = queries.list_addresses(space_row)
         rows = found.select_related("address_plan", "topic")
-        page = pagination.page(request, rows, "address")
+        page = _LISTING.page(request, rows)
         live.attach(space_row, page.rows)
         return Response(pagination.body(page, AddressSerializer, for_caller(request)))
 
@@ -143,12 +174,14 @@ class AddressesView(AddressChangesView):
 class AddressView(AddressChangesView):
     """Shows one address of a space (GET), creates or changes it (PUT), and deletes it (DELETE).
 
-    The name of the address may have slashes, which need no escaping in the path.
+    PATCH replaces its labels alone. The name of the address may have slashes, which need no
+    escaping in the path.
     """
 
     needs = {
         "GET": Permission.VIEW,
         "PUT": Permission.MANAGE_MESSAGING,
+        "PATCH": Permission.MANAGE_MESSAGING,
         "DELETE": Permission.MANAGE_MESSAGING,
     }
 
@@ -165,13 +198,16 @@ class AddressView(AddressChangesView):
         "Create or change an address",
         request=AddressSpecSerializer,
         response={200: AddressSerializer, 202: OperationSerializer},
-        parameters=[schema.IF_MATCH],
+        parameters=[schema.IF_MATCH, schema.IF_NONE_MATCH],
     )
     def put(self, request: Request, tenant: str, space: str, address: str) -> Response:
         """Begin to create the address, or to change it to the settings of the body.
 
+        Send `If-None-Match: *` to create it, `If-Match` with its ETag to change it, or
+        `If-Match: *` to change any state of it. A request with neither is refused (428).
         The answer is 202 with an operation, or 200 with the address if it has these settings
-        already. Another type, plan, topic or last-value key than at the creation is refused (409).
+        already; labels change at once. Another type, plan, topic or last-value key than at the
+        creation is refused (409).
         """
         space_row = queries.get_space(self.tenant, space)
         serializer = AddressSpecSerializer(data=request.data)
@@ -183,6 +219,21 @@ class AddressView(AddressChangesView):
             etags.require_match(request, None)
             return self.create(space_row, address, serializer.validated_data)
         return self._change(request, row, serializer.validated_data)
+
+    @schema.describe(
+        "Change an address's labels",
+        request=AddressLabelsSerializer,
+        response=AddressSerializer,
+        parameters=[schema.MUST_MATCH],
+    )
+    def patch(self, request: Request, tenant: str, space: str, address: str) -> Response:
+        """Replace the labels of the address. Nothing that runs depends on them."""
+        serializer = AddressLabelsSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        row = queries.get_address(queries.get_space(self.tenant, space), address)
+        with etags.guarded(request, row, with_labels=True) as current:
+            label_fields.replace(current, serializer.validated_data, self.actor)
+        return self._shown(current)
 
     @schema.describe(
         "Delete an address", response=OperationSerializer, status=202, parameters=[schema.IF_MATCH]
@@ -198,7 +249,7 @@ class AddressView(AddressChangesView):
         live.attach(row.space, [row])
         return Response(
             AddressSerializer(row, context=for_caller(self.request)).data,
-            headers=etags.headers(row.generation),
+            headers=etags.headers(row),
         )
 
     def _change(self, request: Request, row: Address, spec: dict[str, Any]) -> Response:
@@ -214,13 +265,33 @@ class AddressView(AddressChangesView):
                 f"{', '.join(changed)} cannot change: delete the address and create it again.",
                 present={name: fixed[name] for name in changed},
             )
-        with etags.guarded(request, row) as current:
+        with etags.guarded(request, row, with_labels="labels" in spec) as current:
+            label_fields.replace(current, spec, self.actor)
             wanted = settings_of(spec, current.space, current.type)
             # A repeated PUT must not raise the generation, or every client would get a new ETag.
             if wanted == current.settings:
                 return self._shown(current)
             _, operation = addresses.update(address=current, settings=wanted, by=self.actor)
         return accepted(operation, self.tenant)
+
+
+def create_address(space: AddressSpace, name: str, spec: Mapping[str, Any], by: Actor) -> Operation:
+    """Begin to create the address ``name`` as ``spec`` says; return the operation.
+
+    ``spec`` are the validated fields of ``AddressSpecSerializer``. Raises what ``addresses.create``
+    raises, and ``labels.invalid``.
+    """
+    with transaction.atomic():
+        row, operation = addresses.create(
+            space=space,
+            address=name,
+            type=spec["type"],
+            address_plan=spec["plan"],
+            settings=settings_of(spec, space, spec["type"]),
+            by=by,
+        )
+        label_fields.replace(row, spec, by)
+    return operation
 
 
 def settings_of(spec: Mapping[str, Any], space: AddressSpace, type: str) -> AddressSettings:

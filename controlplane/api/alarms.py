@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import etags, pagination, schema
+from controlplane.api import etags, listing, pagination, schema
 from controlplane.api.idempotency import idempotent
+from controlplane.api.listing import Filter, Kind
 from controlplane.api.serializers import ChoiceOf, StrictSerializer
 from controlplane.api.views import TenantView
 from tenants import queries
@@ -19,6 +19,19 @@ from tenants.notifications import reads
 from tenants.notifications.models import AddressAlarm
 from tenants.permissions import Permission
 
+_LISTING = listing.Listing(
+    sorts={
+        "created_at": ("created_at", "id"),
+        "address": ("address__address", "id"),
+        "threshold": ("threshold", "id"),
+    },
+    default="created_at",
+    filters=(
+        Filter("address", "Alarms of this address, by its name.", ("address__address",)),
+        listing.choice("metric", "Alarms with this metric.", AddressAlarm.Metric.values),
+        Filter("is_raised", "Whether the alarm is raised.", ("raised_at",), (), Kind.PRESENT),
+    ),
+)
 _METRIC_HELP = "`depth` counts messages, `age` the seconds of the oldest message."
 
 
@@ -71,16 +84,11 @@ class AlarmsView(_SpaceView):
     @schema.describe(
         "List alarms",
         response=schema.page_of(AlarmSerializer),
-        parameters=[
-            *schema.PAGE,
-            OpenApiParameter("address", str, description="Only those of one address, by its name."),
-        ],
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """Return the alarms of the space's addresses, oldest first."""
-        address = request.query_params.get("address", "")
-        rows = reads.list_alarms(self.space(space), address.replace("\x00", ""))
-        page = pagination.page(request, rows, "created_at", "id")
+        """Return the alarms of the space's addresses."""
+        page = _LISTING.page(request, reads.list_alarms(self.space(space)))
         return Response(pagination.body(page, AlarmSerializer))
 
     @schema.describe(
@@ -127,7 +135,7 @@ class AlarmView(_SpaceView):
         "Replace the limits of an alarm",
         request=LimitsSerializer,
         response=AlarmSerializer,
-        parameters=[schema.IF_MATCH],
+        parameters=[schema.MUST_MATCH],
     )
     def put(self, request: Request, tenant: str, space: str, alarm: str) -> Response:
         """Replace all limits. The next sampling cycle evaluates the alarm again."""
@@ -150,5 +158,5 @@ class AlarmView(_SpaceView):
 
 
 def _answer(alarm: AddressAlarm, status: int = 200) -> Response:
-    headers = etags.headers(alarm.generation)
+    headers = etags.headers(alarm)
     return Response(AlarmSerializer(alarm).data, status=status, headers=headers)

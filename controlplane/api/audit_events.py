@@ -6,16 +6,36 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import pagination, schema
+from controlplane.api import listing, pagination, schema
+from controlplane.api.listing import Kind
 from controlplane.api.views import TenantView
-from tenants import queries
+from tenants import queries, shown_actors
 from tenants.permissions import Permission
+
+# The id too, because several events can have the same time.
+_LISTING = listing.Listing(
+    sorts={"at": ("at", "id")},
+    default="-at",
+    filters=(
+        listing.Filter(
+            "actor", "Events of this actor, such as user:a@example.org.", ("shown_actor",)
+        ),
+        listing.Filter("action", "Events of this action, such as address.delete."),
+        listing.Filter("subject_type", "Events about this type of subject, such as address."),
+        listing.Filter("subject_id", "Events about the subject with this id."),
+        listing.Filter("subject_name", "Events about subjects of this name."),
+        listing.Filter("since", "Events at or after this instant.", ("at__gte",), (), Kind.INSTANT),
+        listing.Filter("until", "Events before this instant.", ("at__lt",), (), Kind.INSTANT),
+    ),
+)
 
 
 class AuditEventSerializer(serializers.Serializer[Any]):
     """One recorded change: who (`actor`) did what (`action`) to what (`subject_…`).
 
-    `before` and `after` have the values that changed; secrets in them are masked.
+    `before` and `after` have the values that changed; secrets in them are masked. What the operator
+    did has the actor `operator`, what an account did that is gone `deleted-account`, and both have
+    no `source_ip`.
     """
 
     at = serializers.DateTimeField()
@@ -36,11 +56,16 @@ class AuditEventsView(TenantView):
     needs = {"GET": Permission.VIEW_AUDIT}
 
     @schema.describe(
-        "List audit events", response=schema.page_of(AuditEventSerializer), parameters=schema.PAGE
+        "List audit events",
+        response=schema.page_of(AuditEventSerializer),
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the audit events of the tenant, newest first."""
+        """Return the audit events of the tenant."""
         rows = queries.list_audit(self.tenant)
-        # By id too, because several events can have the same time.
-        page = pagination.page(request, rows, "at", "id", descending=True)
+        actor = _LISTING.asked(request, "actor")
+        if actor is not None:
+            rows = shown_actors.acted_by(self.tenant, rows, actor)
+        page = _LISTING.page(request, rows)
+        shown_actors.hide(self.tenant, page.rows)
         return Response(pagination.body(page, AuditEventSerializer))

@@ -106,3 +106,14 @@ def actor(request: Request) -> Actor:
     if isinstance(who, TokenPrincipal):
         return Actor(f"token:{who.token.prefix}", source_ip)
     return Actor(f"user:{who.email}", source_ip)
+
+
+def session_key(request: Request) -> str:
+    """Return the key of the session that sent ``request``, a person's token or of the portal.
+
+    Empty for a tenant's token, and without a login.
+    """
+    if request.auth is None:
+        return str(request.session.session_key or "")
+    token = str(request.auth)
+    return person_tokens.row_key(token) if token.startswith(person_tokens.PREFIX) else ""

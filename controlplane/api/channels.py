@@ -6,27 +6,43 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import etags, pagination, schema
+from controlplane.api import etags, listing, pagination, schema
 from controlplane.api.idempotency import idempotent
+from controlplane.api.listing import Filter, Kind
 from controlplane.api.serializers import ChoiceOf, StrictSerializer
 from controlplane.api.views import TenantView
 from tenants.actions import notification_channels
 from tenants.actions.notification_channels import Target
-from tenants.notifications import reads
+from tenants.notifications import reads, subscriptions
 from tenants.notifications.event_kinds import REGISTRY, EventKind
 from tenants.notifications.models import Channel
 from tenants.permissions import Permission
 
 _MANAGE = Permission.MANAGE_NOTIFICATIONS
+_LISTING = listing.Listing(
+    sorts={"name": ("name",), "created_at": ("created_at", "id")},
+    default="name",
+    filters=(
+        listing.choice("kind", "Channels of this kind.", Channel.Kind.values),
+        Filter(
+            "enabled", "Whether the channel gets events.", ("disabled_at__isnull",), (), Kind.FLAG
+        ),
+        listing.search("Part of the name.", "name"),
+    ),
+)
 
 
 class NotificationKindSerializer(serializers.Serializer[Any]):
-    """One kind of event. `roles` get it by mail unless the tenant or a member chose otherwise."""
+    """One kind of event. `roles` get it by mail unless the tenant or a member chose otherwise.
+
+    `needs` is the permission without which nobody gets it, or has it sent to a channel.
+    """
 
     key = serializers.CharField()
     title = serializers.CharField()
     meaning = serializers.CharField()
     severity = serializers.ChoiceField(["info", "warning", "critical"])
+    needs = serializers.CharField()
     roles = serializers.SerializerMethodField()
     is_required = serializers.BooleanField()
     sample = serializers.JSONField(help_text="Example values of the fields that webhooks send.")
@@ -34,12 +50,6 @@ class NotificationKindSerializer(serializers.Serializer[Any]):
     def get_roles(self, kind: EventKind) -> list[str]:
         """Return the roles in a stable order."""
         return sorted(kind.roles)
-
-
-class KindListSerializer(serializers.Serializer[Any]):
-    """All kinds of events."""
-
-    items = NotificationKindSerializer(many=True)
 
 
 class ChannelCreateSerializer(StrictSerializer):
@@ -85,9 +95,14 @@ class ChannelSerializer(serializers.Serializer[Any]):
 
 
 class NewChannelSerializer(ChannelSerializer):
-    """A channel with the secret that signs its webhooks, which no other answer shows."""
+    """A channel with the secret that signs its webhooks. Only this answer shows it.
 
-    secret = serializers.CharField(allow_blank=True)
+    It is null in the answer to a request that is repeated with its Idempotency-Key.
+    """
+
+    secret = serializers.CharField(
+        allow_blank=True, allow_null=True, help_text="Empty for a chat, which signs nothing."
+    )
 
 
 class NotificationKindsView(TenantView):
@@ -95,10 +110,11 @@ class NotificationKindsView(TenantView):
 
     needs = {"GET": Permission.VIEW}
 
-    @schema.describe("List notification kinds", response=KindListSerializer)
+    @schema.describe("List notification kinds", response=schema.page_of(NotificationKindSerializer))
     def get(self, request: Request, tenant: str) -> Response:
-        """Return all kinds of events with their texts and default receivers."""
-        return Response({"items": NotificationKindSerializer(REGISTRY, many=True).data})
+        """Return all kinds of events with their texts and default receivers, on one page."""
+        kinds: Any = NotificationKindSerializer(REGISTRY, many=True).data
+        return Response(pagination.whole(kinds))
 
 
 class ChannelsView(TenantView):
@@ -109,11 +125,11 @@ class ChannelsView(TenantView):
     @schema.describe(
         "List notification channels",
         response=schema.page_of(ChannelSerializer),
-        parameters=schema.PAGE,
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the channels, ordered by name."""
-        page = pagination.page(request, reads.list_channels(self.tenant), "name")
+        """Return the channels of the tenant."""
+        page = _LISTING.page(request, reads.list_channels(self.tenant))
         return Response(pagination.body(page, ChannelSerializer))
 
     @schema.describe(
@@ -127,11 +143,13 @@ class ChannelsView(TenantView):
     def post(self, request: Request, tenant: str) -> Response:
         """Create a channel. Only this answer has the secret that signs a webhook.
 
-        A webhook must be at a public https address. Waypost follows no redirects.
+        A webhook must be at a public https address. Waypost follows no redirects. The caller needs
+        the permission that each kind names in `needs`; an empty list of kinds needs all of them.
         """
         serializer = ChannelCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
+        subscriptions.require_new(values["kinds"], self.may)
         channel, secret = notification_channels.create(
             tenant=self.tenant,
             name=values["name"],
@@ -146,6 +164,7 @@ class ChannelView(TenantView):
     """Shows a channel (GET), changes it (PATCH) and deletes it (DELETE)."""
 
     needs = {"GET": _MANAGE, "PATCH": _MANAGE, "DELETE": _MANAGE}
+    ends_access = frozenset({"DELETE"})
 
     @schema.describe("Get a notification channel", response=ChannelSerializer)
     def get(self, request: Request, tenant: str, channel: str) -> Response:
@@ -156,17 +175,21 @@ class ChannelView(TenantView):
         "Change a notification channel",
         request=ChannelUpdateSerializer,
         response=ChannelSerializer,
-        parameters=[schema.IF_MATCH],
+        parameters=[schema.MUST_MATCH],
     )
     def patch(self, request: Request, tenant: str, channel: str) -> Response:
-        """Change the fields that are sent. Enabling a channel forgets its earlier failures."""
+        """Change the fields that are sent. Enabling a channel forgets its earlier failures.
+
+        New kinds need the permission that each names in `needs`, and a new URL those of all kinds
+        of the channel.
+        """
         serializer = ChannelUpdateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
         row = reads.get_channel(self.tenant, channel)
         with etags.guarded_row(request, row):
-            changed = notification_channels.update(
-                channel=row, by=self.actor, **serializer.validated_data
-            )
+            subscriptions.require_changed(row, values.get("kinds"), values.get("url"), self.may)
+            changed = notification_channels.update(channel=row, by=self.actor, **values)
         return _answer(changed)
 
     @schema.describe("Delete a notification channel", status=204, parameters=[schema.IF_MATCH])
@@ -214,11 +237,10 @@ class ChannelSecretView(TenantView):
 
 
 def _answer(channel: Channel) -> Response:
-    headers = etags.headers(channel.generation)
+    headers = etags.headers(channel)
     return Response(ChannelSerializer(channel).data, headers=headers)
 
 
 def _with_secret(channel: Channel, secret: str, status: int) -> Response:
     body = {**ChannelSerializer(channel).data, "secret": secret}
-    headers = {**etags.headers(channel.generation), "Cache-Control": "no-store"}
-    return Response(body, status=status, headers=headers)
+    return Response(body, status=status, headers=etags.headers(channel))

@@ -9,13 +9,26 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import pagination, schema
+from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import OperationSerializer, StrictSerializer
 from controlplane.api.views import TenantView, accepted
 from tenants import queries
 from tenants.actions import connections
 from tenants.permissions import Permission
+
+_LISTING = listing.Listing(
+    sorts={
+        "user": ("messaging_user", "name"),
+        "instance": ("instance", "name"),
+        "links": ("links", "name"),
+    },
+    default="user",
+    filters=(
+        listing.Filter("instance", "Connections to this broker or router."),
+        listing.search("Part of the client's id or network address.", "container", "remote_host"),
+    ),
+)
 
 
 class ConnectionSerializer(serializers.Serializer[Any]):
@@ -92,13 +105,13 @@ class ConnectionsView(TenantView):
         "List connections",
         response=ConnectionsPageSerializer,
         parameters=[
-            *schema.PAGE,
+            *_LISTING.parameters,
             schema.query("user", "Only connections of this messaging user."),
             schema.query("address", "Only connections with a link on this address."),
         ],
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """Return the connections that were read last, ordered by user. They are some seconds old.
+        """Return the connections that were read last. They are some seconds old.
 
         At most 1,000 connections of each broker or router are listed.
         """
@@ -107,9 +120,7 @@ class ConnectionsView(TenantView):
             user=request.query_params.get("user", ""),
             address=request.query_params.get("address", ""),
         )
-        page = pagination.page(
-            request, queries.list_connections(row, wanted), "messaging_user", "name"
-        )
+        page = _LISTING.page(request, queries.list_connections(row, wanted))
         instances = InstanceConnectionsSerializer(queries.list_instance_connections(row), many=True)
         body = pagination.body(page, ConnectionSerializer)
         return Response({**body, "instances": instances.data})

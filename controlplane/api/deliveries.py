@@ -2,21 +2,32 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import pagination, schema
+from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
-from controlplane.api.serializers import ChoiceOf, StrictSerializer
+from controlplane.api.listing import Filter, Kind
 from controlplane.api.views import TenantView
 from tenants.actions import notification_channels
-from tenants.notifications import reads
+from tenants.notifications import reads, subscriptions
 from tenants.notifications.models import Delivery
 from tenants.permissions import Permission
 
 _MANAGE = Permission.MANAGE_NOTIFICATIONS
+_LISTING = listing.Listing(
+    sorts={"created_at": ("created_at", "id")},
+    default="-created_at",
+    filters=(
+        Filter("channel", "Deliveries to this channel, by its id.", ("channel_id",)),
+        Filter("event", "Deliveries of this event, by its id.", ("event_id",)),
+        Filter("kind", "Deliveries of events of this kind.", ("event__kind",)),
+        listing.choice("state", "Deliveries in this state.", Delivery.State.values),
+        Filter("since", "From this instant on.", ("created_at__gte",), (), Kind.INSTANT),
+        Filter("until", "Before this instant.", ("created_at__lt",), (), Kind.INSTANT),
+    ),
+)
 
 
 class AttemptSerializer(serializers.Serializer[Any]):
@@ -55,15 +66,6 @@ class DeliveryDetailSerializer(DeliverySerializer):
         return list(AttemptSerializer(delivery.log.order_by("at", "id"), many=True).data)
 
 
-class DeliveryFilterSerializer(StrictSerializer):
-    """What selects deliveries."""
-
-    channel = serializers.CharField(required=False, default="", max_length=40)
-    state = ChoiceOf(Delivery.State.choices, required=False, default="")
-    limit = serializers.CharField(required=False)
-    cursor = serializers.CharField(required=False, allow_blank=True)
-
-
 class DeliveriesView(TenantView):
     """Lists the deliveries to a tenant's channels (GET)."""
 
@@ -72,22 +74,11 @@ class DeliveriesView(TenantView):
     @schema.describe(
         "List notification deliveries",
         response=schema.page_of(DeliverySerializer),
-        parameters=[
-            *schema.PAGE,
-            OpenApiParameter("channel", str, description="Only those of one channel, by its id."),
-            OpenApiParameter("state", str, enum=Delivery.State.values),
-        ],
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the deliveries of the last 30 days, newest first. Mails are not among them."""
-        serializer = DeliveryFilterSerializer(data=request.query_params.dict())
-        serializer.is_valid(raise_exception=True)
-        rows = reads.list_deliveries(
-            self.tenant,
-            channel=serializer.validated_data["channel"],
-            state=serializer.validated_data["state"],
-        )
-        page = pagination.page(request, rows, "created_at", "id", descending=True)
+        """Return the deliveries of the last 30 days. Mails are not among them."""
+        page = _LISTING.page(request, reads.list_deliveries(self.tenant))
         return Response(pagination.body(page, DeliverySerializer))
 
 
@@ -98,8 +89,12 @@ class DeliveryView(TenantView):
 
     @schema.describe("Get a notification delivery", response=DeliveryDetailSerializer)
     def get(self, request: Request, tenant: str, delivery: str) -> Response:
-        """Return the delivery, each attempt, and the beginning of each answer."""
+        """Return the delivery, each attempt, and the beginning of each answer.
+
+        The caller needs the permission of the event's kind.
+        """
         found = reads.get_delivery(self.tenant, delivery)
+        subscriptions.require([found.event.kind], self.may)
         return Response(DeliveryDetailSerializer(found).data)
 
 
@@ -116,7 +111,11 @@ class ReplayView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, delivery: str) -> Response:
-        """Send the event again, with the same `webhook-id`, and retry it as at first."""
+        """Send the event again, with the same `webhook-id`, and retry it as at first.
+
+        The caller needs the permission of the event's kind.
+        """
         found = reads.get_delivery(self.tenant, delivery)
+        subscriptions.require([found.event.kind], self.may)
         replayed = notification_channels.replay(delivery=found, by=self.actor)
         return Response(DeliverySerializer(replayed).data, status=202)

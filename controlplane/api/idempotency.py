@@ -15,18 +15,21 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.utils.encoders import JSONEncoder
 
+from controlplane.api.instants import Renderer
 from controlplane.core import idempotency, network
 from controlplane.core.errors import Invalid
 
-_STORED_HEADERS = ("Location", "ETag")
+_STORED_HEADERS = ("Location", "ETag")  # of an answer, beside its body and status
+# Members of an answer that only the first answer shows: a stored one holds null instead.
+_SECRETS = frozenset({"token", "secret"})
 Post = Callable[..., Response]
 
 
 class KeyInvalid(Invalid):
     """The header ``Idempotency-Key`` is empty, over 255 characters long or not printable ASCII."""
 
+    status = 400
     code = "idempotency_key.invalid"
 
 
@@ -84,8 +87,14 @@ def key_of(request: Request, text: str) -> idempotency.Key:
 
 
 def answer_of(response: Response) -> idempotency.Answer:
-    """Return the part of ``response`` to store: status, JSON body, ``Location`` and ``ETag``."""
-    # Through JSON, so that dates and the like are stored as the client received them.
-    body = json.loads(json.dumps(response.data, cls=JSONEncoder))
+    """Return the part of ``response`` to store: status, JSON body, ``Location`` and ``ETag``.
+
+    A new token or secret is left out: who gets hold of a key must not get the token with it.
+    """
+    # Rendered, so that dates and the like are stored as the client received them.
+    # An answer without a body, such as 204, renders as nothing.
+    body = json.loads(Renderer().render(response.data) or "null")
+    if isinstance(body, dict):
+        body |= dict.fromkeys(_SECRETS & body.keys())
     headers = {name: response[name] for name in _STORED_HEADERS if name in response}
     return idempotency.Answer(response.status_code, body, headers)

@@ -5,21 +5,36 @@ from typing import Any
 from django.db.models import Q
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import pagination, schema
+from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
+from controlplane.api.listing import Kind
 from controlplane.api.serializers import OperationSerializer
 from controlplane.api.usage import attachment
 from controlplane.api.views import TenantView, accepted
-from controlplane.core.errors import Conflict, Missing
+from controlplane.core.errors import Conflict, Invalid, Missing
 from plans.invoice_formats import INFO, FormatInfo, InvoiceFormat
 from plans.invoicing import document, invoice_verification, previewing, rendering
 from plans.models import Invoice
 from tenants.models import Tenant
 from tenants.permissions import Permission
+
+# ``starts_at`` alone is a key here: it is unique within a tenant.
+_LISTING = listing.Listing(
+    sorts={"starts_at": ("starts_at",), "total_minor": ("total_minor", "id")},
+    default="-starts_at",
+    filters=(
+        listing.choice("state", "Invoices in this state.", Invoice.State.values),
+        listing.Filter(
+            "since", "Periods from this instant.", ("starts_at__gte",), (), Kind.INSTANT
+        ),
+        listing.Filter("until", "Periods up to this instant.", ("ends_at__lte",), (), Kind.INSTANT),
+    ),
+)
 
 
 class NoDocument(Conflict):
@@ -91,14 +106,15 @@ class InvoicesView(TenantView):
     needs = {"GET": Permission.VIEW_BILLING}
 
     @schema.describe(
-        "List invoices", response=schema.page_of(InvoiceSerializer), parameters=schema.PAGE
+        "List invoices",
+        response=schema.page_of(InvoiceSerializer),
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the invoices of the tenant in every state, newest period first."""
+        """Return the invoices of the tenant in every state."""
         # Document and manifest are large and not shown in a list.
         rows = Invoice.objects.filter(tenant=self.tenant).defer("document", "manifest")
-        # ``starts_at`` alone is a key here: it is unique within a tenant.
-        page = pagination.page(request, rows, "starts_at", descending=True)
+        page = _LISTING.page(request, rows)
         return Response(pagination.body(page, InvoiceSerializer))
 
 
@@ -161,7 +177,9 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
     # Generated clients parse the answer if the OpenAPI document says that it is an object.
     if kind is InvoiceFormat.JSON:
         type_ = OpenApiTypes.OBJECT
-    described = schema.describe(info.summary, response={(200, info.media_type): type_})
+    described = schema.describe(
+        info.summary, response={(200, info.media_type): type_}, operation_id=info.operation
+    )
     return type(
         f"Invoice{kind.title()}View",
         (TenantView,),
@@ -176,6 +194,15 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
 FILE_VIEWS = {kind: file_view(kind, info) for kind, info in INFO.items()}
 
 
+_WITH_FILES = OpenApiParameter(
+    "files",
+    str,
+    enum=["true", "false"],
+    description="`true`: whole files of samples are compared with the hashes that were recorded "
+    "when they landed, too. The operation has the kind `invoice.verify_files`.",
+)
+
+
 class InvoiceVerifyView(TenantView):
     """Begins to verify one invoice of a tenant (POST)."""
 
@@ -185,20 +212,36 @@ class InvoiceVerifyView(TenantView):
         "Verify an invoice",
         response=OperationSerializer,
         status=202,
-        parameters=[schema.IDEMPOTENCY_KEY],
+        parameters=[schema.IDEMPOTENCY_KEY, _WITH_FILES],
     )
     @idempotent
     def post(self, request: Request, tenant: str, invoice: str) -> Response:
-        """Begin to compute the invoice again from the usage and prices that it was made from.
+        """Begin to compute the invoice again from the samples and prices that it was made from.
 
-        The operation succeeds if the new document has the same bytes as the stored one. Otherwise
-        it fails and names the differences. While a verification of the invoice runs, a second
+        The operation succeeds if each place where the figures stand is the same: samples, gold, its
+        copy, prices, subscriptions, document, row, lines and ledger. Otherwise it fails, and its
+        steps name what differs in each place. While a verification of the invoice runs, a second
         request returns its operation.
         """
-        row = get_invoice(self.tenant, invoice)
-        return accepted(
-            invoice_verification.request_verify(invoice=row, by=self.actor), self.tenant
+        row, files = get_invoice(self.tenant, invoice), _with_files(request)
+        operation = invoice_verification.request_verify(invoice=row, by=self.actor, files=files)
+        return accepted(operation, self.tenant)
+
+
+def _with_files(request: Request) -> bool:
+    """Return whether the query parameter ``files`` is ``true``; False without the parameter.
+
+    Raises:
+        Invalid: the value is neither ``true`` nor ``false``.
+    """
+    files = request.query_params.get("files", "false")
+    if files not in ("true", "false"):
+        raise Invalid(
+            "`files` must be true or false: it decides whether whole files are checked.",
+            code="request.invalid",
+            files=["One of: true, false."],
         )
+    return files == "true"
 
 
 def get_invoice(tenant: Tenant, name: str) -> Invoice:

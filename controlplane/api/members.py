@@ -6,28 +6,36 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import pagination, schema
+from controlplane.api import etags, listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer, role_field
-from controlplane.api.views import TenantView
+from controlplane.api.views import TenantView, person
 from controlplane.core.errors import Missing
 from tenants import permissions, queries
 from tenants.actions import memberships
-from tenants.models import Membership
+from tenants.models import Membership, Role, Tenant
 from tenants.permissions import Permission
 
-
-class MemberCreateSerializer(StrictSerializer):
-    """A member to add: the email of a person who has an account, and the role in the tenant."""
-
-    email = serializers.EmailField(max_length=150)
-    role = role_field()
+_LISTING = listing.Listing(
+    sorts={"email": ("user__email",), "created_at": ("created_at", "id"), "role": ("role", "id")},
+    default="email",
+    filters=(
+        listing.choice("role", "Members with this role.", Role.values),
+        listing.search("Part of the email.", "user__email"),
+    ),
+)
 
 
 class MemberRoleSerializer(StrictSerializer):
     """The new role of a member."""
 
     role = role_field()
+
+
+class TransferSerializer(StrictSerializer):
+    """The member who becomes the owner."""
+
+    email = serializers.EmailField(max_length=150)
 
 
 class MemberSerializer(serializers.Serializer[Any]):
@@ -39,38 +47,56 @@ class MemberSerializer(serializers.Serializer[Any]):
 
 
 class MembersView(TenantView):
-    """Lists the members of a tenant (GET) and adds one (POST)."""
+    """Lists the members of a tenant (GET). ``invitations`` adds members."""
 
-    needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_TEAM}
+    needs = {"GET": Permission.VIEW}
 
     @schema.describe(
-        "List members", response=schema.page_of(MemberSerializer), parameters=schema.PAGE
+        "List members",
+        response=schema.page_of(MemberSerializer),
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the members ordered by email."""
+        """Return the members of the tenant."""
         rows = queries.list_members(self.tenant)
-        page = pagination.page(request, rows, "user__email")
+        page = _LISTING.page(request, rows)
         return Response(pagination.body(page, MemberSerializer))
 
+
+class TransferView(TenantView):
+    """Hands the ownership of a tenant over (POST)."""
+
+    needs = {"POST": Permission.MANAGE_TENANT}
+
     @schema.describe(
-        "Add a member",
-        request=MemberCreateSerializer,
+        "Transfer ownership",
+        request=TransferSerializer,
         response=MemberSerializer,
-        status=201,
         parameters=[schema.IDEMPOTENCY_KEY],
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Add a person who has an account. Others must sign up or log in once first.
-
-        The role must not have permissions that you lack.
-        """
-        serializer = MemberCreateSerializer(data=request.data)
+        """Make another member the owner, and yourself an admin."""
+        serializer = TransferSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        # In addition to ``needs``: nobody may give a role with permissions that they do not have.
-        permissions.require_may_give(self.role, serializer.validated_data["role"])
-        row = memberships.add(tenant=self.tenant, by=self.actor, **serializer.validated_data)
-        return Response(MemberSerializer(row).data, status=201)
+        following = find_member(self.tenant, serializer.validated_data["email"])
+        mine = queries.membership(person(request), self.tenant.slug)
+        row = memberships.transfer(owner=mine, to=following, by=self.actor)
+        return Response(MemberSerializer(row).data)
+
+
+class LeaveView(TenantView):
+    """Ends the caller's own membership of a tenant (POST)."""
+
+    needs = {"POST": Permission.VIEW}
+
+    @schema.describe("Leave a tenant", status=204, parameters=[schema.IDEMPOTENCY_KEY])
+    @idempotent
+    def post(self, request: Request, tenant: str) -> Response:
+        """Leave the tenant; your account stays. The last owner transfers the ownership first."""
+        mine = queries.membership(person(request), self.tenant.slug)
+        memberships.remove(membership=mine, by=self.actor)
+        return Response(status=204)
 
 
 class MemberView(TenantView):
@@ -81,14 +107,18 @@ class MemberView(TenantView):
         "PUT": Permission.MANAGE_TEAM,
         "DELETE": Permission.MANAGE_TEAM,
     }
+    ends_access = frozenset({"DELETE"})
 
     @schema.describe("Get a member", response=MemberSerializer)
     def get(self, request: Request, tenant: str, email: str) -> Response:
         """Return the member with this email."""
-        return Response(MemberSerializer(self.member(email)).data)
+        return etags.tagged(MemberSerializer(find_member(self.tenant, email)).data)
 
     @schema.describe(
-        "Change a member's role", request=MemberRoleSerializer, response=MemberSerializer
+        "Change a member's role",
+        request=MemberRoleSerializer,
+        response=MemberSerializer,
+        parameters=[schema.MUST_MATCH],
     )
     def put(self, request: Request, tenant: str, email: str) -> Response:
         """Change the member's role. The last owner must remain an owner.
@@ -97,12 +127,17 @@ class MemberView(TenantView):
         """
         serializer = MemberRoleSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        before, role = self.member(email), serializer.validated_data["role"]
+        before, role = find_member(self.tenant, email), serializer.validated_data["role"]
         # Both roles: callers may neither give nor take permissions that they do not have.
         permissions.require_may_give(self.role, before.role)
         permissions.require_may_give(self.role, role)
-        row = memberships.change_role(membership=before, role=role, by=self.actor)
-        return Response(MemberSerializer(row).data)
+        row = etags.change(
+            request,
+            self.tenant,
+            lambda: MemberSerializer(find_member(self.tenant, email)).data,
+            lambda: memberships.change_role(membership=before, role=role, by=self.actor),
+        )
+        return etags.tagged(MemberSerializer(row).data)
 
     @schema.describe("Remove a member", status=204)
     def delete(self, request: Request, tenant: str, email: str) -> Response:
@@ -110,19 +145,20 @@ class MemberView(TenantView):
 
         The member's role must not have permissions that you lack.
         """
-        row = self.member(email)
+        row = find_member(self.tenant, email)
         permissions.require_may_give(self.role, row.role)
         memberships.remove(membership=row, by=self.actor)
         return Response(status=204)
 
-    def member(self, email: str) -> Membership:
-        """Return the membership of the person with ``email``, in upper or lower case.
 
-        Raises:
-            Missing: nobody with this email is a member of the tenant.
-        """
-        # Emails are stored in lower case.
-        row = queries.list_members(self.tenant).filter(user__email=email.lower()).first()
-        if row is None:
-            raise Missing(f"{email} is not a member.", code="membership.missing")
-        return row
+def find_member(tenant: Tenant, email: str) -> Membership:
+    """Return the membership of the person with ``email``, in upper or lower case.
+
+    Raises:
+        Missing: nobody with this email is a member of the tenant.
+    """
+    # Emails are stored in lower case.
+    row = queries.list_members(tenant).filter(user__email=email.lower()).first()
+    if row is None:
+        raise Missing(f"{email} is not a member.", code="membership.missing")
+    return row

@@ -5,6 +5,7 @@ Each POST is answered with an operation, which a worker carries out. A client ge
 minutes.
 """
 
+from datetime import UTC, datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -12,7 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import schema
+from controlplane.api import instants, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import OperationSerializer, StrictSerializer
 from controlplane.api.views import TenantView, accepted
@@ -88,12 +89,26 @@ class SendSerializer(AddressedSerializer):
     durable = serializers.BooleanField(default=True)
 
 
+class MillisecondsField(serializers.DateTimeField):
+    """An instant of a message: stored as milliseconds since 1970 (0: none), shown as a time."""
+
+    def to_representation(self, value: int) -> str | None:  # type: ignore[override]  # a number
+        """Return the instant in the form of the API; None if there is none.
+
+        A client may have set any number, also one that no calendar has.
+        """
+        try:
+            return instants.text(datetime.fromtimestamp(value / 1000, UTC)) if value else None
+        except (ValueError, OverflowError, OSError):
+            return None
+
+
 class MessageSerializer(serializers.Serializer[Any]):
-    """A stored message. Times (`…_ms`) are milliseconds since 1970; 0 means none."""
+    """A stored message, as its broker shows it. A time is null if the message has none."""
 
     id = serializers.CharField()
-    sent_ms = serializers.IntegerField()
-    expires_ms = serializers.IntegerField()
+    sent_at = MillisecondsField(source="sent_ms", allow_null=True)
+    expires_at = MillisecondsField(source="expires_ms", allow_null=True)
     size = serializers.IntegerField()
     durable = serializers.BooleanField()
     priority = serializers.IntegerField()
@@ -108,10 +123,10 @@ class MessageSerializer(serializers.Serializer[Any]):
 
 
 class MessagePageSerializer(serializers.Serializer[Any]):
-    """A page of stored messages. `next` is the `after` of the next page, empty on the last one."""
+    """A page of stored messages. `next` is the `after` of the next page, null on the last one."""
 
-    messages = MessageSerializer(many=True)
-    next = serializers.CharField()
+    items = MessageSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
 
 
 class MessagesView(TenantView):
@@ -297,4 +312,6 @@ class MessagePageView(TenantView):
         (404).
         """
         row = queries.get_message_request(queries.get_space(self.tenant, space), page)
-        return Response(message_requests.page_of(row))
+        found = message_requests.page_of(row)
+        items = MessageSerializer(found["messages"], many=True).data
+        return Response({"items": items, "next": found["next"] or None})

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import etags, pagination, schema
+from controlplane.api import etags, listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import (
     ChoiceOf,
@@ -17,10 +17,20 @@ from controlplane.api.serializers import (
     for_caller,
 )
 from controlplane.api.views import TenantView, accepted
+from controlplane.core.phases import Phase
 from tenants import queries
 from tenants.actions import messaging_users
 from tenants.models import AddressSpace, MessagingUser
 from tenants.permissions import Permission
+
+_LISTING = listing.Listing(
+    sorts={"name": ("name",), "created_at": ("created_at", "id"), "phase": ("phase", "name")},
+    default="name",
+    filters=(
+        listing.choice("phase", "Users in this phase.", Phase.values),
+        listing.search("Part of the name.", "name"),
+    ),
+)
 
 
 class GrantSerializer(StrictSerializer):
@@ -92,12 +102,12 @@ class MessagingUsersView(TenantView):
     @schema.describe(
         "List messaging users",
         response=schema.page_of(MessagingUserSerializer),
-        parameters=schema.PAGE,
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """Return a page of the space's messaging users by name, also of those being revoked."""
+        """Return a page of the space's messaging users, also of those being revoked."""
         space_row = queries.get_space(self.tenant, space)
-        page = pagination.page(request, queries.list_users(space_row), "name")
+        page = _LISTING.page(request, queries.list_users(space_row))
         _attach(space_row, page.rows)
         return Response(pagination.body(page, MessagingUserSerializer, for_caller(request)))
 
@@ -130,12 +140,13 @@ class MessagingUserView(TenantView):
         "PUT": Permission.MANAGE_MESSAGING,
         "DELETE": Permission.MANAGE_MESSAGING,
     }
+    ends_access = frozenset({"DELETE"})
 
     @schema.describe("Get a messaging user", response=MessagingUserSerializer)
     def get(self, request: Request, tenant: str, space: str, user: str) -> Response:
         """Return the messaging user of this name. The ETag identifies its desired state."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
-        headers = etags.headers(row.generation)
+        headers = etags.headers(row)
         _attach(row.space, [row])
         return Response(
             MessagingUserSerializer(row, context=for_caller(self.request)).data, headers=headers
@@ -146,7 +157,7 @@ class MessagingUserView(TenantView):
         request=MessagingUserChangeSerializer,
         response=OperationSerializer,
         status=202,
-        parameters=[schema.IF_MATCH],
+        parameters=[schema.MUST_MATCH],
     )
     def put(self, request: Request, tenant: str, space: str, user: str) -> Response:
         """Begin to replace all permissions of the user, and the password if one is given."""

@@ -6,7 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import schema
+from controlplane.api import etags, pagination, schema
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import TenantView, person
 from tenants import queries
@@ -29,10 +29,8 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     is_fixed = serializers.BooleanField()
 
 
-class ChoicesSerializer(serializers.Serializer[Any]):
-    """The member's own choices, for each kind that their role may get."""
-
-    items = ChoiceSerializer(many=True)
+# One object: each call of ``page_of`` makes another schema.
+_PAGE = schema.page_of(ChoiceSerializer)
 
 
 class ChoicesChangeSerializer(StrictSerializer):
@@ -64,31 +62,37 @@ class OwnPreferencesView(TenantView):
 
     needs = {"GET": Permission.VIEW, "PATCH": Permission.VIEW}
 
-    @schema.describe("Get my notification preferences", response=ChoicesSerializer)
+    @schema.describe("Get my notification preferences", response=_PAGE)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the choices of the person who asks; a tenant's token has none."""
-        return self._answer(self._membership(request))
+        """Return the choices of the person who asks, for each kind that their role may get.
+
+        All are on one page. A tenant's token has none.
+        """
+        return etags.tagged(_choices(self._membership(request)))
 
     @schema.describe(
         "Change my notification preferences",
         request=ChoicesChangeSerializer,
-        response=ChoicesSerializer,
+        response=_PAGE,
+        parameters=[schema.MUST_MATCH],
     )
     def patch(self, request: Request, tenant: str) -> Response:
         """Change the choices of the person who asks."""
         serializer = ChoicesChangeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         membership = self._membership(request)
-        notification_preferences.set_own(
-            membership=membership, choices=serializer.validated_data["choices"]
+        etags.change(
+            request,
+            self.tenant,
+            lambda: _choices(membership),
+            lambda: notification_preferences.set_own(
+                membership=membership, choices=serializer.validated_data["choices"]
+            ),
         )
-        return self._answer(membership)
+        return etags.tagged(_choices(membership))
 
     def _membership(self, request: Request) -> Membership:
         return queries.membership(person(request), self.tenant.slug)
-
-    def _answer(self, membership: Membership) -> Response:
-        return Response(ChoicesSerializer({"items": preferences.choices(membership)}).data)
 
 
 class DefaultPreferencesView(TenantView):
@@ -102,32 +106,42 @@ class DefaultPreferencesView(TenantView):
     @schema.describe("Get notification defaults", response=DefaultsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
         """Return the kinds for which the tenant has a default of its own, and its budget."""
-        return self._answer()
+        return etags.tagged(self._shown())
 
     @schema.describe(
         "Change notification defaults",
         request=DefaultsChangeSerializer,
         response=DefaultsSerializer,
+        parameters=[schema.MUST_MATCH],
     )
     def patch(self, request: Request, tenant: str) -> Response:
         """Change the defaults of members who chose nothing themselves, or the budget."""
         serializer = DefaultsChangeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
-        if "choices" in values:
-            notification_preferences.set_defaults(
-                tenant=self.tenant, choices=values["choices"], by=self.actor
-            )
-        if "budget_minor" in values:
-            notification_preferences.set_budget(
-                tenant=self.tenant, amount_minor=values["budget_minor"], by=self.actor
-            )
-        return self._answer()
 
-    def _answer(self) -> Response:
+        def change() -> None:
+            if "choices" in values:
+                notification_preferences.set_defaults(
+                    tenant=self.tenant, choices=values["choices"], by=self.actor
+                )
+            if "budget_minor" in values:
+                notification_preferences.set_budget(
+                    tenant=self.tenant, amount_minor=values["budget_minor"], by=self.actor
+                )
+
+        etags.change(request, self.tenant, self._shown, change)
+        return etags.tagged(self._shown())
+
+    def _shown(self) -> Any:
         budget = SpendBudget.objects.filter(tenant=self.tenant).first()
         body = {
             "choices": preferences.of_tenant(self.tenant),
             "budget_minor": budget.amount_minor if budget else None,
         }
-        return Response(DefaultsSerializer(body).data)
+        return DefaultsSerializer(body).data
+
+
+def _choices(membership: Membership) -> Any:
+    chosen: Any = ChoiceSerializer(preferences.choices(membership), many=True).data
+    return pagination.whole(chosen)

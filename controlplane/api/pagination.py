@@ -1,15 +1,16 @@
 """Cursor pages: stable under inserts and deletes, and the last page is as fast as the first.
 
-A cursor holds the values of the ordering fields in the last row of a page. The next page has the
-rows after these values, so it takes one query without an offset. Rows are never counted. ADR 13
-says why this is not DRF's ``CursorPagination``. Views call ``page`` and ``body``.
+A cursor holds the name of the order and the values of the ordering fields in the last row of a
+page. The next page has the rows after these values, so it takes one query without an offset. Rows
+are never counted. ADR 13 says why this is not DRF's ``CursorPagination``. Views call ``page`` of
+``controlplane.api.listing`` and ``body``.
 """
 
 import base64
 import binascii
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -17,19 +18,29 @@ from urllib.parse import urlencode
 
 from django.core.exceptions import ValidationError
 from django.db.models import Model, Q, QuerySet
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 
 from controlplane.core.errors import Invalid
 
 Row = TypeVar("Row", bound=Model)
-DEFAULT_LIMIT = 100
-MAX_LIMIT = 1000
+DEFAULT_LIMIT = 100  # rows on a page
+MAX_LIMIT = 1000  # rows on a page that a caller may request
+PARAMETERS = [
+    OpenApiParameter(
+        "limit",
+        {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
+        description="Rows in a page.",
+    ),
+    OpenApiParameter("cursor", str, description="From the `next` of the previous page."),
+]
 
 
 class CursorInvalid(Invalid):
     """The ``cursor`` in a request is not one that this API made."""
 
+    status = 400
     code = "cursor.invalid"
 
 
@@ -48,13 +59,19 @@ class Page(Generic[Row]):
 class Keyset:
     """A value: the fields that order a list. It encodes and decodes the cursors of this order.
 
-    ``keys`` are names of fields of ``model``, and ``user__email`` follows a relation. Together they
-    are unique, and none is null.
+    ``order`` is the name of the order; ``-`` before it reverses the order of the rows. ``keys`` are
+    names of fields of ``model``, and ``user__email`` follows a relation. Together they are unique,
+    and none is null.
     """
 
     model: type[Model]
+    order: str
     keys: tuple[str, ...]
-    descending: bool = False
+
+    @property
+    def descending(self) -> bool:
+        """Whether the rows with the largest values come first."""
+        return self.order.startswith("-")
 
     def ordering(self) -> list[str]:
         """Return the arguments of ``order_by`` for this order."""
@@ -74,9 +91,9 @@ class Keyset:
         return beyond
 
     def encode(self, row: Model) -> str:
-        """Return the cursor of ``row``: the values of ``keys`` as JSON in URL-safe base64."""
+        """Return the cursor of ``row``: order and values of ``keys`` as JSON in URL-safe base64."""
         values = [functools.reduce(getattr, key.split("__"), row) for key in self.keys]
-        text = json.dumps(values, default=datetime.isoformat)
+        text = json.dumps([self.order, *values], default=datetime.isoformat)
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     def decode(self, cursor: str) -> list[Any]:
@@ -88,7 +105,9 @@ class Keyset:
         try:
             # ``encode`` cuts the padding off, because ``=`` would be escaped in a query string.
             padded = cursor + "=" * (-len(cursor) % 4)
-            values = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+            order, *values = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+            if order != self.order:
+                raise ValueError(order)
             pairs = list(zip(self.keys, values, strict=True))
             return [comparable(self.field(key), value) for key, value in pairs]
         # Anyone can send any cursor: bad base64, bad or deeply nested JSON, values of another type.
@@ -107,17 +126,16 @@ class Keyset:
         return model._meta.get_field(last)
 
 
-def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = False) -> Page[Row]:
+def page(request: Request, rows: QuerySet[Row], order: str, keys: tuple[str, ...]) -> Page[Row]:
     """Return the page of ``rows`` that the request's ``limit`` and ``cursor`` select.
 
-    ``keys`` are the fields that order the rows. Together they must be unique, and none may be null;
-    ``user__email`` follows a relation. Every page takes one query.
+    ``order`` and ``keys`` are those of a ``Keyset``. Every page takes one query.
 
     Raises:
         CursorInvalid: the cursor is not one that this API made for this order.
         Invalid: the limit is not a whole number from 1 to 1000.
     """
-    limit, keyset = limit_of(request), Keyset(rows.model, keys, descending)
+    limit, keyset = limit_of(request), Keyset(rows.model, order, keys)
     # An empty cursor is the first page, like none.
     cursor = request.query_params.get("cursor")
     if cursor:
@@ -129,6 +147,11 @@ def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = F
     # The other parameters stay, so that a client follows ``next`` without knowing them.
     query = {**request.query_params.dict(), "cursor": keyset.encode(found[limit - 1])}
     return Page(found[:limit], f"{request.path}?{urlencode(query)}")
+
+
+def whole(items: Sequence[Any]) -> dict[str, Any]:
+    """Return the JSON body of a list that always has a single page; ``items`` are bodies."""
+    return {"items": items, "next": None}
 
 
 def body(

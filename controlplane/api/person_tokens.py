@@ -5,7 +5,8 @@
 * A token is stored as a row of Django's session table, under a hash of the token, so whoever reads
   the table learns no token. The row has none of Django's login keys, so it is no session of the
   portal.
-* A token ends after twelve hours, at logout, or when the person's password changes.
+* A token ends after twelve hours, at logout, when the person's password changes, or when the person
+  ends it in the portal's list of sessions.
 """
 
 import hashlib
@@ -13,18 +14,21 @@ import secrets
 from datetime import datetime, timedelta
 
 from django.contrib.sessions.backends.db import SessionStore
+from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
+from controlplane.accounts import person_sessions
 from tenants.models import User
 
 PREFIX = "wps_"
-LIFETIME = timedelta(hours=12)
+LIFETIME = timedelta(hours=12)  # of a person's token, and of the session behind it
 
 
-def issue(user: User, now: datetime) -> tuple[str, datetime]:
+def issue(user: User, now: datetime, request: HttpRequest | None = None) -> tuple[str, datetime]:
     """Create and store a token of ``user``; return its text and when it expires.
 
-    The caller must have authenticated the user.
+    The caller must have authenticated the user. ``request`` says from where, for the user's list of
+    sessions; without it the token is not in the list.
     """
     token = PREFIX + secrets.token_urlsafe(24)
     session = SessionStore()
@@ -34,6 +38,8 @@ def issue(user: User, now: datetime) -> tuple[str, datetime]:
     # Set after the data: Django drops a key that it looks up and does not find in the table.
     session._session_key = row_key(token)
     session.save(must_create=True)
+    if request is not None:
+        person_sessions.add(request, user, row_key(token))
     return token, now + LIFETIME
 
 

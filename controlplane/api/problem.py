@@ -1,8 +1,9 @@
 """The exception handler of the API: every exception becomes an answer in problem+json (RFC 9457).
 
 DRF calls ``handle`` (setting EXCEPTION_HANDLER). Every error answer has ``type``, ``title``,
-``status``, ``detail``, ``instance``, a stable ``code`` and ``fields``. ``error_codes`` lists the
-codes.
+``status``, ``detail``, ``instance``, a stable ``code`` and ``fields``, which is {field of the
+request: [reason, ...]}. Other facts, such as ``limit``, are members of their own. ``error_codes``
+lists the codes.
 """
 
 from collections.abc import Mapping
@@ -15,12 +16,14 @@ from django.core import exceptions as django_errors
 from django.db import DatabaseError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
+from redis.exceptions import RedisError
 from rest_framework import exceptions as drf
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from controlplane.api import error_codes
-from controlplane.core import errors, ids
+from controlplane.core import errors, ids, outages
+from controlplane.core.throttling import CacheUnavailable
 
 MEDIA_TYPE = "application/problem+json"
 logger = structlog.get_logger(__name__)
@@ -31,6 +34,10 @@ _INCIDENT = (
 )
 _TOO_LARGE = f"Send at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes."
 _DATABASE_AWAY = "The database does not answer. Nothing was changed; try again in a few seconds."
+_DEADLOCK = (
+    "Two requests changed the same objects at once, and this one gave way. Nothing was changed; "
+    "try again in a second."
+)
 _NOT_FOUND = "There is nothing here that you may see. Check the path and the names in it."
 # The first class that fits counts: a subclass stands before its base.
 _DRF_CODES: list[tuple[type[drf.APIException], str]] = [
@@ -47,16 +54,21 @@ _DRF_CODES: list[tuple[type[drf.APIException], str]] = [
 
 @dataclass(frozen=True)
 class Problem:
-    """A value: one error answer. ``headers`` are additional response headers."""
+    """A value: one error answer.
+
+    ``fields`` maps fields of the request to reasons, and ``facts`` are further members of the body.
+    ``headers`` are additional response headers.
+    """
 
     status: int
     code: str
     detail: str
     fields: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def body(self, instance: str) -> dict[str, Any]:
-        """Return the JSON body: the members of RFC 9457, then ``code`` and ``fields``.
+        """Return the JSON body: the members of RFC 9457, ``code``, ``fields``, then the facts.
 
         ``instance`` is the requested path.
         """
@@ -68,6 +80,7 @@ class Problem:
             "instance": instance,
             "code": self.code,
             "fields": dict(self.fields),
+            **self.facts,
         }
 
     @classmethod
@@ -97,7 +110,8 @@ class Problem:
             return None
         wait = exc.fields.get("retry_after_seconds")
         headers = {"Retry-After": str(wait)} if wait is not None else {}
-        return cls(exc.status, exc.error_code, exc.message, exc.fields, headers)
+        shown = "fields" if isinstance(exc, errors.Invalid) else "facts"
+        return cls(exc.status, exc.error_code, exc.message, headers=headers, **{shown: exc.fields})
 
     @classmethod
     def of_validation(cls, detail: Any) -> "Problem":
@@ -107,7 +121,7 @@ class Problem:
         """
         fields = flattened(detail)
         names = ", ".join(sorted(fields))
-        return cls(400, "request.invalid", f"Correct these fields and try again: {names}.", fields)
+        return cls(422, "request.invalid", f"Correct these fields and try again: {names}.", fields)
 
     @classmethod
     def of_drf(cls, exc: drf.APIException) -> "Problem | None":
@@ -137,9 +151,16 @@ class Problem:
             return cls(404, "missing", _NOT_FOUND)
         if isinstance(exc, django_errors.PermissionDenied):
             return cls(403, "denied", "You may not do this.")
+        if outages.is_deadlock(exc):
+            logger.error("a deadlock, twice in a row", exc_info=exc)
+            return cls(503, "database.deadlock", _DEADLOCK, headers={"Retry-After": "1"})
         if isinstance(exc, OperationalError):
             logger.error("the database does not answer", exc_info=exc)
             return cls(503, "database.unavailable", _DATABASE_AWAY, headers={"Retry-After": "5"})
+        if isinstance(exc, RedisError):
+            logger.error("the cache does not answer", exc_info=exc)
+            away = CacheUnavailable()
+            return cls(503, away.error_code, away.message, headers={"Retry-After": "5"})
         # Before SuspiciousOperation, of which it is a subclass.
         if isinstance(exc, django_errors.RequestDataTooBig):
             return cls(413, "request.too_large", _TOO_LARGE)
@@ -154,7 +175,7 @@ class Problem:
         kind = "database" if isinstance(exc, DatabaseError) else "program"
         logger.error("unexpected error in the API", incident=incident, kind=kind, exc_info=exc)
         detail = _INCIDENT.format(incident=incident)
-        return cls(500, "internal", detail, {"incident": incident})
+        return cls(500, "internal", detail, facts={"incident": incident})
 
 
 def handle(exc: Exception, context: Mapping[str, Any]) -> Response:

@@ -7,7 +7,7 @@ method is the description of an operation in it, and the docstring of a serializ
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -23,14 +23,17 @@ from controlplane.api.problem import MEDIA_TYPE
 _ARTICLES = re.compile(r"(_(a|an|the|my|as|of))*_")
 View = TypeVar("View", bound=Callable[..., Any])
 
+# Status of HTTP -> its description in the OpenAPI document.
 _TEXT = {
-    400: "Not valid",
+    400: "Could not be read",
     401: "Not logged in",
     403: "Not allowed, or over a limit",
     404: "Not found, or not yours",
     408: "The body did not arrive in time",
     409: "Not possible in the present state",
     412: "If-Match does not match",
+    422: "A value is not valid; `fields` says which and why",
+    428: "Send the ETag that you read in If-Match",
     413: "Body too large",
     415: "Not application/json",
     429: "Too many requests",
@@ -38,15 +41,23 @@ _TEXT = {
     503: "Try again later",
 }
 
-PAGE = [
-    OpenApiParameter("limit", int, description="Rows in a page, 1 to 1000; 100 when absent."),
-    OpenApiParameter("cursor", str, description="From the `next` of the previous page."),
-]
 IF_MATCH = OpenApiParameter(
     "If-Match",
     str,
     OpenApiParameter.HEADER,
-    description="The ETag that you read. If the resource has another one now, the answer is 412.",
+    description="The ETag that you read, or `*` for any state. If the resource has another one "
+    "now, the answer is 412.",
+)
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match",
+    str,
+    OpenApiParameter.HEADER,
+    enum=["*"],
+    description="`*`: only create; if the resource exists, the answer is 412.",
+)
+# Of a resource that exists always: the answer without If-Match is 428.
+MUST_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, required=True, description=IF_MATCH.description
 )
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
@@ -68,22 +79,36 @@ def describe(
 ) -> Callable[[View], View]:
     """Return a decorator that documents a method of a view in the OpenAPI document.
 
-    The operation id is made from ``summary``, so each operation needs another summary. ``request``
+    The operation id is made from ``summary``, so each operation needs another summary, and only
+    letters and blanks fit into it, because clients name methods after it. ``request``
     and ``response`` are serializers. ``response`` is the body of an answer with ``status``, or a
-    mapping of statuses to bodies. ``more`` goes to drf-spectacular's ``extend_schema``.
+    mapping of statuses to bodies. ``more`` goes to drf-spectacular's ``extend_schema``; an
+    ``operation_id`` there is kept, for an operation whose summary changed. The names of the query
+    parameters become the attribute ``query_parameters`` of the method: requests with others are
+    refused (``controlplane.api.views``).
     """
-    return extend_schema(
-        # Generated clients name their methods after the operation id. drf-spectacular would derive
-        # it from the path, and it would change with the path.
-        operation_id=_ARTICLES.sub(
-            "_", f"_{summary.lower()}_".replace("'s", "").replace(" ", "_")
-        ).strip("_"),
+    in_query = frozenset(p.name for p in parameters or [] if p.location == OpenApiParameter.QUERY)
+    # Generated clients name their methods after the operation id. drf-spectacular would derive it
+    # from the path, and it would change with the path.
+    words = f"_{summary.lower()}_".replace("'s", "").replace(" ", "_")
+    operation_id = more.pop("operation_id", "") or _ARTICLES.sub("_", words).strip("_")
+    if not operation_id.isidentifier():
+        raise ValueError(f"{summary!r} makes the operation id {operation_id!r}, no identifier")
+    documented = extend_schema(
+        operation_id=operation_id,
         summary=summary,
         request=request,
         responses=response if isinstance(response, dict) else {status: response},
         parameters=parameters or [],
         **more,
     )
+
+    def decorate(method: View) -> View:
+        found: View = documented(method)
+        found.query_parameters = in_query  # type: ignore[attr-defined]
+        return found
+
+    return decorate
 
 
 def page_of(item: type[serializers.BaseSerializer[Any]]) -> serializers.Serializer[Any]:
@@ -111,6 +136,7 @@ def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     returns.
     """
     result["components"]["schemas"]["Problem"] = problem_schema()
+    result["tags"] = tags()
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             operation["tags"] = [tag_of(path)]
@@ -127,6 +153,52 @@ def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
+# What the operations of each tag are about; the order is that of the reference.
+_TAGS = {
+    "address-spaces": "Address spaces: addresses, messaging users, connections, messages.",
+    "operations": "Slow changes, and how far they are.",
+    "tenants": "Organizations.",
+    "closure": "The end of an organization, and how to undo it in time.",
+    "export": "What is stored about an organization.",
+    "members": "People in an organization, and their roles.",
+    "invitations": "Invitations by mail to join an organization.",
+    "identity-provider": "An organization's own OpenID provider, by which its people log in.",
+    "tokens": "Tokens with which programs call the API.",
+    "plan-subscription": "The plan of an organization.",
+    "billing-details": "The buyer on invoices.",
+    "quotas": "Limits of an organization, and what is used of them.",
+    "usage": "Metered usage.",
+    "invoices": "Invoices and what the running month costs so far.",
+    "credit-notes": "What was taken back of invoices.",
+    "benefits": "Discounts, commitments and credit of an organization.",
+    "coupons": "Codes that give a discount.",
+    "notification-kinds": "Events of which an organization is notified.",
+    "notification-channels": "Webhooks, chats and pagers that get events.",
+    "notification-deliveries": "What was sent to channels, and what came of it.",
+    "notification-preferences": "Who gets which events by mail, and the budget.",
+    "maintenance-windows": "When brokers and routers may restart for a new release.",
+    "audit-events": "Who did what to what.",
+    "metrics": "An organization's metrics for Prometheus.",
+    "plans": "Plans on offer.",
+    "space-plans": "Plans for address spaces on offer.",
+    "address-plans": "Plans for addresses on offer.",
+    "signup": "A new customer.",
+    "login-options": "Which ways to log in there are.",
+    "session": "Log in and out.",
+    "me": "Who the caller is.",
+    "staff": "For the operator of the installation.",
+}
+
+
+# The last part of a path that names what is done, not what it is done to -> its tag.
+_TAG_OF_VERB = {"leave": "members", "transfer-ownership": "members"}
+
+
+def tags() -> list[dict[str, str]]:
+    """Return all tags with their descriptions, in the order of the reference."""
+    return [{"name": name, "description": text} for name, text in _TAGS.items()]
+
+
 def tag_of(path: str) -> str:
     """Return the tag of an operation, which groups operations: a noun of its path.
 
@@ -136,7 +208,7 @@ def tag_of(path: str) -> str:
     # The first three parts are "", "api" and "v1".
     nouns = [part for part in path.split("/")[3:] if part and not part.startswith("{")]
     named = nouns[1] if nouns[0] == "tenants" and len(nouns) > 1 else nouns[0]
-    return named.partition(".")[0]
+    return _TAG_OF_VERB.get(named) or named.partition(".")[0]
 
 
 def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[int]:
@@ -146,7 +218,7 @@ def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[in
     ``operation`` is its part of the OpenAPI document.
     """
     headers = {p["name"] for p in operation.get("parameters", []) if p["in"] == "header"}
-    found = [400, 500, 503]
+    found = [400, 422, 429, 500, 503]  # every request counts
     # An empty security requirement means that the operation needs no login.
     found += [401] if {} not in operation.get("security", [{}]) else []
     # Staff views hide themselves from others by 404.
@@ -154,17 +226,11 @@ def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[in
     found += [403] if "/tenants/" in path or method != "get" else []
     found += [409] if method != "get" else []
     found += [412] if "If-Match" in headers else []
+    found += [428] if method in ("put", "patch") else []
     found += [408, 413, 415] if "requestBody" in operation else []
     if path.endswith(("/signup", "/session")) and method == "post":
-        found += [401, 429]
-    if any("text/event-stream" in answer.get("content", {}) for answer in _answers(operation)):
-        found += [429]  # each open stream counts
+        found += [401]
     return sorted(found)
-
-
-def _answers(operation: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    found: Mapping[str, Mapping[str, Any]] = operation.get("responses", {})
-    return found.values()
 
 
 def problem_schema() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from controlplane.api.instants import StoredInstantField
 from controlplane.core.models import Operation
 from controlplane.core.phases import Condition
 from tenants.models import Role
@@ -51,7 +52,7 @@ class ConditionSerializer(serializers.Serializer[Any]):
     detail = serializers.SerializerMethodField(
         help_text="What the platform reports, for staff; empty for everybody else."
     )
-    since = serializers.DateTimeField()
+    since = StoredInstantField()
 
     def get_detail(self, condition: Condition) -> str:
         """Return the condition's detail if the caller is staff; empty for everybody else.

@@ -6,13 +6,14 @@
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import authenticate, logout
+from django.contrib.auth import logout
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane.accounts import confirmations, password_login
 from controlplane.api import authentication, person_tokens, schema
 from controlplane.api.authentication import TokenPrincipal
 from controlplane.api.idempotency import idempotent
@@ -51,11 +52,15 @@ class SignupSerializer(StrictSerializer):
 
 
 class CredentialsSerializer(StrictSerializer):
-    """The email and the password of a local account."""
+    """The email and the password of a local account, and a code if it has a second factor.
+
+    `code` is the one that the authenticator app shows, or a recovery code.
+    """
 
     email = serializers.EmailField(max_length=150)
     # Not trimmed, because a password may begin or end with a space.
     password = serializers.CharField(max_length=200, trim_whitespace=False)
+    code = serializers.CharField(max_length=20, required=False, allow_blank=True, default="")
 
 
 class MembershipSerializer(serializers.Serializer[Any]):
@@ -76,10 +81,25 @@ class CallerSerializer(serializers.Serializer[Any]):
 
 
 class SessionSerializer(CallerSerializer):
-    """A new token of a person, to send as a bearer token until `expires_at`."""
+    """A new token of a person, to send as a bearer token until `expires_at`.
 
-    token = serializers.CharField()
+    It is null in the answer to a sign-up that is repeated with its Idempotency-Key: log in then.
+    """
+
+    token = serializers.CharField(allow_null=True)
     expires_at = serializers.DateTimeField()
+
+
+class SignedUpSerializer(serializers.Serializer[Any]):
+    """The result of a sign-up: a session, or a mail that was sent to confirm the address."""
+
+    confirmation_sent = serializers.BooleanField()
+    kind = serializers.CharField(required=False)
+    name = serializers.CharField(required=False)
+    is_staff = serializers.BooleanField(required=False)
+    tenants = MembershipSerializer(many=True, required=False)
+    token = serializers.CharField(required=False)
+    expires_at = serializers.DateTimeField(required=False)
 
 
 class SignupView(PublicView):
@@ -88,7 +108,7 @@ class SignupView(PublicView):
     @schema.describe(
         "Sign up",
         request=SignupSerializer,
-        response=SessionSerializer,
+        response=SignedUpSerializer,
         status=201,
         parameters=[schema.IDEMPOTENCY_KEY],
         auth=[],
@@ -97,7 +117,9 @@ class SignupView(PublicView):
     def post(self, request: Request) -> Response:
         """Create an account of a person, a tenant that the person owns, and its plan subscription.
 
-        The answer has a token that acts for the person for twelve hours.
+        The answer has a token that acts for the person for twelve hours. Where email addresses must
+        be confirmed, the answer has no token, and it is the same for an address that has an account
+        already: open the link in the mail, then log in.
         """
         require_local_accounts()
         serializer = SignupSerializer(data=request.data)
@@ -105,14 +127,20 @@ class SignupView(PublicView):
         values = serializer.validated_data
         # Before the password is hashed: a refused attempt must cost little.
         throttling.require_signup(request, values["email"])
-        signed_up = tenants.sign_up(
-            email=values["email"],
-            password=values["password"],
-            organization=values["organization"],
-            plan_key=values["plan"],
-            by=None,
-        )
-        return Response(new_session(signed_up.user), status=201)
+        wish = {
+            "email": values["email"],
+            "password": values["password"],
+            "organization": values["organization"],
+            "plan_key": values["plan"],
+        }
+        if confirmations.are_required():
+            confirmed_later = confirmations.sign_up(**wish)
+            confirmations.send_mail(request._request, values["email"], confirmed_later)
+            return Response({"confirmation_sent": True}, status=201)
+        signed_up = tenants.sign_up(**wish)
+        confirmations.send_mail(request._request, values["email"], signed_up)
+        body = new_session(request, signed_up.user)
+        return Response({**body, "confirmation_sent": False}, status=201)
 
 
 class SessionView(ApiView):
@@ -124,20 +152,17 @@ class SessionView(ApiView):
     def post(self, request: Request) -> Response:
         """Return a new token that acts for the person for twelve hours.
 
-        A change of the password ends the token earlier.
+        A change of the password ends the token earlier. An account with a second factor needs
+        `code`; without it the answer is 403, `login.second_factor_needed`.
         """
         require_local_accounts()
         serializer = CredentialsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        values = serializer.validated_data
-        # Before the password is checked: every guess counts, and a refused one costs little.
-        throttling.require_login(request, values["email"])
-        # User names are emails in lower case.
-        user = authenticate(None, username=values["email"].lower(), password=values["password"])
-        if not isinstance(user, User):
+        user = password_login.log_in(request._request, **serializer.validated_data)
+        if user is None:
             # One message for both mistakes: it must not reveal who has an account.
             raise AuthenticationFailed("The email or the password is wrong.")
-        return Response(new_session(user), status=201)
+        return Response(new_session(request, user), status=201)
 
     @schema.describe("Log out", status=204)
     def delete(self, request: Request) -> Response:
@@ -179,12 +204,12 @@ def require_local_accounts() -> None:
         raise PasswordsOff("Log in through your identity provider in the portal.")
 
 
-def new_session(user: User) -> dict[str, Any]:
+def new_session(request: Request, user: User) -> dict[str, Any]:
     """Issue a new token of ``user``; return the body that ``SessionSerializer`` describes.
 
     The caller must have authenticated the user.
     """
-    token, expires_at = person_tokens.issue(user, timezone.now())
+    token, expires_at = person_tokens.issue(user, timezone.now(), request._request)
     return {**caller_body(user), "token": token, "expires_at": expires_at}
 
 

@@ -17,7 +17,7 @@ class SpaceEventsView(TenantView):
 
     needs = {"GET": Permission.VIEW}
 
-    @schema.describe("Watch a space", response={(200, "text/event-stream"): OpenApiTypes.STR})
+    @schema.describe("Watch a space", response={(200, "text/event-stream"): OpenApiTypes.ANY})
     def get(self, request: Request, tenant: str, space: str) -> HttpResponse:
         """Stream the changes of the space as server-sent events.
 

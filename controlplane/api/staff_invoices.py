@@ -6,15 +6,28 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import pagination, schema
+from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.invoices import InvoiceSerializer
-from controlplane.api.serializers import ChoiceOf, OperationSerializer, StrictSerializer
+from controlplane.api.serializers import OperationSerializer, StrictSerializer
 from controlplane.api.views import StaffView, accepted
 from controlplane.core.errors import Missing
 from plans.invoicing import invoice_closing, issuing
 from plans.models import Invoice
 from tenants import queries
+
+# The id too: periods of several tenants begin at the same instant.
+_LISTING = listing.Listing(
+    sorts={"starts_at": ("starts_at", "id"), "total_minor": ("total_minor", "id")},
+    default="-starts_at",
+    filters=(
+        listing.choice("state", "Invoices in this state.", Invoice.State.values),
+        listing.Filter("tenant", "Invoices of the tenant with this slug.", ("tenant__slug",)),
+    ),
+)
+_PAYMENTS = listing.Listing(
+    sorts={"recorded": ("id",), "received_on": ("received_on", "id")}, default="recorded"
+)
 
 
 class CloseNowSerializer(StrictSerializer):
@@ -60,29 +73,19 @@ class StaffInvoiceSerializer(InvoiceSerializer):
     tenant = serializers.CharField(source="tenant.slug")
 
 
-# Not a StrictSerializer: the query also has the parameters ``limit`` and ``cursor``.
-class StaffInvoicesQuerySerializer(serializers.Serializer[Any]):
-    """The query parameter that filters the list of invoices by state; absent means all."""
-
-    state = ChoiceOf(Invoice.State.choices, required=False)
-
-
 class StaffInvoicesView(StaffView):
     """Lists the invoices of all tenants (GET)."""
 
     @schema.describe(
         "List all invoices",
         response=schema.page_of(StaffInvoiceSerializer),
-        parameters=[*schema.PAGE, schema.query("state", "One state only.", Invoice.State.values)],
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request) -> Response:
-        """Return the invoices of all tenants, or those in one state, newest period first."""
-        serializer = StaffInvoicesQuerySerializer(data=request.query_params)
-        serializer.is_valid(raise_exception=True)
-        rows = Invoice.objects.filter(**serializer.validated_data).select_related("tenant")
+        """Return the invoices of all tenants, or those that the filters select."""
+        rows = Invoice.objects.select_related("tenant")
         rows = rows.defer("document", "manifest")  # large, and not in a list
-        # The id too: periods of several tenants begin at the same instant.
-        page = pagination.page(request, rows, "starts_at", "id", descending=True)
+        page = _LISTING.page(request, rows)
         return Response(pagination.body(page, StaffInvoiceSerializer))
 
 
@@ -180,11 +183,15 @@ class IssueView(StaffView):
 class PaymentsView(StaffView):
     """Lists the payments of an invoice (GET) and records one (POST)."""
 
-    @schema.describe("List payments", response=PaymentSerializer(many=True))
+    @schema.describe(
+        "List payments",
+        response=schema.page_of(PaymentSerializer),
+        parameters=_PAYMENTS.parameters,
+    )
     def get(self, request: Request, invoice: str) -> Response:
-        """Return the payments of the invoice with this id, in the order of their recording."""
-        rows = find_invoice(invoice).payments.order_by("id")
-        return Response(PaymentSerializer(rows, many=True).data)
+        """Return the payments of the invoice with this id."""
+        page = _PAYMENTS.page(request, find_invoice(invoice).payments.all())
+        return Response(pagination.body(page, PaymentSerializer))
 
     @schema.describe(
         "Record a payment",

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import pagination, schema
+from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
@@ -18,6 +18,12 @@ from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import Rollout
 
+# Ids rise with time and are unique.
+_LISTING = listing.Listing(
+    sorts={"started_at": ("id",)},
+    default="-started_at",
+    filters=(listing.choice("state", "Rollouts in this state.", Rollout.State.values),),
+)
 # The last segment of the path -> the action.
 _VERBS = {"pause": actions.pause, "resume": actions.resume, "roll-back": actions.roll_back}
 
@@ -98,13 +104,12 @@ class RolloutsView(StaffView):
     @schema.describe(
         "List rollouts",
         response=schema.page_of(PastRolloutSerializer),
-        parameters=schema.PAGE,
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request) -> Response:
-        """Return all rollouts, open and ended ones, newest first."""
+        """Return all rollouts, open and ended ones."""
         rows = Rollout.objects.select_related("release")
-        # Ids rise with time and are unique, so no second field is needed.
-        page = pagination.page(request, rows, "id", descending=True)
+        page = _LISTING.page(request, rows)
         return Response(pagination.body(page, PastRolloutSerializer))
 
 
@@ -124,7 +129,7 @@ class SteerView(StaffView):
     """Pauses, resumes or rolls back the latest rollout (POST)."""
 
     @schema.describe(
-        "Pause, resume or roll back",
+        "Steer the rollout",
         request=SteerSerializer,
         response=RolloutSerializer,
         parameters=[schema.IDEMPOTENCY_KEY],

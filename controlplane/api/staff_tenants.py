@@ -1,4 +1,4 @@
-"""/staff/tenants: all tenants, their limits, and overrides of these limits."""
+"""/staff/tenants: all tenants, their suspension, their limits, and overrides of these limits."""
 
 from typing import Any
 
@@ -7,16 +7,37 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import pagination, quotas, schema
+from controlplane.api import etags, listing, pagination, quotas, schema
+from controlplane.api.idempotency import idempotent
+from controlplane.api.instants import InstantField
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
-from controlplane.api.windows import InstantField
+from controlplane.core.errors import Missing
 from plans.models import PlanSubscription, QuotaOverride
 from plans.quotas.resources import TENANT_RESOURCES
 from tenants import queries
-from tenants.actions import quota_overrides
+from tenants.actions import quota_overrides, suspensions
 from tenants.models import Tenant
 
+_LISTING = listing.Listing(
+    sorts={"slug": ("slug",), "name": ("name", "slug"), "created_at": ("created_at", "id")},
+    default="slug",
+    filters=(
+        listing.search("Part of the name or slug.", "name", "slug"),
+        listing.Filter(
+            "suspended",
+            "Whether the tenant is suspended.",
+            ("suspended_at",),
+            kind=listing.Kind.PRESENT,
+        ),
+        listing.Filter(
+            "closing",
+            "Whether an owner has requested to close the tenant; also true after its erasure.",
+            ("erase_at",),
+            kind=listing.Kind.PRESENT,
+        ),
+    ),
+)
 # Loads the open subscriptions of all tenants of a page by one query, for ``get_plan``.
 _OPEN = Prefetch(
     "plan_subscriptions",
@@ -33,6 +54,15 @@ class StaffTenantSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     plan = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
+    suspended_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="Since when staff have suspended the tenant; null: they have not.",
+    )
+    suspension_reason = serializers.CharField(allow_blank=True)
+    erase_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the tenant is erased, because an owner closes it."
+    )
+    erased_at = serializers.DateTimeField(allow_null=True)
 
     def get_plan(self, tenant: Tenant) -> str:
         """Return the key of the tenant's present plan; empty without one.
@@ -41,6 +71,12 @@ class StaffTenantSerializer(serializers.Serializer[Any]):
         """
         subscriptions: list[PlanSubscription] = getattr(tenant, "open_subscriptions", [])
         return subscriptions[0].plan.key if subscriptions else ""
+
+
+class SuspensionSerializer(StrictSerializer):
+    """Why the tenant is suspended; its owners get the reason by mail."""
+
+    reason = serializers.CharField(max_length=suspensions.LONGEST_REASON)
 
 
 class OverrideSerializer(StrictSerializer):
@@ -68,10 +104,11 @@ class OverriddenSerializer(serializers.Serializer[Any]):
 class StaffQuotasSerializer(serializers.Serializer[Any]):
     """A tenant's limits in force, and its stored overrides, expired ones included.
 
-    Each resource has at most one override: a new one replaces it.
+    Each resource has at most one override: a new one replaces it. `next` is always null.
     """
 
     items = quotas.QuotaSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
     overrides = OverriddenSerializer(many=True)
 
 
@@ -81,14 +118,71 @@ class StaffTenantsView(StaffView):
     @schema.describe(
         "List all tenants",
         response=schema.page_of(StaffTenantSerializer),
-        parameters=[*schema.PAGE, schema.query("search", "Part of a name or slug.")],
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request) -> Response:
-        """Return all tenants, or those whose name or slug contains `search`, ordered by slug."""
-        # Without NUL characters, which PostgreSQL refuses in text.
-        rows = queries.list_tenants(request.query_params.get("search", "").replace("\x00", ""))
-        page = pagination.page(request, rows.prefetch_related(_OPEN), "slug")
+        """Return all tenants, or those that the filters select."""
+        page = _LISTING.page(request, queries.list_tenants().prefetch_related(_OPEN))
         return Response(pagination.body(page, StaffTenantSerializer))
+
+
+class StaffTenantView(StaffView):
+    """Shows one tenant (GET)."""
+
+    @schema.describe("Get a tenant as staff", response=StaffTenantSerializer)
+    def get(self, request: Request, tenant: str) -> Response:
+        """Return the tenant with its plan, its suspension, and when it is erased."""
+        return shown(tenant)
+
+
+class SuspendView(StaffView):
+    """Suspends a tenant (POST)."""
+
+    @schema.describe(
+        "Suspend a tenant",
+        request=SuspensionSerializer,
+        response=StaffTenantSerializer,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
+    def post(self, request: Request, tenant: str) -> Response:
+        """Suspend the tenant: clients cannot send, members and tokens change nothing but payments.
+
+        Clients still receive what is stored. The owners get a mail with the reason. A tenant that
+        is suspended already keeps its first reason.
+        """
+        serializer = SuspensionSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        reason = serializer.validated_data["reason"]
+        suspensions.suspend(tenant=queries.get_tenant(tenant), reason=reason, by=self.actor)
+        return shown(tenant)
+
+
+class RestoreView(StaffView):
+    """Ends the suspension of a tenant (POST)."""
+
+    @schema.describe(
+        "Restore a tenant", response=StaffTenantSerializer, parameters=[schema.IDEMPOTENCY_KEY]
+    )
+    @idempotent
+    def post(self, request: Request, tenant: str) -> Response:
+        """End the suspension. Workers let clients send again, unless a quota is used up.
+
+        Without a suspension, nothing changes.
+        """
+        suspensions.restore(tenant=queries.get_tenant(tenant), by=self.actor)
+        return shown(tenant)
+
+
+def shown(slug: str) -> Response:
+    """Return a response with the tenant as staff see it.
+
+    Raises:
+        Missing: there is no such tenant.
+    """
+    queries.get_tenant(slug)
+    row = queries.list_tenants().prefetch_related(_OPEN).get(slug=slug)
+    return Response(StaffTenantSerializer(row).data)
 
 
 class StaffQuotasView(StaffView):
@@ -100,28 +194,44 @@ class StaffQuotasView(StaffView):
         row = queries.get_tenant(tenant)
         overrides = QuotaOverride.objects.filter(tenant=row).order_by("resource")
         set_by_staff = OverriddenSerializer(overrides, many=True).data
-        return Response({"items": quotas.rows(row), "overrides": set_by_staff})
+        return Response({**pagination.whole(quotas.rows(row)), "overrides": set_by_staff})
 
 
 class StaffQuotaView(StaffView):
-    """Overrides one limit of one tenant (PUT) and removes the override (DELETE)."""
+    """Shows the override of one limit of one tenant (GET), sets it (PUT), removes it (DELETE)."""
 
-    @schema.describe("Override a quota", request=OverrideSerializer, response=OverriddenSerializer)
+    @schema.describe("Get an override", response=OverriddenSerializer)
+    def get(self, request: Request, tenant: str, resource: str) -> Response:
+        """Return the stored override of the resource, which may have expired; 404 without one."""
+        shown = _override(queries.get_tenant(tenant), resource)
+        if shown is None:
+            raise Missing("This limit is not overridden.", code="quota_override.missing")
+        return etags.tagged(shown)
+
+    @schema.describe(
+        "Override a quota",
+        request=OverrideSerializer,
+        response=OverriddenSerializer,
+        parameters=[schema.IF_MATCH, schema.IF_NONE_MATCH],
+    )
     def put(self, request: Request, tenant: str, resource: str) -> Response:
         """Set the tenant's limit of the resource in place of its plan's limit.
 
-        It replaces an earlier override of this resource. Workers then enforce the tenant's quotas
-        at once.
+        Send `If-None-Match: *` to set the first override of the resource, and `If-Match` with its
+        ETag, or `*`, to replace one. Workers then enforce the tenant's quotas at once.
         """
         serializer = OverrideSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        row = quota_overrides.set_override(
-            tenant=queries.get_tenant(tenant),
-            resource=resource,
-            by=self.actor,
-            **serializer.validated_data,
+        found, wanted = queries.get_tenant(tenant), serializer.validated_data
+        row = etags.change(
+            request,
+            found,
+            lambda: _override(found, resource),
+            lambda: quota_overrides.set_override(
+                tenant=found, resource=resource, by=self.actor, **wanted
+            ),
         )
-        return Response(OverriddenSerializer(row).data)
+        return etags.tagged(OverriddenSerializer(row).data)
 
     @schema.describe("Drop an override", status=204)
     def delete(self, request: Request, tenant: str, resource: str) -> Response:
@@ -132,3 +242,9 @@ class StaffQuotaView(StaffView):
         row = queries.get_tenant(tenant)
         quota_overrides.clear_override(tenant=row, resource=resource, by=self.actor)
         return Response(status=204)
+
+
+def _override(tenant: Tenant, resource: str) -> Any:
+    """Return the body of the override of ``resource`` that the tenant has, or None."""
+    row = QuotaOverride.objects.filter(tenant=tenant, resource=resource).first()
+    return None if row is None else OverriddenSerializer(row).data

@@ -6,11 +6,27 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import pagination, schema
+from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
+from controlplane.api.listing import Kind
 from controlplane.api.views import StaffView
 from tenants.actions import kept_volumes
 from tenants.models import KeptVolumes
+
+_LISTING = listing.Listing(
+    sorts={"created_at": ("id",), "space": ("space__name", "id")},
+    default="created_at",
+    filters=(
+        listing.Filter("tenant_id", "Volumes of the tenant with this id.", ("space__tenant_id",)),
+        listing.Filter(
+            "is_waiting",
+            "Whether nobody has released them.",
+            ("released_at__isnull",),
+            (),
+            Kind.FLAG,
+        ),
+    ),
+)
 
 
 class KeptVolumesSerializer(serializers.Serializer[Any]):
@@ -34,14 +50,14 @@ class KeptVolumesListView(StaffView):
     @schema.describe(
         "List kept volumes",
         response=schema.page_of(KeptVolumesSerializer),
-        parameters=schema.PAGE,
+        parameters=_LISTING.parameters,
     )
     def get(self, request: Request) -> Response:
-        """Return one item per space whose volumes were kept, oldest first.
+        """Return one item per space whose volumes were kept.
 
         Volumes that are released or deleted stay in the list.
         """
-        page = pagination.page(request, KeptVolumes.objects.select_related("space"), "id")
+        page = _LISTING.page(request, KeptVolumes.objects.select_related("space"))
         return Response(pagination.body(page, KeptVolumesSerializer))
 
 

@@ -6,13 +6,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import authentication, quotas, schema
+from controlplane.api import authentication, etags, pagination, quotas, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.sessions import MembershipSerializer, memberships_of
 from controlplane.api.views import ApiView, TenantView, person
+from plans.catalog import publishing
 from plans.models import PlanSubscription
-from tenants import account_rules
+from tenants import account_rules, queries
 from tenants.actions import plan_subscriptions, tenants
 from tenants.permissions import Permission
 
@@ -60,21 +61,34 @@ class PlanChoiceSerializer(StrictSerializer):
 
 
 class PlanSubscriptionSerializer(serializers.Serializer[Any]):
-    """A tenant's subscription to one version of a plan; `plan` is the key of the plan."""
+    """A tenant's subscription to one version of a plan; `plan` is the key of the plan.
+
+    `space_plans` and `address_plans` are the keys of the plans that it includes.
+    """
 
     plan = serializers.CharField(source="plan.key")
     version = serializers.IntegerField(source="plan.version")
     title = serializers.CharField(source="plan.title")
     starts_at = serializers.DateTimeField()
+    space_plans = serializers.SerializerMethodField()
+    address_plans = serializers.SerializerMethodField()
+
+    def get_space_plans(self, row: PlanSubscription) -> list[str]:
+        """Return the keys of the space plans that the tenant may use."""
+        return list(publishing.plan_definition(row.plan).space_plans)
+
+    def get_address_plans(self, row: PlanSubscription) -> list[str]:
+        """Return the keys of the address plans that the tenant may use."""
+        return list(publishing.plan_definition(row.plan).address_plans)
 
 
 class TenantsView(ApiView):
     """Lists the caller's tenants (GET) and creates one (POST)."""
 
-    @schema.describe("List my tenants", response=MembershipSerializer(many=True))
+    @schema.describe("List my tenants", response=schema.page_of(MembershipSerializer))
     def get(self, request: Request) -> Response:
-        """Return the caller's tenants and the caller's role in each. The list has no pages."""
-        return Response(memberships_of(authentication.caller(request)))
+        """Return the caller's tenants and the caller's role in each, on a single page."""
+        return Response(pagination.whole(memberships_of(authentication.caller(request))))
 
     @schema.describe(
         "Create a tenant",
@@ -118,20 +132,26 @@ class BillingDetailsView(TenantView):
     @schema.describe("Get billing details", response=BillingDetailsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
         """Return the details of the buyer as they will be on the next invoice."""
-        return Response(BillingDetailsSerializer(self.tenant).data)
+        return etags.tagged(BillingDetailsSerializer(self.tenant).data)
 
     @schema.describe(
         "Replace billing details",
         request=BillingDetailsSerializer,
         response=BillingDetailsSerializer,
+        parameters=[schema.MUST_MATCH],
     )
     def put(self, request: Request, tenant: str) -> Response:
         """Replace all billing details. An absent tax id becomes empty, an absent time zone UTC."""
         serializer = BillingDetailsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         details = account_rules.BillingDetails(**serializer.validated_data)
-        row = tenants.update_billing(tenant=self.tenant, details=details, by=self.actor)
-        return Response(BillingDetailsSerializer(row).data)
+        row = etags.change(
+            request,
+            self.tenant,
+            lambda: BillingDetailsSerializer(queries.get_tenant(tenant)).data,
+            lambda: tenants.update_billing(tenant=self.tenant, details=details, by=self.actor),
+        )
+        return etags.tagged(BillingDetailsSerializer(row).data)
 
 
 class PlanSubscriptionView(TenantView):
@@ -142,10 +162,13 @@ class PlanSubscriptionView(TenantView):
     @schema.describe("Get the plan subscription", response=PlanSubscriptionSerializer)
     def get(self, request: Request, tenant: str) -> Response:
         """Return the subscription of the tenant that is open now."""
-        return self.shown()
+        return etags.tagged(self.shown())
 
     @schema.describe(
-        "Change the plan", request=PlanChoiceSerializer, response=PlanSubscriptionSerializer
+        "Change the plan",
+        request=PlanChoiceSerializer,
+        response=PlanSubscriptionSerializer,
+        parameters=[schema.MUST_MATCH],
     )
     def put(self, request: Request, tenant: str) -> Response:
         """End the open subscription now and begin one to the newest version of the plan.
@@ -154,16 +177,20 @@ class PlanSubscriptionView(TenantView):
         """
         serializer = PlanChoiceSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        plan_subscriptions.change(
-            tenant=self.tenant, plan_key=serializer.validated_data["plan"], by=self.actor
+        plan = serializer.validated_data["plan"]
+        etags.change(
+            request,
+            self.tenant,
+            self.shown,
+            lambda: plan_subscriptions.change(tenant=self.tenant, plan_key=plan, by=self.actor),
         )
-        return self.shown()
+        return etags.tagged(self.shown())
 
-    def shown(self) -> Response:
-        """Return a response with the tenant's open subscription; a tenant has exactly one."""
+    def shown(self) -> Any:
+        """Return the body of the tenant's open subscription; a tenant has exactly one."""
         found = PlanSubscription.objects.select_related("plan")
         row = found.get(tenant=self.tenant, ends_at__isnull=True)
-        return Response(PlanSubscriptionSerializer(row).data)
+        return PlanSubscriptionSerializer(row).data
 
 
 class QuotasView(TenantView):
@@ -171,10 +198,10 @@ class QuotasView(TenantView):
 
     needs = {"GET": Permission.VIEW}
 
-    @schema.describe("List quotas", response=quotas.QuotaSerializer(many=True))
+    @schema.describe("List quotas", response=schema.page_of(quotas.QuotaSerializer))
     def get(self, request: Request, tenant: str) -> Response:
         """Return every resource that is limited per tenant: how much is allowed, and how much used.
 
-        The list has no pages.
+        The list has a single page.
         """
-        return Response(quotas.rows(self.tenant))
+        return Response(pagination.whole(quotas.rows(self.tenant)))

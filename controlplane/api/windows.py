@@ -1,13 +1,12 @@
 """Reads a window of time from a query: [starts_at, ends_at), by default the current month."""
 
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
 from rest_framework.request import Request
 
+from controlplane.api.instants import InstantField
 from controlplane.api.serializers import StrictSerializer
 from plans.rating import periods
 from plans.rating.periods import Period
@@ -16,25 +15,6 @@ PARAMETERS = [
     OpenApiParameter("starts_at", datetime, description="Default: start of the running month."),
     OpenApiParameter("ends_at", datetime, description="Default: end of the month of `starts_at`."),
 ]
-
-
-# An instant outside is a mistake. Some arithmetic on time zones overflows near years 1 and 9999.
-_EARLIEST, _LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-
-
-class InstantField(serializers.DateTimeField):
-    """An instant from the year 2000 up to 2200-01-01; a time without an offset is in UTC."""
-
-    def to_internal_value(self, value: Any) -> datetime:
-        """Return the ISO 8601 text ``value`` as an instant.
-
-        Raises:
-            ValidationError: ``value`` cannot be read, or lies outside the range of years.
-        """
-        instant = super().to_internal_value(value)
-        if not _EARLIEST <= instant <= _LATEST:
-            raise serializers.ValidationError("Use an instant from 2000 to 2200.")
-        return instant
 
 
 class _WindowSerializer(StrictSerializer):

@@ -1,27 +1,37 @@
 """`waypost addresses`: queues, topics and direct addresses of a space."""
 
-from dataclasses import asdict, make_dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, make_dataclass
+from functools import partial
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import typer
 
-from controlplane.cli import cells, login_store, output, slow
+from controlplane.cli import calls, cells, labels, listing, login_store, output, plans, slow, spaces
+from controlplane.cli.labels import Labels
+from controlplane.cli.names import AddressName, SpaceName
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.client import models
+from controlplane.client.api import address_spaces
+from controlplane.client.models.get_history_address_span import check_get_history_address_span
+from controlplane.client.types import Response
 from controlplane.core.address_types import BY_SLUG, SETTING, SETTINGS, AddressSettings, Setting
 from controlplane.core.errors import Invalid
 from controlplane.core.setting_values import Whole
-from controlplane.rest_client import Api, Json, last_segments, segment
+from controlplane.rest_client import Api, Json
 
 app = typer.Typer(
-    no_args_is_help=True, help="Addresses of a space: list, create, show, history, update, delete."
+    no_args_is_help=True,
+    help="Addresses of a space: list, create, show, history, update, label, delete.",
 )
 # The columns of the newest reading in a list.
 _LIVE = ("depth", "in_per_second", "out_per_second", "consumers", "as_of")
 # For the help text: without the types that no space offers.
 _TYPES = ", ".join(row.slug for row in BY_SLUG.values() if row.spaces)
-Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
+Plan = Annotated[
+    str, typer.Option(help="An address plan; default: the cheapest for the type in this space.")
+]
 
 
 def setting_option(setting: Setting) -> Any:
@@ -69,14 +79,33 @@ def setting_named(option: str) -> str:
     return name
 
 
+@dataclass(frozen=True)
+class Kind:
+    """The options of a new address that are no settings."""
+
+    plan: Plan = ""
+    type: Annotated[str, typer.Option(help=f"One of: {_TYPES}.")] = "queue"
+    labels: Labels = None
+
+
 @app.command("list")
-def list_addresses(space: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+@slow.change
+def list_addresses(space: SpaceName, *, how: listing.TenantRows) -> None:
     """List the addresses of a space, with the newest reading of each."""
-    api, tenant = login_store.connect(tenant)
-    rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses"))
-    if form is Format.TABLE:
-        rows = [{**row, **_shown_reading(row.get("live") or {})} for row in rows]
-    output.show_rows(rows, ["address", "type", "plan", "phase", *_LIVE], form)
+    columns = ["address", "type", "plan", "phase", "labels", *_LIVE]
+    calls.named(space)
+
+    def read(api: Api, tenant: str) -> Iterator[Json]:
+        page = partial(
+            address_spaces.list_addresses.sync_detailed, tenant, space, client=api.client
+        )
+        return calls.rows(api, page)
+
+    listing.show(how, read, columns, _with_reading)
+
+
+def _with_reading(row: Json) -> Json:
+    return {**labels.shown(row), **_shown_reading(row.get("live") or {})}
 
 
 def _shown_reading(live: Json) -> dict[str, Any]:
@@ -92,28 +121,39 @@ def _shown_reading(live: Json) -> dict[str, Any]:
 @app.command()
 @slow.change
 def create(
-    space: str,
+    space: SpaceName,
     address: str,
-    plan: Plan,
-    type: Annotated[str, typer.Option(help=f"One of: {_TYPES}.")] = "queue",
     *,
+    kind: Kind,
     settings: Chosen,
     how: slow.How,
 ) -> None:
     """Create an address and wait until a message goes through it."""
     # An omitted setting is not sent, so that the plan's value applies.
-    body = {"address": address, "type": type, "plan": plan, **given(settings)}
-    slow.follow(
-        f"creating address {address}",
-        how,
-        lambda api, tenant: api.post(f"{tenant}/address-spaces/{segment(space)}/addresses", body),
-    )
+    named = {"address": address, "type": kind.type, **labels.given(kind.labels)}
+    wanted = {**named, **given(settings)}
+
+    def post(api: Api, tenant: str) -> Json:
+        chosen = kind.plan
+        if not chosen:
+            space_type = spaces.get(api, tenant, space)["type"]
+            chosen = plans.default_address_plan(api, tenant, space_type, kind.type)
+        answer = address_spaces.create_address.sync_detailed(
+            tenant,
+            calls.named(space),
+            client=api.client,
+            body=models.AddressCreateRequest.from_dict({**wanted, "plan": chosen}),
+            idempotency_key=calls.new_key(),
+        )
+        return calls.body(api, answer)
+
+    slow.follow(f"creating address {address}", how, post)
 
 
 @app.command()
 def show(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     watch: Annotated[
         bool, typer.Option("--watch", help="Show it again every few seconds until Ctrl-C.")
     ] = False,
@@ -122,17 +162,20 @@ def show(
 ) -> None:
     """Show an address: phase, newest reading, settings, conditions."""
     api, tenant = login_store.connect(tenant)
-    path = f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
+
+    def read() -> Json:
+        return calls.body(api, _answer(api, tenant, space, address))
+
     if watch:
-        output.watch(lambda: api.get(path), form)
+        output.watch(read, form)
     else:
-        output.show_one(api.get(path), form)
+        output.show_one(read(), form)
 
 
 @app.command()
 def history(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     span: Annotated[
         str, typer.Option(help="1h or 24h (by minute), 7d or 30d (by quarter of an hour).")
     ] = "1h",
@@ -141,11 +184,16 @@ def history(
 ) -> None:
     """Show the history of an address: messages, depth, bytes and receivers in each step."""
     api, tenant = login_store.connect(tenant)
-    # The name of the address goes before the last segment, so no part of it may be cut off.
-    path = f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
-    answer = api.get(f"{path}/history?span={quote(span, safe='')}")
-    if form is Format.JSON:
-        output.show_json(answer)
+    found = address_spaces.get_history_address.sync_detailed(
+        tenant,
+        calls.named(space),
+        calls.named_address(address),
+        client=api.client,
+        span=check_get_history_address_span(span),
+    )
+    answer = calls.body(api, found)
+    if form.is_document:
+        output.show_document(answer, form)
     else:
         points = answer["points"]  # never empty: the last one is still running
         output.show_rows(points, list(points[0]), form)
@@ -154,8 +202,8 @@ def history(
 @app.command()
 @slow.change
 def update(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     reset: Annotated[
         list[str] | None,
         typer.Option(help="A setting that gets the plan's value, such as max-bytes; repeatable."),
@@ -169,30 +217,74 @@ def update(
     changes = {name: unset[name] for name in map(setting_named, reset or [])} | given(settings)
 
     def put(api: Api, tenant: str) -> Json:
-        path = f"{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
-        present = api.get(path)
-        # ``if``: an older server does not know every setting.
-        kept = {name: present[name] for name in ("type", "plan", *SETTING) if name in present}
-        # PUT replaces all settings. With the generation, the API refuses to overwrite a change that
-        # somebody else has made since the GET.
-        return api.put(path, {**kept, **changes}, if_generation=present["generation"])
+        def write(present: Json, tag: str) -> Response[Any]:
+            return address_spaces.create_or_change_address.sync_detailed(
+                tenant,
+                space,
+                address,
+                client=api.client,
+                body=models.AddressSpecRequest.from_dict({**_settings(present), **changes}),
+                if_match=tag,
+            )
+
+        # PUT replaces all settings. A change that somebody else makes in between is kept.
+        return calls.change(api, lambda: _answer(api, tenant, space, address), write)
 
     slow.follow(f"changing address {address}", how, put)
+
+
+def _settings(present: Json) -> Json:
+    # ``if``: an older server does not know every setting.
+    return {name: present[name] for name in ("type", "plan", *SETTING) if name in present}
+
+
+@app.command()
+def label(
+    space: SpaceName,
+    address: AddressName,
+    changes: labels.Changes,
+    tenant: Tenant = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Set or remove labels of an address, such as team=shop."""
+    calls.named(space)
+    calls.named_address(address)
+
+    def write(api: Api, slug: str, wanted: dict[str, str], tag: str) -> Response[Any]:
+        body = models.PatchedAddressLabelsRequest.from_dict({"labels": wanted})
+        return address_spaces.change_address_labels.sync_detailed(
+            slug, space, address, client=api.client, body=body, if_match=tag
+        )
+
+    read = partial(_answer, space=space, address=address)
+    labels.change(read, write, changes, tenant, form)
 
 
 @app.command()
 @slow.change
 def delete(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     yes: Yes = False,
     *,
     how: slow.How,
 ) -> None:
     """Delete an address with its stored messages; its usage until then is still billed."""
-    path = f"/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
+    calls.named(space)
+    calls.named_address(address)
     if not yes:
         output.confirm(f"Delete address {address} and every message in it?")
-    slow.follow(
-        f"deleting address {address}", how, lambda api, tenant: api.delete(f"{tenant}{path}")
+
+    def remove(api: Api, tenant: str) -> Json:
+        answer = address_spaces.delete_address.sync_detailed(
+            tenant, space, address, client=api.client
+        )
+        return calls.body(api, answer)
+
+    slow.follow(f"deleting address {address}", how, remove)
+
+
+def _answer(api: Api, tenant: str, space: str, address: str) -> "Response[models.Address]":
+    return address_spaces.get_address.sync_detailed(
+        tenant, calls.named(space), calls.named_address(address), client=api.client
     )

@@ -1,14 +1,19 @@
 """`waypost alarms`: alarms of addresses."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from controlplane.cli import login_store, output
+from controlplane.cli import calls, listing, login_store, output, slow
+from controlplane.cli.names import AddressName, SpaceName
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
+from controlplane.client import models
+from controlplane.client.api import address_spaces
 from controlplane.core.errors import Invalid
-from controlplane.rest_client import segment
+from controlplane.rest_client import Api, Json
 
 app = typer.Typer(no_args_is_help=True, help="Alarms of addresses: list, create, update, delete.")
 _COLUMNS = [
@@ -26,24 +31,33 @@ Limits = Annotated[
     list[str],
     typer.Argument(help="THRESHOLD [for SECONDS] [below VALUE], such as: 1000 for 60 below 800."),
 ]
+# What a person writes -> the field of the API.
 _WORDS = {"for": "for_seconds", "below": "clear_below"}
 
 
 @app.command("list")
-def list_alarms(
-    space: str, address: Address = "", tenant: Tenant = None, form: Output = Format.TABLE
-) -> None:
+@slow.change
+def list_alarms(space: SpaceName, address: Address = "", *, how: listing.TenantRows) -> None:
     """List the alarms of a space, or of one address, with their state."""
-    api, tenant = login_store.connect(tenant)
-    query = {"address": address} if address else {}
-    rows = api.pages(f"{_path(tenant, space)}", **query)
-    output.show_rows(list(rows), _COLUMNS, form)
+    calls.named(space)
+
+    def read(api: Api, tenant: str) -> Iterator[Json]:
+        page = partial(
+            address_spaces.list_alarms.sync_detailed,
+            tenant,
+            space,
+            client=api.client,
+            address=calls.given(address),
+        )
+        return calls.rows(api, page)
+
+    listing.show(how, read, _COLUMNS)
 
 
 @app.command()
 def create(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     metric: Annotated[str, typer.Argument(help="depth: messages; age: seconds of the oldest.")],
     limits: Limits,
     tenant: Tenant = None,
@@ -51,26 +65,45 @@ def create(
 ) -> None:
     """Set an alarm of an address, such as: create main orders depth 1000 for 60."""
     api, tenant = login_store.connect(tenant)
-    path = _path(tenant, space)
+    calls.named(space)
     body = {"address": address, "metric": metric, **parsed(limits)}
-    output.show_one(api.post(path, body), form)
+    answer = address_spaces.create_alarm.sync_detailed(
+        tenant,
+        space,
+        client=api.client,
+        body=models.AlarmCreateRequest.from_dict(body),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
 
 
 @app.command()
 def update(
-    space: str, alarm: str, limits: Limits, tenant: Tenant = None, form: Output = Format.TABLE
+    space: SpaceName, alarm: str, limits: Limits, tenant: Tenant = None, form: Output = Format.TABLE
 ) -> None:
     """Replace the limits of an alarm."""
     api, tenant = login_store.connect(tenant)
-    path = f"{_path(tenant, space)}/{segment(alarm)}"
-    output.show_one(api.put(path, parsed(limits)), form)
+    found = address_spaces.get_alarm.sync_detailed(
+        tenant, calls.named(space), calls.named(alarm), client=api.client
+    )
+    answer = address_spaces.replace_limits_alarm.sync_detailed(
+        tenant,
+        space,
+        alarm,
+        client=api.client,
+        body=models.LimitsRequest.from_dict(parsed(limits)),
+        if_match=calls.tag(found),
+    )
+    output.show_one(calls.body(api, answer), form)
 
 
 @app.command()
-def delete(space: str, alarm: str, tenant: Tenant = None) -> None:
+def delete(space: SpaceName, alarm: str, tenant: Tenant = None) -> None:
     """Delete an alarm by its id."""
     api, tenant = login_store.connect(tenant)
-    api.delete(f"{_path(tenant, space)}/{segment(alarm)}")
+    address_spaces.delete_alarm.sync_detailed(
+        tenant, calls.named(space), calls.named(alarm), client=api.client
+    )
     output.say(f"deleted {alarm}")
 
 
@@ -85,7 +118,3 @@ def parsed(limits: list[str]) -> dict[str, int]:
     if not is_whole or not values.keys() <= {"threshold", *_WORDS}:
         raise Invalid("Write the limits like: 1000 for 60 below 800.", code="alarm.invalid")
     return {_WORDS.get(word, word): int(value) for word, value in values.items()}
-
-
-def _path(tenant: str, space: str) -> str:
-    return f"/tenants/{tenant}/address-spaces/{segment(space)}/alarms"

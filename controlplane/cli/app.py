@@ -3,7 +3,8 @@
 import getpass
 import sys
 import warnings
-from typing import Any
+from importlib import metadata
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -11,17 +12,29 @@ from typer.core import TyperGroup
 from controlplane.cli import (
     addresses,
     alarms,
+    apply,
     billing,
+    closure,
     connections,
+    contexts,
+    credit,
     extras,
+    identity,
+    login_store,
+    members,
     messages,
     notifications,
     output,
     people,
+    plans,
     rollouts,
     spaces,
+    staff,
+    tenant_lists,
     tokens,
+    traffic,
     users,
+    windows,
 )
 
 
@@ -49,12 +62,41 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
+    # `--install-completion` and `--show-completion`, for bash, zsh, fish and PowerShell.
+    add_completion=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     help="Messaging as a service: run it, use it, check its bills.",
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not allowed, 4 missing, "
-    "5 conflict, 6 over a quota, 7 not available, 130 interrupted.",
+    "5 conflict, 6 over a quota, 7 not available, 8 differences, 130 interrupted.",
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        output.show_text(f"waypost {metadata.version('waypost')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: Annotated[
+        str,
+        typer.Option(
+            envvar="WAYPOST_CONTEXT", help="The stored login to use (see `waypost contexts`)."
+        ),
+    ] = "",
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Messaging as a service: run it, use it, check its bills."""
+    login_store.choose(context)
+
+
 # The order of these lines is the order in `waypost --help`.
 if extras.has_embedded():
     from controlplane.cli import catalog, installation
@@ -63,19 +105,37 @@ if extras.has_embedded():
         app.command()(command)
 app.command()(people.login)
 app.command()(people.logout)
+app.add_typer(contexts.app, name="contexts")
+app.command()(identity.whoami)
+app.command("open")(identity.open_portal)
+app.command()(apply.apply)
+app.command()(apply.export)
+app.add_typer(plans.app, name="plans")
 app.add_typer(spaces.app, name="spaces")
 app.add_typer(addresses.app, name="addresses")
 app.add_typer(messages.app, name="messages")
+app.command()(traffic.send)
+app.command()(traffic.receive)
+app.command()(traffic.browse)
 app.add_typer(alarms.app, name="alarms")
 app.add_typer(users.app, name="users")
 app.add_typer(connections.app, name="connections")
 app.add_typer(billing.usage_app, name="usage")
 app.add_typer(billing.invoices_app, name="invoices")
+app.add_typer(credit.app, name="credit")
+app.add_typer(members.app, name="members")
+app.add_typer(members.invitations_app, name="invitations")
 app.add_typer(tokens.app, name="tokens")
+app.add_typer(tenant_lists.quotas_app, name="quotas")
+app.add_typer(tenant_lists.audit_app, name="audit")
+app.add_typer(tenant_lists.operations_app, name="operations")
+app.add_typer(windows.app, name="windows")
+app.add_typer(closure.app, name="tenant")
 app.add_typer(notifications.app, name="notifications")
 if extras.has_embedded():
     app.add_typer(catalog.app, name="catalog")
 app.add_typer(rollouts.app, name="rollouts")
+app.add_typer(staff.app, name="staff")
 
 
 def run() -> None:

@@ -8,32 +8,35 @@ from typing import Annotated, Any
 
 import typer
 
-from controlplane.cli import cells, login_store, output, slow
+from controlplane.cli import calls, cells, listing, login_store, output, slow
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
-from controlplane.core.errors import Invalid
-from controlplane.rest_client import segment
-from plans.invoice_formats import InvoiceFormat
+from controlplane.client.api import invoices, usage
+from controlplane.client.types import UNSET
+from controlplane.core.errors import Invalid, Missing
+from controlplane.rest_client import Api, Json
+from plans.invoice_formats import INFO, InvoiceFormat
 from plans.usage import meters
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
 invoices_app = typer.Typer(
     no_args_is_help=True, help="Invoices: list, show, preview, download, verify."
 )
+_Files = Annotated[
+    bool, typer.Option("--files", help="Compare whole files with the hashes recorded at landing.")
+]
 _LEAST = Decimal("0.000001")  # the finest quantity that is shown
-# Meters that are shown in a larger unit than their base unit: meter -> (base units in one, unit).
-_UNITS = {
-    meter.slug: (meter.base_per_unit, meter.unit)
-    for meter in meters.REGISTRY
-    if meter.base_per_unit > 1
-}
+# Meter -> (base units in one unit, unit).
+_UNITS = {meter.slug: (meter.base_per_unit, meter.unit) for meter in meters.REGISTRY}
 
 
+# What the command calls a meter; its slug is only for programs.
+_TITLES = {meter.slug: meter.title for meter in meters.REGISTRY}
 _SUFFIXES = ", ".join(f".{kind}" for kind in InvoiceFormat)
 
 
-def _instant(text: str) -> str:
-    """Return an option's text as an ISO 8601 instant with an offset.
+def _instant(text: str) -> datetime:
+    """Return an option's text, in ISO 8601, as an instant with an offset.
 
     A date means its midnight. A time without an offset is in UTC.
 
@@ -46,7 +49,7 @@ def _instant(text: str) -> str:
         raise typer.BadParameter(
             f"{text!r} is neither a date nor a time: write 2026-11-01 or 2026-11-01T08:00:00Z."
         ) from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 _WHEN = "A date or a time, ISO 8601; UTC unless it has an offset."
@@ -56,10 +59,10 @@ _UNTIL = f"The end, not included. {_WHEN}"
 @usage_app.command("show")
 def show_usage(
     from_: Annotated[
-        str | None, typer.Option("--from", help=_WHEN, parser=_instant, metavar="<instant>")
+        datetime | None, typer.Option("--from", help=_WHEN, parser=_instant, metavar="<instant>")
     ] = None,
     until: Annotated[
-        str | None,
+        datetime | None,
         typer.Option(help=_UNTIL, parser=_instant, metavar="<instant>"),
     ] = None,
     tenant: Tenant = None,
@@ -67,54 +70,86 @@ def show_usage(
 ) -> None:
     """Show usage of the current month, or of a window, by space, address and meter."""
     api, tenant = login_store.connect(tenant)
-    requested = {"starts_at": from_, "ends_at": until}
-    window = {name: value for name, value in requested.items() if value}
-    usage = api.get(f"/tenants/{tenant}/usage", **window)
-    if form is Format.JSON:  # in base units, as the API returns it
-        output.show_json(usage)
+    answer = usage.get_usage.sync_detailed(
+        tenant, client=api.client, starts_at=from_ or UNSET, ends_at=until or UNSET
+    )
+    used = calls.body(api, answer)
+    if form.is_document:  # in base units, as the API returns it
+        output.show_document(used, form)
         return
-    rows = [_readable(item) for item in usage["items"]]
+    rows = [_readable(item) for item in used["items"]]
     output.show_rows(rows, ["space", "address", "meter", "quantity", "unit"], form)
-    as_of = usage["as_of"]
+    as_of = used["as_of"]
     watermark = cells.instant(as_of) if as_of else "never: no usage has been collected yet"
-    output.show_text(f"as of {watermark}")
+    if form.is_table:
+        output.show_text(f"as of {watermark}")
+
+
+@usage_app.command("costs")
+def show_costs(
+    by: Annotated[
+        str, typer.Option("--by", help="The key of a label, such as team; default: by space.")
+    ] = "",
+    month: Annotated[str, typer.Option(help="Such as 2026-11; default: the running month.")] = "",
+    tenant: Tenant = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show what a month costs before tax, by space or by a label."""
+    api, tenant = login_store.connect(tenant)
+    answer = usage.get_costs.sync_detailed(
+        tenant, client=api.client, label=calls.given(by), month=calls.given(month)
+    )
+    costs = calls.body(api, answer)
+    if by and by != costs["divided_by"]:
+        known = ", ".join(costs["labels"]) or "none"
+        raise Missing(f"No space has a label {by}; there are: {known}.", code="labels.missing")
+    if form.is_document:
+        output.show_document(costs, form)
+        return
+    currency = costs["currency"]
+    total = {"name": "total before tax", "amount_minor": costs["net_minor"]}
+    rows = [{**row, "currency": currency} for row in [*costs["items"], total]]
+    output.show_rows(rows, ["name", "amount_minor"], form)
 
 
 @invoices_app.command("list")
-def list_invoices(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+@slow.change
+def list_invoices(*, how: listing.TenantRows) -> None:
     """List the tenant's invoices, newest period first."""
-    api, tenant = login_store.connect(tenant)
-    rows = list(api.pages(f"/tenants/{tenant}/invoices"))
     columns = ["number", "id", "state", "starts_at", "ends_at", "total_minor"]
-    output.show_rows(rows, columns, form)
+    listing.show(how, calls.tenant_list(invoices.list_invoices.sync_detailed), columns)
 
 
 @invoices_app.command()
 def preview(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Show what the current period costs so far, line by line."""
     api, tenant = login_store.connect(tenant)
-    priced = api.get(f"/tenants/{tenant}/invoices/preview")
-    if form is Format.JSON:
-        output.show_json(priced)
+    answer = invoices.preview_running_period.sync_detailed(tenant, client=api.client)
+    priced = calls.body(api, answer)
+    if form.is_document:
+        output.show_document(priced, form)
         return
     document = priced["document"]
     totals = {name: value for name, value in priced.items() if name != "document"}
     output.show_one({**totals, "currency": document["currency"]}, form)
-    _show_lines(document["lines"], document["currency"])
+    if form.is_table:
+        _show_lines(document["lines"], document["currency"])
 
 
 @invoices_app.command()
 def show(invoice: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Show an invoice, by number or id, with its lines."""
     api, tenant = login_store.connect(tenant)
-    row = api.get(f"/tenants/{tenant}/invoices/{segment(invoice)}")
-    if form is Format.JSON:
-        output.show_json(row)
+    answer = invoices.get_invoice.sync_detailed(tenant, calls.named(invoice), client=api.client)
+    row = calls.body(api, answer)
+    if form.is_document:
+        output.show_document(row, form)
         return
     # An invoice that is still closing has no document.
     lines = (row.pop("document") or {}).get("lines", [])
     output.show_one(row, form)
-    _show_lines(lines, row["currency"])
+    if form.is_table:
+        _show_lines(lines, row["currency"])
 
 
 @invoices_app.command()
@@ -131,18 +166,31 @@ def download(
     """Write an invoice to a file: as PDF, its lines as CSV, or its whole document as JSON."""
     kind = _kind(file, kind)  # refuses a wrong name before anything is requested
     api, tenant = login_store.connect(tenant)
-    file.write_bytes(api.get_bytes(f"/tenants/{tenant}/invoices/{segment(invoice)}.{kind}"))
+    operation: Any = getattr(invoices, INFO[kind].operation)
+    answer = operation.sync_detailed(tenant, calls.named(invoice), client=api.client)
+    file.write_bytes(answer.content)
     output.say(f"wrote {file}")
 
 
 @invoices_app.command()
 @slow.change
-def verify(invoice: str, *, how: slow.How) -> None:
-    """Recompute an invoice from the samples behind it; the exit code is 1 if any byte differs."""
+def verify(invoice: str, *, files: _Files = False, how: slow.How) -> None:
+    """Recompute an invoice from the samples behind it; the exit code is 1 if anything differs."""
+
+    def post(api: Api, tenant: str) -> Json:
+        answer = invoices.verify_invoice.sync_detailed(
+            tenant,
+            calls.named(invoice),
+            client=api.client,
+            idempotency_key=calls.new_key(),
+            files="true" if files else UNSET,
+        )
+        return calls.body(api, answer)
+
     slow.follow(
         f"invoice {invoice}",
         how,
-        lambda api, tenant: api.post(f"{tenant}/invoices/{segment(invoice)}/verify"),
+        post,
         done="verified, all bytes are identical",
     )
 
@@ -181,8 +229,11 @@ def _show_lines(lines: Sequence[Mapping[str, Any]], currency: str) -> None:
 
 
 def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return one row of usage for people: the meter's title, and the quantity in its unit."""
     per, unit = _UNITS.get(item["meter"], (1, ""))
-    return {**item, "quantity": _quantity(Decimal(item["quantity"]) / per), "unit": unit}
+    title = _TITLES.get(item["meter"], item["meter"])
+    quantity = _quantity(Decimal(item["quantity"]) / per)
+    return {**item, "meter": title, "quantity": quantity, "unit": unit}
 
 
 def _quantity(value: Decimal | str | float) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from plans.rating import money
 
-_INSTANTS = ("at", "since", "as_of")
+_INSTANTS = ("at", "since", "as_of")  # beside every field whose name ends with _at
 _NOTHING = "-"
 
 
@@ -41,6 +41,11 @@ def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
     if name.endswith("_at") or name in _INSTANTS:
         return instant(value)
     return str(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return the count with its noun, such as ``1 message`` or ``2 messages``."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def instant(value: str) -> str:

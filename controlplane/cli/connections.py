@@ -1,15 +1,17 @@
 """`waypost connections`: the open connections of a space's clients."""
 
-import time
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from controlplane.cli import login_store, output, slow
-from controlplane.cli.options import Tenant, Yes
-from controlplane.cli.output import Format, Output
+from controlplane.cli import calls, cells, listing, output, slow
+from controlplane.cli.names import SpaceName
+from controlplane.cli.options import Yes
+from controlplane.client import models
+from controlplane.client.api import address_spaces
 from controlplane.core.errors import Invalid
-from controlplane.rest_client import Api, Json, segment
+from controlplane.rest_client import Api, Json
 
 app = typer.Typer(no_args_is_help=True, help="Open connections of a space's clients: list, close.")
 User = Annotated[str, typer.Option("--user", help="A messaging user.")]
@@ -18,32 +20,37 @@ _COLUMNS = [
     *("links", "addresses"),
     *("sent_per_second", "received_per_second"),
 ]
-_WATCH_SECONDS = 5.0  # lists are read from the engines about every ten seconds
 
 
 @app.command("list")
+@slow.change
 def list_connections(
-    space: str,
+    space: SpaceName,
     user: User = "",
     address: Annotated[str, typer.Option(help="Only those with a link on this address.")] = "",
-    watch: Annotated[bool, typer.Option(help="Print the list again until Ctrl-C.")] = False,
-    tenant: Tenant = None,
-    form: Output = Format.TABLE,
+    *,
+    how: listing.TenantRows,
 ) -> None:
     """List the open connections of a space's clients, as Waypost last read them."""
-    api, tenant = login_store.connect(tenant)
-    path = f"/tenants/{tenant}/address-spaces/{segment(space)}/connections"
-    while True:
-        _show(api, path, {"user": user, "address": address}, form)
-        if not watch:
-            return
-        time.sleep(_WATCH_SECONDS)
+    calls.named(space)
+
+    def read(api: Api, tenant: str) -> list[Json]:
+        page = partial(
+            address_spaces.list_connections.sync_detailed, tenant, space, client=api.client
+        )
+        wanted = partial(page, user=calls.given(user), address=calls.given(address))
+        rows = list(calls.rows(api, wanted))
+        if how.form.is_table:
+            _say_totals(calls.body(api, page(limit=1))["instances"])
+        return rows
+
+    listing.show(how, read, _COLUMNS)
 
 
 @app.command()
 @slow.change
 def close(
-    space: str,
+    space: SpaceName,
     ids: Annotated[list[str] | None, typer.Argument(help="Ids from the list.")] = None,
     user: User = "",
     yes: Yes = False,
@@ -57,24 +64,24 @@ def close(
     if not (ids or user):
         message = "Name the connections to close by their ids, or a user with --user."
         raise Invalid(message, code="connections.unnamed")
-    path = f"/address-spaces/{segment(space)}/connections/close"
-    count = len(ids or [])
-    what = f"every connection of {user}" if user else f"{count} connection{'s' * (count != 1)}"
+    calls.named(space)
+    what = f"every connection of {user}" if user else cells.counted(len(ids or []), "connection")
     if not yes:
         output.confirm(f"Close {what}? Clients may connect again.")
-    body = {"user": user} if user else {"ids": ids or []}
-    slow.follow(f"closing {what}", how, lambda api, tenant: api.post(f"{tenant}{path}", body))
+    wanted = {"user": user} if user else {"ids": ids or []}
+    body = models.ConnectionsCloseRequest.from_dict(wanted)
+
+    def post(api: Api, tenant: str) -> Json:
+        answer = address_spaces.close_connections.sync_detailed(
+            tenant, space, client=api.client, body=body, idempotency_key=calls.new_key()
+        )
+        return calls.body(api, answer)
+
+    slow.follow(f"closing {what}", how, post)
 
 
-def _show(api: Api, path: str, wanted: dict[str, str], form: Format) -> None:
-    given = {name: value for name, value in wanted.items() if value}
-    rows = list(api.pages(path, **given))
-    if form is Format.JSON:
-        output.show_json(rows)
-        return
-    output.show_rows(rows, _COLUMNS, form)
-    answer: Json = api.get(path, limit=1)
-    for one in answer["instances"]:
+def _say_totals(instances: list[Json]) -> None:
+    for one in instances:
         rest = one["total"] - one["listed"]
         more = f", {rest} of them not listed" if rest > 0 else ""
         output.say(f"{one['instance']}: {one['total']} open{more}, as of {one['as_of']}")

@@ -27,13 +27,13 @@ def up(
     """Start the embedded Waypost and leave it running; run it again to restart what ended."""
     began = time.monotonic()
     root = installations.root_from(state)
-    with output.errors.status("starting"), _login_follows(root):
+    with output.working("starting"), _login_follows(root):
         started = stack.up(root, web_port=port, say=output.say)
     seconds, password = time.monotonic() - began, started.secrets.operator_password
-    if form is Format.JSON:
+    if form.is_document:
         operator = {"email": OPERATOR_EMAIL, "password": password}
         shown = {"root": root, "url": started.url, "operator": operator}
-        output.show_json({**shown, "metrics_token": started.metrics_token})
+        output.show_document({**shown, "metrics_token": started.metrics_token}, form)
         return
     output.show_text(f"up after {seconds:.1f} s: {started.url}")
     output.show_text(f"operator: {OPERATOR_EMAIL} / {password}")
@@ -68,7 +68,7 @@ def down(
         _confirm_purge(root)
     # Read before the purge removes it.
     url = _url_of(root) if purge else ""
-    with output.errors.status("stopping"):
+    with output.working("stopping"):
         try:
             stack.down(root, purge=purge, say=output.say)
         except KeyboardInterrupt:
@@ -106,17 +106,16 @@ def status(state: State = None, form: Output = Format.TABLE) -> None:
         }
         for server in found.servers
     ]
-    if form is Format.JSON:
-        output.show_json(
-            {
-                "root": found.root,
-                "url": found.url,
-                "is_up": found.is_up,
-                "changed_by": found.changed_by or None,
-                "router": found.router,
-                "servers": rows,
-            }
-        )
+    if form.is_document:
+        shown = {
+            "root": found.root,
+            "url": found.url,
+            "is_up": found.is_up,
+            "changed_by": found.changed_by or None,
+            "router": found.router,
+            "servers": rows,
+        }
+        output.show_document(shown, form)
     else:
         output.show_rows(rows, ["name", "state", "pid", "memory_mb", "message"], form)
         output.show_text(f"{found.url} is {'up' if found.is_up else 'down'} ({found.root})")
@@ -134,11 +133,11 @@ def backup(
     form: Output = Format.TABLE,
 ) -> None:
     """Back up everything with stored messages and keys; Waypost is stopped meanwhile."""
-    with output.errors.status("backing up"):
+    with output.working("backing up"):
         made = backups.make(installations.root_from(state), folder.absolute(), say=output.say)
     keys = made / backups.KEYS
-    if form is Format.JSON:
-        output.show_json({"backup": made, "keys": keys})
+    if form.is_document:
+        output.show_document({"backup": made, "keys": keys}, form)
         return
     output.show_text(f"backup: {made}")
     output.show_text(f"{keys} decrypts the secrets in it: store it somewhere else")
@@ -152,10 +151,10 @@ def restore(
 ) -> None:
     """Restore the installation of a backup in an empty folder; `waypost up` starts it."""
     root = installations.root_from(state)
-    with output.errors.status("restoring"):
+    with output.working("restoring"):
         restoring.restore(folder.absolute(), root, keys=keys, say=output.say)
-    if form is Format.JSON:
-        output.show_json({"root": root})
+    if form.is_document:
+        output.show_document({"root": root}, form)
         return
     output.show_text(f"restored into {root}; start it: waypost up --state {root}")
 

@@ -1,15 +1,21 @@
 """`waypost messages`: browse and change the stored messages of an address, or send one."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from controlplane.cli import login_store, output, slow
+from controlplane.cli import calls, cells, login_store, output, slow
+from controlplane.cli.names import AddressName, SpaceName
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.client import models
+from controlplane.client.api import address_spaces
+from controlplane.client.types import Response
 from controlplane.core.errors import Invalid
-from controlplane.rest_client import segment
+from controlplane.rest_client import Api, Json
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,8 +29,8 @@ Selected = Annotated[
 
 @app.command()
 def browse(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     after: Annotated[
         str, typer.Option(help="The position that the previous page ended with.")
     ] = "",
@@ -33,15 +39,26 @@ def browse(
 ) -> None:
     """Show a page of stored messages without consuming them."""
     api, tenant = login_store.connect(tenant)
-    path = f"/tenants/{tenant}/address-spaces/{segment(space)}/messages"
-    operation = api.post(f"{path}/browse", {"address": address, "after": after})
-    api.wait(tenant, operation)
-    page = api.get(f"{path}/pages/{operation['subject_id']}")
-    if form is Format.JSON:
-        output.show_json(page)
+    asked = address_spaces.browse_messages.sync_detailed(
+        tenant,
+        calls.named(space),
+        client=api.client,
+        body=models.BrowseRequest(address=address, after=after),
+        idempotency_key=calls.new_key(),
+    )
+    operation = calls.body(api, asked)
+    with output.progress(f"browsing {address}") as progress:
+        api.wait(tenant, operation, progress=progress)
+    found = address_spaces.get_page_messages.sync_detailed(
+        tenant, space, operation["subject_id"], client=api.client
+    )
+    page = calls.body(api, found)
+    if form.is_document:
+        output.show_document(page, form)
         return
     columns = ["id", "size", "priority", "deliveries", "came_from", "body"]
-    output.show_rows(page["messages"], columns, form)
+    # A server of an older version calls them messages.
+    output.show_rows(page["items"] if "items" in page else page["messages"], columns, form)
     if page["next"]:
         output.say(f"more: --after {page['next']}")
 
@@ -49,8 +66,8 @@ def browse(
 @app.command()
 @slow.change
 def send(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     body: Annotated[str, typer.Option(help="The text of the message.")] = "",
     prop: Annotated[
         list[str] | None,
@@ -60,74 +77,91 @@ def send(
     how: slow.How,
 ) -> None:
     """Send a test message to a queue or topic."""
-    values = {"body": body, "properties": dict(map(_property, prop or []))}
-    _change(f"sending to {address}", how, space, "send", {"address": address, **values})
+    values = {"body": body, "properties": dict(map(property_of, prop or []))}
+    wanted = models.SendRequest.from_dict({"address": address, **values})
+    call = partial(address_spaces.send_message.sync_detailed, body=wanted)
+    _change(f"sending to {address}", how, space, call)
 
 
 @app.command()
 @slow.change
-def purge(space: str, address: str, yes: Yes = False, *, how: slow.How) -> None:
+def purge(space: SpaceName, address: AddressName, yes: Yes = False, *, how: slow.How) -> None:
     """Delete all messages that the address holds now."""
     question = "" if yes else f"Delete every message in {address}?"
-    _change(f"purging {address}", how, space, "purge", {"address": address}, question)
+    wanted = models.AddressedRequest(address=address)
+    call = partial(address_spaces.purge_messages.sync_detailed, body=wanted)
+    _change(f"purging {address}", how, space, call, question)
 
 
 @app.command()
 @slow.change
 def delete(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     message: Annotated[list[str], typer.Option("--message", help="An id that browse shows.")],
     yes: Yes = False,
     *,
     how: slow.How,
 ) -> None:
     """Delete selected messages of an address."""
-    question = "" if yes else f"Delete {len(message)} messages in {address}?"
-    body = {"address": address, "messages": message}
-    _change(f"deleting messages of {address}", how, space, "delete", body, question)
+    question = "" if yes else f"Delete {cells.counted(len(message), 'message')} in {address}?"
+    wanted = models.SelectedRequest(address=address, messages=message)
+    call = partial(address_spaces.delete_messages.sync_detailed, body=wanted)
+    _change(f"deleting messages of {address}", how, space, call, question)
 
 
 @app.command()
 @slow.change
 def move(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     to: Annotated[str, typer.Argument(help="Another queue of the space.")],
     message: Selected = None,
     *,
     how: slow.How,
 ) -> None:
     """Move all messages, or selected ones, to another queue of the same space."""
-    body = {"address": address, "to": to, "messages": message or None}
-    _change(f"moving messages of {address} to {to}", how, space, "move", body)
+    wanted = models.MoveRequest(address=address, to=to, messages=message or None)
+    call = partial(address_spaces.move_messages.sync_detailed, body=wanted)
+    _change(f"moving messages of {address} to {to}", how, space, call)
 
 
 @app.command()
 @slow.change
 def resend(
-    space: str,
-    address: str,
+    space: SpaceName,
+    address: AddressName,
     message: Selected = None,
     rate: Annotated[int | None, typer.Option(min=1, help="The most messages in a second.")] = None,
     *,
     how: slow.How,
 ) -> None:
     """Move all dead letters, or selected ones, back to the queues that they came from."""
-    body = {"address": address, "messages": message or None, "rate": rate}
-    _change(f"resending messages of {address}", how, space, "resend", body)
+    wanted = models.ResendRequest(address=address, messages=message or None, rate=rate)
+    call = partial(address_spaces.resend_messages.sync_detailed, body=wanted)
+    _change(f"resending messages of {address}", how, space, call)
 
 
 def _change(
-    title: str, how: slow.How, space: str, verb: str, body: dict[str, Any], question: str = ""
+    title: str,
+    how: slow.How,
+    space: str,
+    call: Callable[..., "Response[models.Operation]"],
+    question: str = "",
 ) -> None:
-    path = f"/address-spaces/{segment(space)}/messages/{verb}"
+    """Ask the question, if any, and follow what ``call`` begins, which has its body already."""
+    calls.named(space)
     if question:
         output.confirm(question)
-    slow.follow(title, how, lambda api, tenant: api.post(f"{tenant}{path}", body))
+
+    def post(api: Api, tenant: str) -> Json:
+        key = calls.new_key()
+        return calls.body(api, call(tenant, space, client=api.client, idempotency_key=key))
+
+    slow.follow(title, how, post)
 
 
-def _property(given: str) -> tuple[str, Any]:
+def property_of(given: str) -> tuple[str, Any]:
     """Return (name, value) of ``name=value``; the value is parsed as JSON, else it is a text.
 
     Raises:

@@ -1,13 +1,26 @@
 """`waypost notifications`: kinds of events, own mails, channels, and what was sent to them."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from controlplane.cli import login_store, output
+from controlplane.cli import calls, listing, login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
-from controlplane.rest_client import segment
+from controlplane.client import models
+from controlplane.client.api import (
+    notification_channels,
+    notification_deliveries,
+    notification_kinds,
+    notification_preferences,
+)
+from controlplane.client.models.list_notification_deliveries_state import (
+    check_list_notification_deliveries_state,
+)
+from controlplane.client.types import UNSET
+from controlplane.rest_client import Api, Json
 
 app = typer.Typer(no_args_is_help=True, help="Notifications: own mails, channels, deliveries.")
 _CHANNEL = ["id", "name", "kind", "target", "kinds", "enabled", "failing_since", "disabled_reason"]
@@ -16,19 +29,27 @@ Kinds = Annotated[list[str] | None, typer.Option("--event", "-e", help="A kind; 
 
 
 @app.command()
-def kinds(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+@slow.change
+def kinds(*, how: listing.TenantRows) -> None:
     """List the kinds of events."""
-    api, tenant = login_store.connect(tenant)
-    rows = api.get(f"/tenants/{tenant}/notification-kinds")["items"]
-    output.show_rows(rows, ["key", "severity", "title", "roles"], form)
+    columns = ["key", "severity", "title", "roles"]
+    listing.show(how, _kinds, columns)
 
 
 @app.command()
-def mails(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+@slow.change
+def mails(*, how: listing.TenantRows) -> None:
     """List what you get by mail."""
-    api, tenant = login_store.connect(tenant)
-    rows = api.get(f"/tenants/{tenant}/notification-preferences/me")["items"]
-    output.show_rows(rows, ["kind", "by_mail", "own", "default", "is_fixed"], form)
+    columns = ["kind", "by_mail", "own", "default", "is_fixed"]
+
+    def read(api: Api, tenant: str) -> list[Json]:
+        answer = notification_preferences.get_notification_preferences.sync_detailed(
+            tenant, client=api.client
+        )
+        found: list[Json] = calls.body(api, answer)["items"]
+        return found
+
+    listing.show(how, read, columns)
 
 
 @app.command()
@@ -39,17 +60,23 @@ def mail(
 ) -> None:
     """Choose whether you get one kind of event by mail."""
     api, tenant = login_store.connect(tenant)
-    body = {"choices": {kind: on}}
-    api.patch(f"/tenants/{tenant}/notification-preferences/me", body)
+    present = notification_preferences.get_notification_preferences.sync_detailed(
+        tenant, client=api.client
+    )
+    notification_preferences.change_notification_preferences.sync_detailed(
+        tenant,
+        client=api.client,
+        body=models.PatchedChoicesChangeRequest.from_dict({"choices": {kind: on}}),
+        if_match=calls.tag(present),
+    )
     output.say(f"{kind}: {'on' if on else 'off'}")
 
 
 @app.command()
-def channels(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+@slow.change
+def channels(*, how: listing.TenantRows) -> None:
     """List the webhooks, chats and pagers of the tenant."""
-    api, tenant = login_store.connect(tenant)
-    rows = list(api.pages(f"/tenants/{tenant}/notification-channels"))
-    output.show_rows(rows, _CHANNEL, form)
+    listing.show(how, _channels, _CHANNEL)
 
 
 @app.command("add-channel")
@@ -67,7 +94,11 @@ def add_channel(
     api, tenant = login_store.connect(tenant)
     kind = "webhook" if url.startswith(("https://", "http://")) else "chat"
     body = {"name": name, "kind": kind, "url": url, "kinds": kinds or []}
-    output.show_one(api.post(f"/tenants/{tenant}/notification-channels", body), form)
+    # Once: the answer to a repeated request would lack the secret.
+    answer = notification_channels.create_notification_channel.sync_detailed(
+        tenant, client=api.client, body=models.ChannelCreateRequest.from_dict(body)
+    )
+    output.show_one(calls.body(api, answer), form)
 
 
 @app.command("enable-channel")
@@ -79,8 +110,17 @@ def enable_channel(
 ) -> None:
     """Enable a channel that was disabled, or disable it (--off)."""
     api, tenant = login_store.connect(tenant)
-    changed = api.patch(_channel(tenant, channel), {"enabled": on})
-    output.show_one(changed, form)
+    present = notification_channels.get_notification_channel.sync_detailed(
+        tenant, calls.named(channel), client=api.client
+    )
+    answer = notification_channels.change_notification_channel.sync_detailed(
+        tenant,
+        channel,
+        client=api.client,
+        body=models.PatchedChannelUpdateRequest(enabled=on),
+        if_match=calls.tag(present),
+    )
+    output.show_one(calls.body(api, answer), form)
 
 
 @app.command("remove-channel")
@@ -89,7 +129,9 @@ def remove_channel(channel: str, tenant: Tenant = None, yes: Yes = False) -> Non
     api, tenant = login_store.connect(tenant)
     if not yes:
         output.confirm(f"Delete the channel {channel} and its log?")
-    api.delete(_channel(tenant, channel))
+    notification_channels.delete_notification_channel.sync_detailed(
+        tenant, calls.named(channel), client=api.client
+    )
     output.say(f"deleted {channel}")
 
 
@@ -97,7 +139,9 @@ def remove_channel(channel: str, tenant: Tenant = None, yes: Yes = False) -> Non
 def send_test(channel: str, tenant: Tenant = None) -> None:
     """Send a test event to one channel."""
     api, tenant = login_store.connect(tenant)
-    api.post(f"{_channel(tenant, channel)}/test")
+    notification_channels.test_notification_channel.sync_detailed(
+        tenant, calls.named(channel), client=api.client, idempotency_key=calls.new_key()
+    )
     output.say("sent; `waypost notifications deliveries` shows the outcome")
 
 
@@ -105,31 +149,46 @@ def send_test(channel: str, tenant: Tenant = None) -> None:
 def rotate_secret(channel: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Give a webhook a new secret; the former one is valid for another day."""
     api, tenant = login_store.connect(tenant)
-    output.show_one(api.post(f"{_channel(tenant, channel)}/secret"), form)
+    # Once: the answer to a repeated request would lack the secret.
+    answer = notification_channels.rotate_secret_notification_channel.sync_detailed(
+        tenant, calls.named(channel), client=api.client
+    )
+    output.show_one(calls.body(api, answer), form)
 
 
 @app.command()
+@slow.change
 def deliveries(
     channel: Annotated[str, typer.Option("--channel", help="Only those of this channel.")] = "",
     state: Annotated[str, typer.Option(help="waiting, delivered, failed or dropped.")] = "",
-    tenant: Tenant = None,
-    form: Output = Format.TABLE,
+    *,
+    how: listing.TenantRows,
 ) -> None:
     """List what was sent to channels, newest first."""
-    api, tenant = login_store.connect(tenant)
-    wanted = {"channel": channel, "state": state}
-    query = {name: value for name, value in wanted.items() if value}
-    rows = list(api.pages(f"/tenants/{tenant}/notification-deliveries", **query))
-    output.show_rows(rows, _DELIVERY, form)
+
+    def read(api: Api, tenant: str) -> Iterator[Json]:
+        page = partial(
+            notification_deliveries.list_notification_deliveries.sync_detailed,
+            tenant,
+            client=api.client,
+            channel=calls.given(channel),
+            state=check_list_notification_deliveries_state(state) if state else UNSET,
+        )
+        return calls.rows(api, page)
+
+    listing.show(how, read, _DELIVERY)
 
 
 @app.command()
 def delivery(delivery: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Show one delivery with its attempts."""
     api, tenant = login_store.connect(tenant)
-    found = api.get(f"/tenants/{tenant}/notification-deliveries/{segment(delivery)}")
-    if form is Format.JSON:
-        output.show_json(found)
+    answer = notification_deliveries.get_notification_delivery.sync_detailed(
+        tenant, calls.named(delivery), client=api.client
+    )
+    found = calls.body(api, answer)
+    if form.is_document:
+        output.show_document(found, form)
         return
     log = found.pop("log")
     output.show_one(found, form)
@@ -140,9 +199,21 @@ def delivery(delivery: str, tenant: Tenant = None, form: Output = Format.TABLE) 
 def replay(delivery: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Send a delivery again."""
     api, tenant = login_store.connect(tenant)
-    path = f"/tenants/{tenant}/notification-deliveries/{segment(delivery)}/replay"
-    output.show_one(api.post(path), form)
+    answer = notification_deliveries.replay_notification_delivery.sync_detailed(
+        tenant, calls.named(delivery), client=api.client, idempotency_key=calls.new_key()
+    )
+    output.show_one(calls.body(api, answer), form)
 
 
-def _channel(tenant: str, channel: str) -> str:
-    return f"/tenants/{tenant}/notification-channels/{segment(channel)}"
+def _kinds(api: Api, tenant: str) -> Iterator[Json]:
+    page = partial(
+        notification_kinds.list_notification_kinds.sync_detailed, tenant, client=api.client
+    )
+    return calls.rows(api, page)
+
+
+def _channels(api: Api, tenant: str) -> Iterator[Json]:
+    page = partial(
+        notification_channels.list_notification_channels.sync_detailed, tenant, client=api.client
+    )
+    return calls.rows(api, page)

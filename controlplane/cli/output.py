@@ -1,4 +1,4 @@
-"""Prints the command's output: tables or JSON on stdout, progress and errors on stderr.
+"""Prints the command's output: tables, JSON or YAML on stdout, progress and errors on stderr.
 
 Exit codes, for scripts (docs/cli.md lists them too)::
 
@@ -7,12 +7,14 @@ Exit codes, for scripts (docs/cli.md lists them too)::
     2  wrong usage               6  over a quota
     3  not logged in, not        7  no answer, or something is missing on
        allowed                      this machine: fix it and try again
+                                 8  ``apply --dry-run`` found differences
                                130  interrupted
 """
 
 import json
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,26 +40,56 @@ from controlplane.core.errors import (
 from controlplane.rest_client import Json, Refused
 
 # Exit codes: refusals of the API by HTTP status, our own errors by class, and 1 for all others.
-_BY_STATUS = {401: 3, 403: 3, 404: 4, 409: 5, 412: 5, 503: 7}
+_BY_STATUS = {401: 3, 403: 3, 404: 4, 409: 5, 412: 5, 428: 5, 503: 7}
+_MOST_REASONS = 20  # lines; how many more there are is counted
+_WATCH_SECONDS = 3.0  # between two reads of ``--watch``
+_QUIET_SECONDS = 2.0  # a wait of at most this time needs no line of progress
+# Fields that identify an object, the preferred ones first.
+_IDENTITIES = ("name", "address", "slug", "email", "number", "key", "resource", "id")
+_CLEAR = "\x1b[H\x1b[2J"  # ANSI: to the first column of the first line, then erase the screen
+_UNBROKEN = 100_000  # columns: no line of an answer in a pipe is wrapped or truncated
+pause = time.sleep  # between two readings of ``repeat``
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class WrongUse(Invalid):
+    """The command line, or a file that it names, is wrong: exit code 2."""
+
+    code = "usage"
+
+
+# The first class of an error that fits decides the exit code.
 _BY_KIND: Sequence[tuple[type[WaypostError], int]] = (
+    (WrongUse, 2),
     (QuotaExceeded, 6),
     (Denied, 3),
     (Missing, 4),
     (Conflict, 5),
     (Unavailable, 7),
 )
-_MOST_REASONS = 20
-_WATCH_SECONDS = 3.0
-_CLEAR = "\x1b[H\x1b[2J"  # ANSI: to the first column of the first line, then erase the screen
-_UNBROKEN = 100_000  # columns: no line of an answer in a pipe is wrapped or truncated
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class Format(StrEnum):
-    """How to print an answer: as a table for people, or as JSON for programs."""
+    """How to print an answer.
+
+    ``table`` for people, ``wide`` with more columns, ``name`` for the arguments of other commands,
+    ``json`` and ``yaml`` with all fields for programs.
+    """
 
     TABLE = "table"
+    WIDE = "wide"
+    NAME = "name"
     JSON = "json"
+    YAML = "yaml"
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the answer is printed with all fields, as the API returns it."""
+        return self in (Format.JSON, Format.YAML)
+
+    @property
+    def is_table(self) -> bool:
+        return self in (Format.TABLE, Format.WIDE)
 
 
 # The format of the running command. Errors follow it, but the code that prints them does not know
@@ -77,16 +109,29 @@ def answer_in(form: Format) -> Format:
 Output = Annotated[
     Format,
     typer.Option(
-        "-o", "--output", callback=answer_in, help="A table for people, or JSON for programs."
+        "-o",
+        "--output",
+        callback=answer_in,
+        help="table or wide for people; json or yaml, with all fields, or name for programs.",
     ),
 ]
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output: Format) -> None:
-    """Print a list of objects: a table with the fields ``columns``, or all fields as JSON."""
-    if output is Format.JSON:
-        show_json(list(rows))
+    """Print a list of objects.
+
+    A table has the fields ``columns``. A wide table also has all other fields that are not nested.
+    ``name`` prints what identifies each object, ``json`` and ``yaml`` print all fields.
+    """
+    if output.is_document:
+        show_document(list(rows), output)
         return
+    if output is Format.NAME:
+        for row in rows:
+            show_text(name_of(row, columns))
+        return
+    if output is Format.WIDE:
+        columns = [*columns, *_flat_fields(rows, columns)]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
         table.add_column(Text(cells.heading(column)), overflow="fold")
@@ -98,9 +143,12 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output:
 
 
 def show_one(row: Mapping[str, Any], output: Format) -> None:
-    """Print one object: a table with a row for each field, or JSON."""
-    if output is Format.JSON:
-        show_json(row)
+    """Print one object: a table with a row for each field, its name only, JSON or YAML."""
+    if output.is_document:
+        show_document(row, output)
+        return
+    if output is Format.NAME:
+        show_text(name_of(row))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
@@ -110,24 +158,67 @@ def show_one(row: Mapping[str, Any], output: Format) -> None:
     _print(table)
 
 
+def name_of(row: Mapping[str, Any], columns: Sequence[str] = ()) -> str:
+    """Return what identifies ``row`` in arguments of other commands: a name, else an id.
+
+    The first of ``columns`` is preferred. Empty if ``row`` has no field that identifies it.
+    """
+    found = [row.get(name) for name in (*columns[:1], *_IDENTITIES)]
+    return next((str(value) for value in found if value not in (None, "")), "")
+
+
+def _flat_fields(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
+    nested = {name for row in rows for name, value in row.items() if isinstance(value, dict | list)}
+    every = dict.fromkeys(name for row in rows for name in row)
+    return [name for name in every if name not in columns and name not in nested]
+
+
 def watch(
     read: Callable[[], Mapping[str, Any]],
     output: Format,
     *,
-    wait: Callable[[float], None] = time.sleep,
+    wait: Callable[[float], None] | None = None,
 ) -> None:
     """Call ``read`` every few seconds and print the object that it returns, until Ctrl-C.
 
     On a terminal each object replaces the one before. ``wait`` sleeps for the given seconds. The
     function only ends by an exception, such as the KeyboardInterrupt of Ctrl-C.
     """
-    while True:
+
+    def draw() -> Callable[[], None]:
         row = read()
+        return lambda: show_one(row, output)
+
+    repeat(draw, wait=wait)
+
+
+def repeat(
+    read: Callable[[], Callable[[], None]], *, wait: Callable[[float], None] | None = None
+) -> None:
+    """Call ``read`` every few seconds, and then the function that it returns, which prints.
+
+    On a terminal each answer replaces the one before; it is read before the screen is cleared.
+    ``wait`` sleeps for the given seconds. The function only ends by an exception.
+    """
+    wait = wait or pause
+    while True:
+        draw = read()
         if sys.stdout.isatty():
             sys.stdout.write(_CLEAR)
-        show_one(row, output)
+        draw()
         sys.stdout.flush()
         wait(_WATCH_SECONDS)
+
+
+def show_document(value: Any, output: Format) -> None:
+    """Print a value with all fields: as YAML if ``output`` is YAML, else as JSON."""
+    if output is not Format.YAML:
+        show_json(value)
+        return
+    import yaml  # not at the top: most commands print no YAML, and the import takes 20 ms
+
+    plain = json.loads(json.dumps(value, default=str))
+    show_text(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True))
 
 
 def show_json(value: Any) -> None:
@@ -146,17 +237,47 @@ def say(message: str) -> None:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[Json], None]]:
-    """Show a line of progress while the block runs; on a terminal only.
+def working(title: str, *, quiet_seconds: float = _QUIET_SECONDS) -> Iterator[None]:
+    """Show ``title`` on stderr while the block runs.
 
-    Yields a function that takes an operation and shows its first step that is not done.
+    Without a terminal it is one line, and only if the block takes over ``quiet_seconds``.
+    """
+    if errors.is_terminal:
+        with errors.status(Text(title)):
+            yield
+        return
+    late = threading.Timer(quiet_seconds, say, [f"{title} …"])
+    late.daemon = True
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+
+
+@contextmanager
+def progress(
+    title: str, *, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[Json], None]]:
+    """Show progress while the block runs: a line that changes, on a terminal.
+
+    Without a terminal, a change of progress is a line, from two seconds on. Yields a function that
+    takes an operation and shows its first step that is not done.
     """
     with errors.status(Text(title)) as status:
+        began, shown = clock(), ""
 
         def update(operation: Json) -> None:
+            nonlocal shown
             running = [step for step in operation["steps"] if step["state"] != "done"]
             step = f": {running[0]['name']} {running[0]['message']}" if running else ""
-            status.update(Text(f"{title}{step}"))
+            text = f"{title}{step}".rstrip()
+            status.update(Text(text))
+            is_ended = operation.get("state") in ("Succeeded", "Failed")
+            is_due = clock() - began > _QUIET_SECONDS and text != shown and not is_ended
+            if is_due and not errors.is_terminal:
+                shown = text
+                say(text)
 
         yield update
 
@@ -215,8 +336,9 @@ def exit_code(error: WaypostError) -> int:
 
 def _show_error(error: WaypostError) -> None:
     """Print an error: its message, the reasons of each field and the code, or one line of JSON."""
-    if _requested.get() is Format.JSON:
+    if _requested.get().is_document:
         problem = {"code": error.error_code, "message": error.message, "fields": dict(error.fields)}
+        problem |= getattr(error, "facts", {})
         sys.stderr.write(json.dumps(problem, default=str) + "\n")
         return
     errors.print(error.message, style="red", markup=False)
@@ -234,11 +356,19 @@ def _reasons(error: WaypostError) -> Sequence[str]:
         f"{name}: {reason}"
         for name, reasons in error.fields.items()
         if not isinstance(reasons, Mapping)
-        for reason in (reasons if isinstance(reasons, list | tuple) else [reasons])
+        for listed in [reasons if isinstance(reasons, list | tuple) else [reasons]]
+        if not _lists(error.message, listed)
+        for reason in listed
         if not _contains(error.message, str(reason))
     ]
     rest = len(found) - _MOST_REASONS
     return [*found[:_MOST_REASONS], *([f"and {rest} more"] if rest > 0 else [])]
+
+
+def _lists(message: str, alternatives: Sequence[Any]) -> bool:
+    """Return whether the message ends with all of ``alternatives``, separated by commas."""
+    listed = ", ".join(map(str, alternatives))
+    return bool(listed) and re.search(rf"(^|[ (]){re.escape(listed)}\.?$", message) is not None
 
 
 def _contains(message: str, sentence: str) -> bool:

@@ -15,21 +15,20 @@ _SECONDS = 15  # for each request
 _LONGEST_ANSWER = 4 << 20  # bytes
 
 
-def _says_ready(body: str) -> bool:
-    return bool(json.loads(body)["status"] == "ready")
-
-
-def _lists_plans(body: str) -> bool:
-    plans = json.loads(body)
-    return isinstance(plans, list) and len(plans) > 0
-
-
 # Path, what a wrong answer means, and a function of the body that returns whether it is right.
 _QUESTIONS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     ("/healthz", "the web server does not serve", lambda body: True),
-    ("/readyz", "the database or the queue is away", _says_ready),
+    (
+        "/readyz",
+        "the database or the queue is away",
+        lambda body: bool(json.loads(body)["status"] == "ready"),
+    ),
     ("/login", "the portal has no page to log in", lambda body: "<html" in body),
-    ("/api/v1/plans", "the API offers no plans: did the migration job run?", _lists_plans),
+    (
+        "/api/v1/plans",
+        "the API offers no plans: did the migration job run?",
+        lambda body: len(json.loads(body)["items"]) > 0,
+    ),
 )
 
 

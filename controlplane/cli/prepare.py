@@ -70,6 +70,8 @@ def ensure_operator(password: str) -> None:
 
     An existing account keeps its password.
     """
+    from allauth.account.models import EmailAddress
+
     from controlplane.core.accounts import OPERATOR_EMAIL
     from tenants.models import User
 
@@ -79,6 +81,10 @@ def ensure_operator(password: str) -> None:
     if is_new:
         operator.set_password(password)
         operator.save(update_fields=["password"])
+    # Nobody reads the mail of this address, and whoever installs Waypost vouches for the account.
+    EmailAddress.objects.update_or_create(
+        user=operator, email=OPERATOR_EMAIL, defaults={"verified": True, "primary": True}
+    )
 
 
 if __name__ == "__main__":

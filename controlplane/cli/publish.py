@@ -18,11 +18,12 @@ def main() -> None:
     """Print what publishing does to each plan, then publish the catalog.
 
     The first argument is the path of the catalog's YAML file. Unchanged plans are printed too. With
-    ``--dry-run`` nothing is published. With ``--output=json`` the list and errors are JSON.
+    ``--dry-run`` nothing is published. ``--output=`` names the format
+    of the list and of errors.
     """
     # Without a parser of options: `waypost catalog publish` has checked them.
-    is_json = "--output=json" in sys.argv
-    form = output.answer_in(output.Format.JSON if is_json else output.Format.TABLE)
+    given = [word.partition("=")[2] for word in sys.argv if word.startswith("--output=")]
+    form = output.answer_in(output.Format(*given) if given else output.Format.TABLE)
     with output.refusals():
         django.setup()
         # Models can be imported only now.

@@ -4,9 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from controlplane.cli import login_store, output
+from controlplane.cli import calls, listing, login_store, output, slow
 from controlplane.cli.options import Yes
 from controlplane.cli.output import Format, Output
+from controlplane.client import models
+from controlplane.client.api import staff
 from controlplane.rest_client import Json
 
 app = typer.Typer(
@@ -16,18 +18,23 @@ Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
 
 
 @app.command("list")
-def list_rollouts(form: Output = Format.TABLE) -> None:
+@slow.change
+def list_rollouts(*, how: listing.Rows) -> None:
     """List every rollout, the newest first."""
-    rows = list(login_store.connect_staff().pages("/staff/rollouts"))
-    if form is Format.TABLE:
-        rows = [{**row, "release": row["release"]["number"]} for row in rows]
-    output.show_rows(rows, ["release", "state", "started_at", "ended_at", "reason"], form)
+    columns = ["release", "state", "started_at", "ended_at", "reason"]
+    listing.show_shared(
+        how,
+        calls.shared_list(staff.list_rollouts.sync_detailed),
+        columns,
+        lambda row: {**row, "release": row["release"]["number"]},
+    )
 
 
 @app.command()
 def show(form: Output = Format.TABLE) -> None:
     """Show the last rollout: its progress, and which spaces failed."""
-    _show(login_store.connect_staff().get("/staff/rollout"), form)
+    api = login_store.connect_staff()
+    _show(calls.body(api, staff.get_rollout.sync_detailed(client=api.client)), form)
 
 
 @app.command()
@@ -53,18 +60,24 @@ def back(reason: Reason = "", yes: Yes = False, form: Output = Format.TABLE) -> 
 def _steer(verb: str, reason: str, form: Format) -> None:
     # The API answers with the rollout after the change.
     api = login_store.connect_staff()
-    _show(api.post(f"/staff/rollout/{verb}", {"reason": reason}), form)
+    answer = staff.steer_rollout.sync_detailed(
+        verb,
+        client=api.client,
+        body=models.SteerRequest(reason=reason),
+        idempotency_key=calls.new_key(),
+    )
+    _show(calls.body(api, answer), form)
 
 
 def _show(rollout: Json, form: Format) -> None:
-    if form is Format.JSON:
-        output.show_json(rollout)
+    if form.is_document:
+        output.show_document(rollout, form)
         return
     # Nested values: they get lines and a table of their own.
     failures = rollout.pop("failures")
     progress = rollout.pop("progress")
     output.show_one({**_in_short(rollout), **_counts(progress)}, form)
-    if failures:
+    if failures and form.is_table:
         output.show_rows(failures, ["tenant", "space", "reason"], form)
 
 

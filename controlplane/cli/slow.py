@@ -70,8 +70,8 @@ def follow(
     """Request a change with ``ask``, wait until its operation has succeeded, and print the result.
 
     * ``title``: names the change in the output, such as ``creating space orders``.
-    * ``ask``: gets the API client and the tenant's path (``/tenants/<slug>``). It returns an
-      operation, or the resource itself if there was nothing to change.
+    * ``ask``: gets the API client and the tenant's slug. It returns an operation, or the resource
+      itself if there was nothing to change.
     * ``how``: with ``no_wait``, the operation is printed at once.
     * ``done``: the text for success; ``done`` if empty.
     * ``once``: values that only this output shows, such as a generated password.
@@ -80,18 +80,18 @@ def follow(
         WaypostError: the request was refused, or the operation failed or took too long.
     """
     api, tenant = login_store.connect(how.tenant)
-    operation = ask(api, f"/tenants/{tenant}")
+    operation = ask(api, tenant)
     if "state" not in operation:  # the resource itself: it is as requested already
-        if how.form is Format.JSON:
-            output.show_json(operation)
+        if how.form.is_document:
+            output.show_document(operation, how.form)
         else:
             output.show_text(f"{title}: nothing to change")
         return
     if not how.no_wait:  # ends with an error if the operation fails
         with output.progress(title) as progress:
             operation = api.wait(tenant, operation, progress=progress)
-    if how.form is Format.JSON:
-        output.show_json({**operation, **(once or {})})
+    if how.form.is_document:
+        output.show_document({**operation, **(once or {})}, how.form)
     else:
         is_done = operation["state"] == "Succeeded"
         state = (done or "done") if is_done else "accepted"

@@ -1,27 +1,40 @@
 """`waypost spaces`: isolated messaging spaces."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from controlplane.cli import login_store, output, slow
+from controlplane.cli import calls, labels, listing, login_store, output, plans, slow
+from controlplane.cli.names import SpaceName
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.client import models
+from controlplane.client.api import address_spaces
+from controlplane.client.types import Response
 from controlplane.core.address_types import SPACE_TYPES
 from controlplane.core.errors import Missing
-from controlplane.rest_client import segment
+from controlplane.rest_client import Api, Json
 
 app = typer.Typer(
-    no_args_is_help=True, help="Address spaces: list, create, show, trust, change-plan, delete."
+    no_args_is_help=True,
+    help="Address spaces: list, create, show, trust, label, change-plan, delete.",
 )
 
 
 @app.command("list")
-def list_spaces(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+@slow.change
+def list_spaces(*, how: listing.TenantRows) -> None:
     """List the tenant's spaces."""
-    api, tenant = login_store.connect(tenant)
-    rows = list(api.pages(f"/tenants/{tenant}/address-spaces"))
-    output.show_rows(rows, ["name", "type", "plan", "phase", "send_withdrawn"], form)
+    columns = ["name", "type", "plan", "phase", "send_withdrawn", "labels"]
+    listing.show(how, _rows, columns, labels.shown)
+
+
+def _rows(api: Api, tenant: str) -> Iterator[Json]:
+    return calls.rows(
+        api, partial(address_spaces.list_spaces.sync_detailed, tenant, client=api.client)
+    )
 
 
 @app.command()
@@ -31,7 +44,7 @@ def create(
     type: Annotated[
         str, typer.Option(help=f"One of: {', '.join(SPACE_TYPES)}. It never changes.")
     ] = "brokered",
-    plan: Annotated[str, typer.Option(help="A space plan; default: the type's small one.")] = "",
+    plan: Annotated[str, typer.Option(help="A space plan; default: the type's cheapest.")] = "",
     dead_letters: Annotated[
         bool | None,
         typer.Option(
@@ -39,40 +52,59 @@ def create(
             "and topics. Default: if your plan includes one.",
         ),
     ] = None,
+    label: labels.Labels = None,
     *,
     how: slow.How,
 ) -> None:
     """Create a space and wait until clients can connect."""
-    body: dict[str, Any] = {"name": name, "type": type, "plan": plan or f"{type}-small"}
+    wanted: dict[str, Any] = {"name": name, "type": type, **labels.given(label)}
     if dead_letters is not None:  # an older server does not know the field
-        body["dead_letters"] = dead_letters
-    slow.follow(
-        f"creating space {name}",
-        how,
-        lambda api, tenant: api.post(f"{tenant}/address-spaces", body),
-    )
+        wanted["dead_letters"] = dead_letters
+
+    def post(api: Api, tenant: str) -> Json:
+        chosen = plan or plans.default_space_plan(api, tenant, type)
+        answer = address_spaces.create_space.sync_detailed(
+            tenant,
+            client=api.client,
+            body=models.AddressSpaceCreateRequest.from_dict({**wanted, "plan": chosen}),
+            idempotency_key=calls.new_key(),
+        )
+        return calls.body(api, answer)
+
+    slow.follow(f"creating space {name}", how, post)
 
 
 @app.command()
-def show(name: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+def show(
+    name: SpaceName,
+    watch: listing.Watch = False,
+    tenant: Tenant = None,
+    form: Output = Format.TABLE,
+) -> None:
     """Show a space: phase, endpoints, conditions, what clients must trust."""
     api, tenant = login_store.connect(tenant)
-    space = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")
-    if form is Format.TABLE:
-        for endpoint in space.pop("endpoints"):  # a line each instead of a nested value
-            address = f"{endpoint['protocol']}://{endpoint['host']}:{endpoint['port']}"
-            space[f"endpoint {endpoint['name']}"] = address
-    output.show_one(space, form)
+
+    def read() -> Json:
+        space = get(api, tenant, name)
+        if form.is_table:
+            for endpoint in space.pop("endpoints"):  # a line each instead of a nested value
+                address = f"{endpoint['protocol']}://{endpoint['host']}:{endpoint['port']}"
+                space[f"endpoint {endpoint['name']}"] = address
+        return space
+
+    if watch:
+        output.watch(read, form)
+    output.show_one(read(), form)
 
 
 @app.command()
-def trust(name: str, tenant: Tenant = None) -> None:
+def trust(name: SpaceName, tenant: Tenant = None) -> None:
     """Print the certificates (PEM) that clients of the space must trust.
 
     If they trust its certificate already, say so instead.
     """
     api, tenant = login_store.connect(tenant)
-    space = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")
+    space = get(api, tenant, name)
     # A set, because most endpoints have the same certificate.
     for certificate in {endpoint["certificate_pem"] for endpoint in space["endpoints"]}:
         if certificate:
@@ -81,24 +113,51 @@ def trust(name: str, tenant: Tenant = None) -> None:
             output.say(f"Clients need no file: they already trust the issuer of {name}.")
 
 
+@app.command()
+def label(
+    name: SpaceName,
+    changes: labels.Changes,
+    tenant: Tenant = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Set or remove labels of a space, such as team=shop; costs can be divided by them."""
+    calls.named(name)
+
+    def write(api: Api, slug: str, wanted: dict[str, str], tag: str) -> Response[Any]:
+        body = models.PatchedAddressSpaceChangeRequest.from_dict({"labels": wanted})
+        return address_spaces.change_space_plan.sync_detailed(
+            slug, name, client=api.client, body=body, if_match=tag
+        )
+
+    read = partial(_answer, name=name)
+    labels.change(read, write, changes, tenant, form)
+
+
 @app.command("change-plan")
 @slow.change
-def change_plan(name: str, plan: str, yes: Yes = False, *, how: slow.How) -> None:
+def change_plan(name: SpaceName, plan: str, yes: Yes = False, *, how: slow.How) -> None:
     """Change a space's plan within its type: its price at once, its size by rolling restarts."""
     if not yes:
         _confirm_plan(name, plan, how.tenant)
-    slow.follow(
-        f"moving space {name} to {plan}",
-        how,
-        lambda api, tenant: api.patch(f"{tenant}/address-spaces/{segment(name)}", {"plan": plan}),
-    )
+
+    def patch(api: Api, tenant: str) -> Json:
+        present = _answer(api, tenant, name)
+        answer = address_spaces.change_space_plan.sync_detailed(
+            tenant,
+            name,
+            client=api.client,
+            body=models.PatchedAddressSpaceChangeRequest(plan=plan),
+            if_match=calls.tag(present),
+        )
+        return calls.body(api, answer)
+
+    slow.follow(f"moving space {name} to {plan}", how, patch)
 
 
 def _confirm_plan(name: str, plan: str, tenant: str | None) -> None:
     api, tenant = login_store.connect(tenant)
-    present = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")["plan"]
-    offers: Any = api.get("/space-plans")  # a list, and not paged: plans are few
-    prices = {offer["key"]: offer["definition"]["hour_price"] for offer in offers}
+    present = get(api, tenant, name)["plan"]
+    prices = {one["key"]: one["definition"]["hour_price"] for one in plans.space_offers(api)}
     if plan not in prices:
         offered = ", ".join(prices) or "none"
         raise Missing(f"No space plan {plan} is offered; there are: {offered}.")
@@ -112,7 +171,7 @@ def _confirm_plan(name: str, plan: str, tenant: str | None) -> None:
 @app.command()
 @slow.change
 def delete(
-    name: str,
+    name: SpaceName,
     yes: Yes = False,
     keep_volumes: Annotated[
         bool, typer.Option("--keep-volumes", help="Keep the volumes, for the operator.")
@@ -121,8 +180,25 @@ def delete(
     how: slow.How,
 ) -> None:
     """Delete a space with all stored messages; its usage until then is still billed."""
-    path = f"/address-spaces/{segment(name)}?volumes={'keep' if keep_volumes else 'delete'}"
+    calls.named(name)
+    volumes: models.DeleteSpaceVolumes = "keep" if keep_volumes else "delete"
     if not yes:
         stored = "" if keep_volumes else " and every message in it"
         output.confirm(f"Delete space {name}{stored}?")
-    slow.follow(f"deleting space {name}", how, lambda api, tenant: api.delete(f"{tenant}{path}"))
+
+    def remove(api: Api, tenant: str) -> Json:
+        answer = address_spaces.delete_space.sync_detailed(
+            tenant, name, client=api.client, volumes=volumes
+        )
+        return calls.body(api, answer)
+
+    slow.follow(f"deleting space {name}", how, remove)
+
+
+def get(api: Api, tenant: str, name: str) -> Json:
+    """Return a space as the API shows it."""
+    return calls.body(api, _answer(api, tenant, name))
+
+
+def _answer(api: Api, tenant: str, name: str) -> "Response[models.AddressSpace]":
+    return address_spaces.get_space.sync_detailed(tenant, calls.named(name), client=api.client)

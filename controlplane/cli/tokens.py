@@ -1,41 +1,115 @@
 """`waypost tokens`: bearer tokens for programs."""
 
+import re
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
 
-from controlplane.cli import login_store, output
+from controlplane.cli import calls, listing, login_store, output, slow
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
-from controlplane.rest_client import segment
+from controlplane.client import models
+from controlplane.client.api import tokens
+from controlplane.core.errors import Invalid, Missing
 
-app = typer.Typer(no_args_is_help=True, help="API tokens of a tenant: list, issue, revoke.")
+app = typer.Typer(no_args_is_help=True, help="API tokens of a tenant: list, issue, rotate, revoke.")
+# As in the portal.
+DEFAULT_EXPIRY = "90d"
+_SPACE = "space:"
 
 
 @app.command("list")
-def list_tokens(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+@slow.change
+def list_tokens(*, how: listing.TenantRows) -> None:
     """List the tokens without their secrets, which are shown only when issued."""
-    api, tenant = login_store.connect(tenant)
-    rows = list(api.pages(f"/tenants/{tenant}/tokens"))
-    output.show_rows(rows, ["id", "name", "role", "prefix", "last_used_at", "expires_at"], form)
+    columns = ["id", "name", "role", "spaces", "permissions"]
+    columns += ["prefix", "last_used_at", "expires_at"]
+    listing.show(how, calls.tenant_list(tokens.list_tokens.sync_detailed), columns)
 
 
 @app.command()
 def issue(
     name: str,
     role: Annotated[str, typer.Option(help="owner, admin, developer, billing, viewer")] = "viewer",
+    expires: Annotated[
+        str, typer.Option(help="When it ends: after some days (30d), at a date or time; never.")
+    ] = DEFAULT_EXPIRY,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A limit: space:<name>, or a permission such as view; repeat it."),
+    ] = None,
     tenant: Tenant = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Issue a token that does not expire, and print it; it is shown only once."""
+    """Issue a token and print it; it is shown only once."""
+    limits = only or []
+    body = {
+        "name": name,
+        "role": role,
+        "expires_at": expiry(expires),
+        "spaces": [limit.removeprefix(_SPACE) for limit in limits if limit.startswith(_SPACE)],
+        "permissions": [limit for limit in limits if not limit.startswith(_SPACE)],
+    }
     api, tenant = login_store.connect(tenant)
-    issued = api.post(f"/tenants/{tenant}/tokens", {"name": name, "role": role})
-    output.show_one(issued, form)
+    # Once: the answer to a repeated request would lack the token.
+    answer = tokens.create_token.sync_detailed(
+        tenant, client=api.client, body=models.TokenCreateRequest.from_dict(body)
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@app.command()
+def rotate(token: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+    """Replace a token by its id with a new secret; the former one stops working at once."""
+    api, tenant = login_store.connect(tenant)
+    # Once, as in ``issue``.
+    answer = tokens.rotate_token.sync_detailed(tenant, _id_of(token), client=api.client)
+    output.show_one(calls.body(api, answer), form)
 
 
 @app.command()
 def revoke(token: str, tenant: Tenant = None) -> None:
     """Revoke a token by its id."""
     api, tenant = login_store.connect(tenant)
-    api.delete(f"/tenants/{tenant}/tokens/{segment(token)}")
+    tokens.revoke_token.sync_detailed(tenant, _id_of(token), client=api.client)
     output.say(f"revoked {token}")
+
+
+def _id_of(token: str) -> int:
+    """Return the id of a token, which is a number.
+
+    Raises:
+        Missing: ``api_token.missing``: it is none, so no token has it.
+    """
+    calls.named(token)
+    if not token.isdecimal():
+        raise Missing(
+            f"There is no token {token}: see `waypost tokens list`.", code="api_token.missing"
+        )
+    return int(token)
+
+
+def expiry(text: str, now: datetime | None = None) -> str | None:
+    """Return the instant that an option means, in ISO 8601 with an offset; None for ``never``.
+
+    ``text`` is days from ``now`` on (``90d``), a date (its midnight in UTC), or a time.
+
+    Raises:
+        Invalid: ``expires.invalid``: it is none of these, or in the past.
+    """
+    if text == "never":
+        return None
+    now = now or datetime.now(UTC)
+    try:
+        days = re.fullmatch(r"(\d+)d", text)
+        found = now + timedelta(days=int(days[1])) if days else datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise Invalid(
+            f"{text!r} is no end: write days, such as 90d, a date, such as 2027-01-31, or never.",
+            code="expires.invalid",
+        ) from None
+    found = found if found.tzinfo else found.replace(tzinfo=UTC)
+    if found <= now:
+        raise Invalid(f"{text} is not in the future.", code="expires.invalid")
+    return found.isoformat()

@@ -2,7 +2,8 @@
 
 * ``public_page``: for everyone.
 * ``login_page``: for every logged-in user.
-* ``tenant_page``: for members of the tenant in the URL who have a permission.
+* ``tenant_page``: for members of the tenant in the URL who have a permission, and for an operator
+  who acts there with the tenant's consent.
 * ``staff_page``: for operators.
 
 Each renders a ``WaypostError`` as an error page. All but ``public_page`` redirect anonymous
@@ -14,25 +15,31 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeAlias
 
+import structlog
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render, resolve_url
 from django_htmx.http import HttpResponseClientRedirect
+from redis.exceptions import RedisError
 
+from controlplane.console import acting
 from controlplane.console.scope import Scope, StaffScope, TenantScope
 from controlplane.core.errors import Missing, WaypostError
-from tenants import permissions, queries
+from controlplane.core.throttling import CacheUnavailable
+from tenants import permissions
 from tenants.models import User
 from tenants.permissions import Permission
 
+logger = structlog.get_logger(__name__)
 Page: TypeAlias = Callable[..., HttpResponseBase]
 
 
 def public_page(view: Page) -> Page:
     """Decorate ``view``: open it to everyone. The view gets the request.
 
-    A ``WaypostError`` that the view raises becomes an error page (``refusal_page``).
+    A ``WaypostError`` that the view raises becomes an error page (``refusal_page``), and so does an
+    error of the cache.
     """
 
     @wraps(view)
@@ -41,6 +48,9 @@ def public_page(view: Page) -> Page:
             return view(request, *args, **kwargs)
         except WaypostError as error:
             return refusal_page(request, error)
+        except RedisError as error:  # django-allauth counts attempts in the cache
+            logger.error("the cache does not answer", exc_info=error)
+            return refusal_page(request, CacheUnavailable())
 
     return page
 
@@ -63,13 +73,19 @@ def login_page(view: Page) -> Page:
 
 
 def tenant_page(
-    see: Permission, change: Permission | None = None, *, or_see: Permission | None = None
+    see: Permission,
+    change: Permission | None = None,
+    *,
+    or_see: Permission | None = None,
+    ends_access: bool = False,
 ) -> Callable[[Page], Page]:
     """Decorate a view: open it to members of the tenant in the URL. It gets a ``TenantScope``.
 
     GET and HEAD need the permission ``see`` or ``or_see``. Other methods need ``change``, or
     ``see`` if ``change`` is None. A member without the permission gets an error page with status
-    403. A user who is no member, operators included, gets one with 404. An anonymous visitor is
+    403, and so does everybody who changes a tenant that is suspended or being closed, unless the
+    view only takes access away (``ends_access``). A user who is no member gets one with 404, and so
+    does an operator who does not act there with the tenant's consent. An anonymous visitor is
     redirected to the login page.
     """
 
@@ -81,14 +97,20 @@ def tenant_page(
                 return _to_login(request)
             # Raises Missing (404) for other people's tenants: the answer must not reveal that they
             # exist. Only members get a 403.
-            membership = queries.membership(request.user, tenant)
+            membership, acting_by = acting.membership(request, request.user, tenant)
             # One URL both shows and changes something: the method decides which permission counts.
             is_read = request.method in {"GET", "HEAD"}
             needed = see if is_read else change or see
             if not (is_read and or_see and permissions.has_permission(membership.role, or_see)):
                 permissions.require(membership.role, needed)
-            scope = TenantScope(request, request.user, membership)
-            return view(scope, **kwargs)
+            if not (is_read or ends_access):
+                permissions.require_changeable(membership.tenant, needed)
+            scope = TenantScope(request, request.user, membership, acting_by)
+            try:
+                return view(scope, **kwargs)
+            except WaypostError as error:
+                # Within the organization's pages, so that the way on is at hand.
+                return scope.render("error.html", _refusal(error, "shell"), error.status)
 
         return page
 
@@ -117,13 +139,17 @@ def staff_page(view: Page) -> Page:
 
 def refusal_page(request: HttpRequest, error: WaypostError) -> HttpResponse:
     """Return the page that shows an error's title, message and code, with the error's status."""
-    context = {
+    return render(request, "console/error.html", _refusal(error, "plain_page"), status=error.status)
+
+
+def _refusal(error: WaypostError, frame: str) -> dict[str, str]:
+    """Return the context of ``error.html``; ``frame`` is the template around it."""
+    return {
         "title": error.title,
         "message": error.message,
-        "status": error.status,
         "code": error.error_code,
+        "frame": f"console/{frame}.html",
     }
-    return render(request, "console/error.html", context, status=error.status)
 
 
 def _to_login(request: HttpRequest) -> HttpResponseBase:

@@ -16,6 +16,7 @@ _BAR = {
     "30d": timedelta(hours=8),
 }
 _TICKS = 6  # about how many bars of a chart have their time below them
+# Length of time in the URL -> words.
 TITLES = {"1h": "1 hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days"}
 
 

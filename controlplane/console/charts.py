@@ -20,7 +20,7 @@ _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
 _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 _LEAST = Decimal("0.001")  # the smallest step that ``words`` prints
 _LEAST_TOP = Decimal("0.01")  # the lowest top of an axis
-_SUFFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+_SUFFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))  # the largest first
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class BarChart:
     title: str
     unit: str
     bars: Sequence[Bar]
+
+
+def counted(amount: Decimal, unit: str) -> str:
+    """Return an amount with its unit, such as ``1,250 messages``; a single one is ``1 message``."""
+    return f"{words(amount)} {unit.removesuffix('s') if amount == 1 else unit}"
 
 
 def build_svg(chart: BarChart) -> SafeString:

@@ -3,16 +3,15 @@
 Templates call most of these functions through the filters of ``templatetags.console``.
 """
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from controlplane.console import charts, meters
-from controlplane.core.models import AuditEvent
-from controlplane.core.phases import REACHABLE, Phase
-from controlplane.core.reasons import Reason
+from controlplane.core.phases import REACHABLE, READY, Phase, find_condition
+from controlplane.core.reasons import ENGINE_DOWN, STARTING, Reason
 from plans.models import Invoice
 from tenants.models import AddressSpace
 
@@ -24,6 +23,7 @@ _PHASE_CLASS = {
     Phase.CONFIGURING: "busy",
     Phase.TERMINATING: "warn",
 }
+# State of an invoice -> CSS class of its badge.
 _INVOICE_CLASS: Mapping[str, str] = {
     Invoice.State.OPEN: "",
     Invoice.State.HELD: "bad",
@@ -37,6 +37,21 @@ _INVOICE_CLASS: Mapping[str, str] = {
     Invoice.State.CLOSING: "busy",
     Invoice.State.ISSUING: "busy",
     Invoice.State.VOIDED: "",
+}
+# State of an invoice -> words, where they differ.
+_INVOICE_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(
+        [
+            Invoice.State.OPEN,
+            Invoice.State.CLOSING,
+            Invoice.State.HELD,
+            Invoice.State.DRAFT,
+            Invoice.State.APPROVED,
+            Invoice.State.ISSUING,
+        ],
+        "In preparation",
+    ),
+    Invoice.State.UNCOLLECTIBLE: "Written off",
 }
 _NOUNS = {"messages": "messages of"}
 _STEP_CLASS = {"done": "done", "running": "now", "waiting": "now", "failed": "failed"}
@@ -54,7 +69,10 @@ _VERBS = {
 # What ``problems_of`` shows of an Active space.
 _TYPES_SHOWN_WHEN_ACTIVE = frozenset({"Certificate", REACHABLE})
 _REASONS_SHOWN_WHEN_ACTIVE = frozenset({Reason.MESH_INCOMPLETE})
-_SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
+_DOWN = ENGINE_DOWN - STARTING - {Reason.ROLLING_OUT}
+_WORDS_OF_REASON = re.compile(r"[A-Z][a-z]*")  # ``BrokerDown`` -> Broker, Down
+_REASONS = frozenset(Reason)
+_SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))  # seconds, unit; the largest first
 
 
 def phase_class(phase: str) -> str:
@@ -69,6 +87,11 @@ def invoice_class(state: str) -> str:
         KeyError: ``state`` is not one of ``Invoice.State``.
     """
     return _INVOICE_CLASS[state]
+
+
+def invoice_state_words(state: str) -> str:
+    """Return an invoice's state for its tenant; what an operator does before issue is one state."""
+    return _INVOICE_WORDS.get(state, plain_words(state).capitalize())
 
 
 def step_class(step: Mapping[str, str]) -> str:
@@ -112,9 +135,12 @@ def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
     """Return the problems of a space (see ``problems``).
 
     Of an Active space, only those that clients notice: an expiring certificate, an endpoint that
-    they cannot reach yet, routers that are not all connected to each other.
+    they cannot reach yet, routers that are not all connected to each other. Of a space that was
+    never Active, not what every space waits for while it starts.
     """
     found = problems(space.conditions)
+    if space.active_since is None:
+        return [condition for condition in found if condition["reason"] not in STARTING]
     if space.phase != Phase.ACTIVE:
         return found
     return [
@@ -125,43 +151,46 @@ def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
     ]
 
 
+def is_in_trouble(space: AddressSpace) -> bool:
+    """Return whether a space that has worked does not: messages may not pass through it now.
+
+    A space whose brokers or routers restart for a change is in no trouble.
+    """
+    ready = find_condition(space.conditions, READY)
+    if space.active_since is None or ready is None or ready["status"] != "False":
+        return False
+    return space.phase == Phase.FAILED or ready["reason"] in _DOWN
+
+
 def problem_words(space: AddressSpace) -> str:
-    """Return all problems of a space on one line for staff: ``reason: text`` for each; '' if none.
+    """Return all problems of a space on one line for staff: ``Reason: text`` for each; '' if none.
 
     The text is the condition's ``detail`` for staff, or its message if it has no detail.
     """
     return " ".join(
-        f"{condition['reason']}: {condition.get('detail') or condition['message']}"
+        f"{reason_words(condition['reason'])}: {condition.get('detail') or condition['message']}"
         for condition in problems_of(space)
     )
+
+
+def reason_words(reason: str) -> str:
+    """Return the reason of a condition as words: ``BrokerDown`` -> ``Broker down``."""
+    return " ".join(_WORDS_OF_REASON.findall(reason)).capitalize()
+
+
+def step_words(message: str) -> str:
+    """Return the message of an operation's step for people, without the reason in front of it.
+
+    ``RouterStarting: router-0 does not answer yet`` becomes ``router-0 does not answer yet.``
+    """
+    reason, colon, rest = message.partition(": ")
+    text = rest if colon and reason in _REASONS else message
+    return text if not text or text[-1] in ".!?" else f"{text}."
 
 
 def operation_words(operations: Sequence[str]) -> str:
     """Return the operations of a grant as text: ``send and receive`` for ``send``, ``recv``."""
     return " and ".join("receive" if name == "recv" else name for name in operations)
-
-
-def change_words(event: AuditEvent) -> str:
-    """Return the values that an audit event changed as one line: ``role: viewer → admin``.
-
-    Values that are equal before and after are left out. A value that only ``after`` has is shown
-    without an arrow. None and an empty text are shown as ``nothing``.
-    """
-    # A dict removes duplicates and, unlike a set, keeps the order.
-    names = dict.fromkeys([*event.before, *event.after])
-    return ", ".join(
-        f"{name}: {_value(event.before[name])} → {_value(event.after.get(name))}"
-        if name in event.before
-        else f"{name}: {_value(event.after[name])}"
-        for name in names
-        if name not in event.before or event.before[name] != event.after.get(name)
-    )
-
-
-def _value(value: Any) -> str:
-    if value is None or value == "":
-        return "nothing"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def limit_words(amount: int | None) -> str:
@@ -177,7 +206,7 @@ def quantity(base: int, meter: str) -> str:
     shown = meters.BY_METER.get(meter)
     if shown is None:  # a meter without samples, whose unit the portal does not know: base units
         return charts.words(Decimal(base))
-    return f"{charts.words(shown.amount(base))} {shown.unit}"
+    return charts.counted(shown.amount(base), shown.unit)
 
 
 def ago(moment: datetime, now: datetime) -> str:

@@ -1,6 +1,7 @@
 """Queries of invoices, of one tenant or of all. Each takes a constant number of queries."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet
 
@@ -8,10 +9,19 @@ from controlplane.core.errors import Missing, WaypostError
 from controlplane.core.models import Operation
 from plans.invoicing import previewing
 from plans.invoicing.previewing import Preview
-from plans.models import Invoice, InvoiceEvent, Payment
+from plans.models import CreditNote, Invoice, InvoiceEvent, Payment
 from tenants.models import Tenant
 
-VERIFY = "invoice.verify"
+VERIFY = ("invoice.verify", "invoice.verify_files")
+# The states that concern the tenant, in words.
+_STEPS_SHOWN: Mapping[str, str] = {
+    Invoice.State.ISSUED: "Issued",
+    Invoice.State.PARTLY_PAID: "A part was paid",
+    Invoice.State.PAID: "Paid",
+    Invoice.State.OVERDUE: "The due time has passed",
+    Invoice.State.UNCOLLECTIBLE: "Written off",
+    Invoice.State.VOIDED: "Voided",
+}
 # The order of states on the operator's page: those that an operator must act on come first. States
 # that are not listed follow by name.
 _HELD_FIRST = [
@@ -80,9 +90,26 @@ def events(row: Invoice) -> Sequence[InvoiceEvent]:
     return list(row.events.order_by("at", "id"))
 
 
+def tenant_history(row: Invoice) -> list[tuple[datetime, str]]:
+    """Return (time, words) of the steps of an invoice that concern its tenant, oldest first.
+
+    What the operator does before an invoice is issued is left out.
+    """
+    return [
+        (event.at, _STEPS_SHOWN[event.to_state])
+        for event in events(row)
+        if event.to_state in _STEPS_SHOWN
+    ]
+
+
 def payments(row: Invoice) -> Sequence[Payment]:
     """Return the invoice's payments, oldest first."""
     return list(row.payments.order_by("received_on", "id"))
+
+
+def credit_notes(row: Invoice) -> Sequence[CreditNote]:
+    """Return the invoice's credit notes, oldest first, without their documents."""
+    return list(row.credit_notes.defer("document").order_by("number"))
 
 
 def proof(row: Invoice) -> Operation | None:
@@ -91,7 +118,7 @@ def proof(row: Invoice) -> Operation | None:
     The operation may still run, and it may have failed.
     """
     # The invoice's row does not refer to it.
-    requested = Operation.objects.filter(subject_id=row.id, kind=VERIFY)
+    requested = Operation.objects.filter(subject_id=row.id, kind__in=VERIFY)
     return requested.order_by("-created_at").first()
 
 

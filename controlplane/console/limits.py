@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from plans.models import QuotaOverride
+from plans.models import QuotaAlert, QuotaOverride
 from plans.quotas import enforcement
 from plans.quotas.resources import METERED, TENANT_RESOURCES, WORDS, Resource
 from tenants import admission
@@ -27,17 +27,29 @@ class Limit:
     override: QuotaOverride | None
 
 
+def alerts(tenant: Tenant) -> list[QuotaAlert]:
+    """Return one alert for each resource: the highest one of its newest period.
+
+    Lifted alerts are left out. They also count what is not copied from the lakehouse yet.
+    """
+    rows = QuotaAlert.objects.filter(tenant=tenant, lifted_at__isnull=True)
+    # PostgreSQL's DISTINCT ON keeps the first row of each resource in this order.
+    return list(
+        rows.order_by("resource", "-period_starts_at", "-level_percent").distinct("resource")
+    )
+
+
 def of(tenant: Tenant) -> list[Limit]:
     """Return the limits and use of every resource that a plan can limit for a whole tenant.
 
     Spaces, addresses, members and the like are counted as admission counts them. The use of
     messages a month is that of the current month, without usage that is not copied from the
-    lakehouse yet.
-
-    Raises:
-        NoPlan: the tenant has no open subscription.
+    lakehouse yet. Empty for a tenant without a plan, such as an erased one.
     """
-    planned, amounts = admission.plan_of(tenant).quotas, admission.limits(tenant)
+    plan = admission.open_plan(tenant)
+    if plan is None:
+        return []
+    planned, amounts = plan.quotas, admission.in_force(tenant, plan)
     # Without the usage that is not copied from the lakehouse yet: pages say "as of" which time.
     now = timezone.now()
     metered = {

@@ -1,7 +1,8 @@
 """Returns texts about plans, space plans, address plans, and space and address types. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import NamedTuple, Protocol
 
 from controlplane.console import charts
 from controlplane.core import address_types
@@ -26,6 +27,32 @@ _ON_CARDS = {
     Resource.MEMBERS: "members",
     Resource.MESSAGES_PER_MONTH: "messages a month",
 }
+# The limits that the table of plans compares.
+_COMPARED = {
+    Resource.MESSAGES_PER_MONTH: "Messages a month",
+    Resource.SPACES: "Spaces",
+    Resource.ADDRESSES: "Addresses",
+    Resource.USERS: "Messaging users",
+    Resource.MEMBERS: "Members",
+    Resource.API_TOKENS: "API tokens",
+}
+
+
+class ComparedRow(NamedTuple):
+    """One row of a table that compares plans: what it compares, and a text for each plan."""
+
+    title: str
+    texts: Sequence[str]
+
+
+class Comparable(Protocol):
+    """A plan on offer, with the lowest hourly price of its spaces and of its addresses."""
+
+    @property
+    def plan(self) -> PlanDefinition: ...
+
+    @property
+    def lowest(self) -> Mapping[Resource, Decimal]: ...
 
 
 def type_words(address_type: str) -> str:
@@ -45,7 +72,7 @@ def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) ->
 
     * For a plan: main limits, included usage, prices of meters.
     * For a space plan: the most addresses and connections, the numbers of brokers and routers, and
-      the lines of ``sizes``.
+      the lines of ``sizes``. ``client_limits`` has the rest.
     * For an address plan: its number of partitions if it has several, else no line.
     """
     if isinstance(plan, PlanDefinition):
@@ -74,26 +101,35 @@ def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) ->
 
 
 def sizes(plan: SpacePlanDefinition) -> list[str]:
-    """Return lines about a space plan: memory and disk of each broker, then limits of clients.
-
-    A limit that the plan does not have has no line.
-    """
+    """Return lines about a space plan: memory and disk of each broker, the largest message."""
     disk = f" and {plan.broker_disk_gb:,} GiB of disk" if plan.broker_disk_gb else ""
-    limits = {
-        "messages of up to {:,} KiB": plan.max_message_kb,
-        "up to {:,} connections of each user": plan.max_user_connections,
-        "up to {:,} sessions in each connection": plan.max_connection_sessions,
-        "up to {:,} senders in each connection": plan.max_connection_senders,
-        "up to {:,} receivers in each connection": plan.max_connection_receivers,
-        "up to {:,} messages a second from each connection": plan.max_connection_rate,
-        "up to {:,} messages a second from each user": plan.max_user_rate,
-    }
     return [
         f"{plan.broker_memory_mb:,} MiB of memory{disk} for each broker"
         if plan.broker_persistent
         else f"{plan.broker_memory_mb:,} MiB of memory for each broker and no disk: messages are "
         "lost when a broker restarts",
-        *(words.format(limit) for words, limit in limits.items() if limit is not None),
+        *([f"messages of up to {plan.max_message_kb:,} KiB"] if plan.max_message_kb else []),
+    ]
+
+
+def client_limits(plan: SpacePlanDefinition) -> list[str]:
+    """Return lines about what a space plan allows each user, connection and network address.
+
+    The last line names the limits that the plan does not have, if there are any.
+    """
+    limits = {
+        "connections of each user": plan.max_user_connections,
+        "connections from each network address": plan.max_source_connections,
+        "sessions in each connection": plan.max_connection_sessions,
+        "senders in each connection": plan.max_connection_senders,
+        "receivers in each connection": plan.max_connection_receivers,
+        "messages a second from each connection": plan.max_connection_rate,
+        "messages a second from each user": plan.max_user_rate,
+    }
+    missing = [words for words, limit in limits.items() if limit is None]
+    return [
+        *(f"up to {limit:,} {words}" for words, limit in limits.items() if limit is not None),
+        *([f"no limit for {', '.join(missing)}"] if missing else []),
     ]
 
 
@@ -103,6 +139,82 @@ def hour_price(price: Decimal, currency: str) -> str:
     return (
         f"{price.normalize():f} {currency} an hour, about {month} a month" if price else "no charge"
     )
+
+
+def hour_price_on(plan: PlanDefinition, resource: Resource, price: Decimal) -> str:
+    """Return what an hour of a space or an address costs a tenant on ``plan``, as text.
+
+    ``resource`` is SPACES or ADDRESSES, ``price`` the hourly price. Where the hours that the plan
+    includes cover its full quota, the text is ``Included in your plan``.
+    """
+    if not price:
+        return "No charge"
+    if includes_all(plan, resource):
+        return "Included in your plan"
+    included = plan.included.get(_HOURS[resource], 0)
+    beyond = f", beyond the {included:,} hours a month in your plan" if included else ""
+    return f"{hour_price(price, plan.currency)}{beyond}"
+
+
+def comparison(offers: Sequence[Comparable]) -> list[ComparedRow]:
+    """Return the rows of a table that compares plans, with one column for each of ``offers``.
+
+    Rows in which no plan has a value are left out.
+    """
+    plans = [offer.plan for offer in offers]
+    currency = plans[0].currency if plans else ""
+    rows = [ComparedRow("Monthly fee", [_fee(plan) for plan in plans])]
+    for resource, words in _COMPARED.items():
+        limits = [plan.quotas.get(resource) for plan in plans]
+        texts = ["no limit" if limit is None else f"{limit:,}" for limit in limits]
+        rows.append(ComparedRow(words, texts))
+    for meter in meters.REGISTRY:
+        texts = [_included_words(plan, meter.slug) for plan in plans]
+        if any(texts):
+            rows.append(ComparedRow(f"Included {meter.plan_text}", [t or "none" for t in texts]))
+    for meter in meters.REGISTRY:
+        prices = [plan.prices.get(meter.slug) for plan in plans]
+        if any(prices):
+            texts = [price_words(price, currency) if price else "none" for price in prices]
+            rows.append(ComparedRow(f"Price: {meter.plan_text}", texts))
+    return [*rows, *_hour_rows(offers), *_at_quota(plans)]
+
+
+def _fee(plan: PlanDefinition) -> str:
+    if plan.monthly_fee_minor:
+        return money.display(plan.monthly_fee_minor, plan.currency)
+    return "none"
+
+
+def _included_words(plan: PlanDefinition, meter: str) -> str:
+    amount = plan.included.get(meter)
+    return charts.words(Decimal(amount) / _BASE.get(meter, 1)) if amount else ""
+
+
+def _hour_rows(offers: Sequence[Comparable]) -> list[ComparedRow]:
+    """Return the rows of the lowest prices of an hour of a space and of an address."""
+    found = []
+    for resource, words in ((Resource.SPACES, "A space"), (Resource.ADDRESSES, "An address")):
+        texts = []
+        for offer in offers:
+            lowest = offer.lowest.get(resource)
+            if not lowest:
+                texts.append("no charge")
+            elif includes_all(offer.plan, resource):
+                texts.append("included")
+            else:
+                texts.append(f"from {lowest.normalize():f} {offer.plan.currency} an hour")
+        found.append(ComparedRow(words, texts))
+    return found
+
+
+def _at_quota(plans: Sequence[PlanDefinition]) -> list[ComparedRow]:
+    words = {"withdraw_send": "sending pauses", "notify": "you are notified"}
+    limited = [plan for plan in plans if Resource.MESSAGES_PER_MONTH in plan.quotas]
+    if not limited:
+        return []
+    texts = [words[plan.at_quota] if plan in limited else "none" for plan in plans]
+    return [ComparedRow("At the limit of messages", texts)]
 
 
 def hours(

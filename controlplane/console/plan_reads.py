@@ -3,12 +3,19 @@
 The cheapest plans and the first types come first, because forms select the first choice by default.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from controlplane.console import plan_descriptions
 from plans.catalog import publishing
-from plans.catalog.definitions import AddressPlanDefinition, PlanDefinition, SpacePlanDefinition
+from plans.catalog.definitions import (
+    AddressPlanDefinition,
+    Catalog,
+    PlanDefinition,
+    SpacePlanDefinition,
+)
+from plans.quotas.resources import Resource
 from tenants import admission, space_types
 from tenants.models import AddressSpace, AddressType, SpaceType, Tenant
 
@@ -22,10 +29,12 @@ class Offer:
     """A plan of the published catalog, for a card that offers it.
 
     ``hours`` are texts with the lowest hourly prices of spaces and addresses on this plan.
+    ``lowest`` has these prices as numbers; what the plan does not sell has none.
     """
 
     plan: PlanDefinition
     hours: Sequence[str] = ()
+    lowest: Mapping[Resource, Decimal] = field(default_factory=dict)
 
 
 def offered() -> list[Offer]:
@@ -35,10 +44,42 @@ def offered() -> list[Offer]:
         Missing: no catalog is published.
     """
     sold = publishing.current()
-    return [
-        Offer(plan, plan_descriptions.hours(plan, sold.space_plans, sold.address_plans))
-        for plan in sorted(sold.plans, key=lambda plan: plan.monthly_fee_minor)
-    ]
+    return [_offer(sold, plan) for plan in sorted(sold.plans, key=lambda p: p.monthly_fee_minor)]
+
+
+def _offer(sold: Catalog, plan: PlanDefinition) -> Offer:
+    spaces = [row.hour_price for row in sold.space_plans if row.key in plan.space_plans]
+    addresses = [row.hour_price for row in sold.address_plans if row.key in plan.address_plans]
+    return Offer(
+        plan,
+        plan_descriptions.hours(plan, sold.space_plans, sold.address_plans),
+        {
+            resource: min(prices)
+            for resource, prices in ((Resource.SPACES, spaces), (Resource.ADDRESSES, addresses))
+            if prices
+        },
+    )
+
+
+def hour_prices(
+    tenant: Tenant,
+    resource: Resource,
+    offered: Sequence[SpacePlanDefinition] | Sequence[AddressPlanDefinition],
+) -> dict[str, str]:
+    """Return {key: what an hour costs the tenant, as text} of space plans or address plans.
+
+    ``resource`` is SPACES for space plans and ADDRESSES for address plans. What the tenant's plan
+    includes for all that the tenant may have is said to be included.
+
+    Raises:
+        NoPlan: the tenant has no open subscription.
+    """
+    plan = admission.plan_of(tenant)
+    # An override may allow more than the included hours cover.
+    plan = replace(plan, quotas=admission.in_force(tenant, plan))
+    return {
+        row.key: plan_descriptions.hour_price_on(plan, resource, row.hour_price) for row in offered
+    }
 
 
 def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:

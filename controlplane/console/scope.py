@@ -8,20 +8,20 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
-from django.core.paginator import Page, Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from controlplane.console import paging
+from controlplane.console.paging import ListPage
 from controlplane.core import network
 from controlplane.core.audit import Actor
 from tenants import permissions, queries
-from tenants.models import Membership, Tenant, User
+from tenants.models import Membership, SupportConsent, Tenant, User
 from tenants.permissions import Permission
 
 Row = TypeVar("Row", bound=Model)
-PAGE_SIZE = 50
 
 
 class NavItem(NamedTuple):
@@ -36,19 +36,25 @@ class NavItem(NamedTuple):
 TENANT_NAV = (
     ("Overview", "overview", Permission.VIEW),
     ("Spaces", "spaces", Permission.VIEW),
+    ("Alarms", "tenant_alarms", Permission.VIEW),
     ("Usage", "usage", Permission.VIEW),
     ("Invoices", "invoices", Permission.VIEW_BILLING),
     ("Team", "team", Permission.VIEW),
     ("API tokens", "tokens", Permission.MANAGE_TOKENS),
+    ("Maintenance", "windows", Permission.VIEW),
     ("Notifications", "notifications", Permission.VIEW),
     ("Audit", "audit", Permission.VIEW_AUDIT),
     ("Settings", "settings", Permission.VIEW_BILLING),
 )
 STAFF_NAV = (
     ("Tenants", "staff_tenants"),
-    ("Invoices", "staff_invoices"),
     ("Fleet", "staff_fleet"),
+    ("Invoices", "staff_invoices"),
+    ("Revenue", "staff_revenue"),
+    ("Volumes", "staff_volumes"),
     ("Mailbox", "staff_mailbox"),
+    ("Audit", "staff_audit"),
+    ("Health", "staff_health"),
 )
 
 
@@ -71,20 +77,29 @@ class Scope:
         return Actor(f"user:{self.user.email}", network.address(self.request))
 
     @property
+    def shows_command(self) -> bool:
+        """Whether a form was submitted only to see it as a command: then it must change nothing."""
+        return "show" in self.request.POST
+
+    @property
     def nav(self) -> list[NavItem]:
         return []
+
+    @property
+    def search_url(self) -> str:
+        """The URL of the page of search results; '' where nothing can be searched."""
+        return ""
 
     @property
     def here(self) -> str:
         """The label of the navigation entry that the page belongs to, or ''."""
         return next((item.label for item in self.nav if item.here), "")
 
-    def page_of(self, rows: QuerySet[Row]) -> Page[Row]:
-        """Return the page of ``rows``, 50 a page, that ``?page=`` selects.
-
-        A missing or invalid number selects the first page, a number beyond the end the last one.
-        """
-        return Paginator(rows, PAGE_SIZE).get_page(self.request.GET.get("page"))
+    def page_of(
+        self, rows: QuerySet[Row], size: int = paging.PAGE_SIZE, name: str = "page"
+    ) -> ListPage[Row]:
+        """Return the page of ``rows``, ``size`` a page, that ``?page=`` or ``name`` selects."""
+        return paging.select(rows, self.request.GET.get(name), size)
 
     def render(
         self, template: str, context: Mapping[str, Any] | None = None, status: int = 200
@@ -98,14 +113,22 @@ class Scope:
 class TenantScope(Scope):
     """The scope of a page of one tenant, for a member of the tenant with the role ``role``.
 
-    It checks no permission: the decorator ``access.tenant_page`` does.
+    It checks no permission: the decorator ``access.tenant_page`` does. ``acting_by`` is the consent
+    by which an operator, who is no member, acts here; None for a member.
     """
 
     tenant: Tenant
 
-    def __init__(self, request: HttpRequest, user: User, membership: Membership) -> None:
+    def __init__(
+        self,
+        request: HttpRequest,
+        user: User,
+        membership: Membership,
+        acting_by: SupportConsent | None = None,
+    ) -> None:
         super().__init__(request, user)
         self.tenant, self.role = membership.tenant, membership.role
+        self.acting_by = acting_by
 
     # Cached, because templates use these several times on a page.
     @cached_property
@@ -115,22 +138,44 @@ class TenantScope(Scope):
 
     @cached_property
     def may(self) -> dict[str, bool]:
-        """{permission: whether the role has it}, by which pages show or hide forms and links.
+        """{permission: whether it is given now}, by which pages show or hide forms and links.
 
         The decorator of a view enforces the permission.
         """
+        return {
+            item.value: permissions.has_permission(self.role, item)
+            and permissions.is_changeable(self.tenant, item)
+            for item in Permission
+        }
+
+    @cached_property
+    def may_end(self) -> dict[str, bool]:
+        """{permission: whether it is given}, by which pages show what only takes access away.
+
+        Unlike ``may``, it does not depend on the state of the tenant.
+        """
         return {item.value: permissions.has_permission(self.role, item) for item in Permission}
+
+    def has(self, permission: Permission) -> bool:
+        """Return whether the role includes ``permission``, whatever the state of the tenant is."""
+        return permissions.has_permission(self.role, permission)
 
     @cached_property
     def nav(self) -> list[NavItem]:
-        return _mark(
+        return mark(
             self.request.path,
             (
                 (label, reverse(f"console:{name}", args=[self.tenant.slug]))
                 for label, name, permission in TENANT_NAV
                 if permissions.has_permission(self.role, permission)
+                # A member chooses their mails there, and an operator is none.
+                and not (name == "notifications" and self.acting_by)
             ),
         )
+
+    @property
+    def search_url(self) -> str:
+        return self.url("search")
 
     def url(self, name: str, *args: str) -> str:
         """Return the URL of this tenant's route ``name``; ``args`` follow the tenant's slug."""
@@ -142,15 +187,20 @@ class StaffScope(Scope):
 
     staff = True
 
+    @property
+    def search_url(self) -> str:
+        return reverse("console:staff_search")
+
     @cached_property
     def nav(self) -> list[NavItem]:
-        return _mark(
+        return mark(
             self.request.path,
             ((label, reverse(f"console:{name}")) for label, name in STAFF_NAV),
         )
 
 
-def _mark(path: str, entries: Iterable[tuple[str, str]]) -> list[NavItem]:
+def mark(path: str, entries: Iterable[tuple[str, str]]) -> list[NavItem]:
+    """Return navigation entries from (label, URL); the one that ``path`` is below is marked."""
     entries = list(entries)
     under = [url for _, url in entries if path.startswith(url)]
     # The overview's URL is a prefix of all others, so the longest match is the current section.

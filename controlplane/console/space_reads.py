@@ -1,10 +1,11 @@
 """Queries of one tenant's spaces. Each takes a constant number of queries."""
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from controlplane.core.models import Operation
 from tenants import queries
-from tenants.models import AddressSpace, Tenant
+from tenants.models import Address, AddressSpace, Tenant
 
 
 def listed(tenant: Tenant) -> QuerySet[AddressSpace]:
@@ -12,9 +13,12 @@ def listed(tenant: Tenant) -> QuerySet[AddressSpace]:
 
     Each has ``address_count``: the number of its addresses that are not deleted.
     """
-    # A deleted address keeps its row, because its usage is still billed.
-    alive = Count("addresses", filter=Q(addresses__deleted_at__isnull=True))
-    return queries.list_spaces(tenant).annotate(address_count=alive)
+    # A deleted address keeps its row, because its usage is still billed. Not a join: it would
+    # group all columns of the spaces over all their addresses.
+    alive = Address.objects.filter(space=OuterRef("pk"), deleted_at__isnull=True).order_by()
+    count = Subquery(alive.values("space").annotate(n=Count("pk")).values("n"))
+    # Grouping no rows gives no row, so the subquery is NULL instead of 0.
+    return queries.list_spaces(tenant).annotate(address_count=Coalesce(count, 0))
 
 
 def phases(tenant: Tenant) -> list[tuple[str, int]]:

@@ -1,6 +1,6 @@
 """Builds the charts and tables of the usage page.
 
-``read`` takes one query for each meter. The other functions only arrange what it returns.
+``read`` takes one query for each table of sums. The other functions only arrange what it returns.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,28 +40,24 @@ class Row:
 Series = Mapping[Shown, Mapping[datetime, int]]
 
 
-def read(tenant_id: str, window: Window, space_id: str = "") -> Series:
+def read(
+    tenant_id: str,
+    window: Window,
+    space_id: str = "",
+    address: str = "",
+    wanted: Sequence[Shown] = meters.SHOWN,
+) -> Series:
     """Return {shown meter: {start of step: quantity in base units}} of the tenant's usage.
 
-    Covers the space ``space_id``, or all spaces if it is empty. Steps without usage are missing. If
-    the window has no usage of any meter, the result is {}.
+    Covers the space ``space_id``, or all spaces if it is empty; likewise ``address``, a name. Only
+    the meters ``wanted`` are read.
+    Steps without usage are missing. If the window has no usage of any meter, the result is {}.
     """
-    found = {
-        shown: dict(
-            reading.series(
-                tenant_id,
-                SeriesQuery(
-                    shown.meter,
-                    window.starts_at,
-                    window.ends_at,
-                    window.step,
-                    window.zone,
-                    space_id,
-                ),
-            )
-        )
-        for shown in meters.SHOWN
-    }
+    query = SeriesQuery(
+        "", window.starts_at, window.ends_at, window.step, window.zone, space_id, address
+    )
+    series = reading.every_series(tenant_id, query)
+    found = {shown: series[shown.meter] for shown in wanted}
     # Without any usage, the page shows a text instead of empty charts.
     return found if any(found.values()) else {}
 
@@ -84,7 +80,7 @@ def steps(series: Series, window: Window, link: Callable[[str], str]) -> list[Ro
         Row(
             step_label(step, window),
             # Only a day has a page of its own; an hour has none.
-            link(step.date().isoformat()) if window.kind == "month" else "",
+            link(step.date().isoformat()) if window.step == "day" else "",
             [shown.amount(quantities.get(step, 0)) for shown, quantities in series.items()],
         )
         for step in window.steps()
@@ -116,7 +112,7 @@ def breakdown(
 
 def step_label(step: datetime, window: Window) -> str:
     """Return the label of a step: ``Sat 21 Nov`` in a month, ``14:00`` in a day."""
-    return step.strftime("%a %-d %b" if window.kind == "month" else "%H:%M")
+    return step.strftime("%a %-d %b" if window.step == "day" else "%H:%M")
 
 
 def _chart(shown: Shown, quantities: Mapping[datetime, int], window: Window) -> BarChart:
@@ -130,7 +126,7 @@ def _chart(shown: Shown, quantities: Mapping[datetime, int], window: Window) -> 
 
 # Only some columns get a label on the axis: there is no room for all.
 def _tick(step: datetime, position: int, window: Window) -> str:
-    if window.kind == "month":
+    if window.step == "day":
         return str(step.day) if step.day == 1 or step.day % 5 == 0 else ""
     return step.strftime("%H:%M") if position % 4 == 0 else ""
 
@@ -140,4 +136,4 @@ def _total(shown: Shown, quantities: Iterable[int]) -> str:
     # Not sum(): ``merged`` adds quantities, but takes the highest of peaks.
     for quantity in quantities:
         total = reading.merged(shown.meter, total, quantity)
-    return f"{charts.words(shown.amount(total))} {shown.unit}"
+    return charts.counted(shown.amount(total), shown.unit)

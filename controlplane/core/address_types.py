@@ -26,7 +26,7 @@ from controlplane.core.setting_values import (
     Width,
 )
 
-_TEN_YEARS_MS = 10 * 365 * 24 * 3600 * 1000
+_TEN_YEARS_MS = 10 * 365 * 24 * 3600 * 1000  # milliseconds
 # Space type -> a description for people who choose one.
 SPACE_TYPES = {
     "standard": "Routers in front of brokers.",

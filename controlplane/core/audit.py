@@ -94,6 +94,7 @@ def record_all(
 
 def _masked(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: "***" if any(part in name.lower() for part in _MASKED) else value
+        # A missing value is no secret.
+        name: "***" if value and any(part in name.lower() for part in _MASKED) else value
         for name, value in values.items()
     }

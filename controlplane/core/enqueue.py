@@ -9,6 +9,8 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from controlplane.core import request_ids
+
 logger = structlog.get_logger(__name__)
 
 
@@ -19,12 +21,14 @@ def after_commit(task: str, **ids: str) -> None:
     transaction the task is sent at once. While the queue is away, the task is dropped with a
     warning in the log: a periodic task finds the work later.
     """
-    transaction.on_commit(lambda: _send(task, ids))
+    request_id = request_ids.current()
+    transaction.on_commit(lambda: _send(task, ids, request_id))
 
 
-def _send(task: str, ids: dict[str, str]) -> None:
+def _send(task: str, ids: dict[str, str], request_id: str) -> None:
     try:
         # No retries by Celery: the web request would wait for them.
-        current_app.send_task(task, kwargs=ids, retry=False, ignore_result=True)
+        headers = {request_ids.NAME: request_id} if request_id else None
+        current_app.send_task(task, kwargs=ids, retry=False, ignore_result=True, headers=headers)
     except (OperationalError, OSError):
         logger.warning("task not enqueued; the periodic pass will find the change", task=task)

@@ -5,7 +5,7 @@ problem+json, the portal into a message on a page, the command into an exit code
 only as the status number.
 
     WaypostError          code            status  fields
-    ├── Invalid           invalid         400     {field: [reason]}
+    ├── Invalid           invalid         422     {field: [reason]}
     ├── Denied            denied          403     mostly none
     ├── Missing           missing         404     mostly none
     ├── Conflict          conflict        409     differ from error to error
@@ -15,7 +15,8 @@ only as the status number.
 
 Concrete errors are small subclasses beside the function that raises them, or one of these classes
 with a ``code`` of its own, such as ``address.invalid``. A code is a stable slug that programs may
-compare. A message is for people and says what to do next.
+compare. A message is for people and says what to do next. The API shows the fields of ``Invalid``
+under ``fields``, and each field of other errors as a member of the problem itself.
 """
 
 from collections.abc import Mapping
@@ -42,12 +43,13 @@ class WaypostError(Exception):
 
 
 class Invalid(WaypostError):
-    """The request cannot be read or breaks a rule; the caller can correct the request.
+    """A value in the request breaks a rule; the caller can correct the request.
 
-    Fields: {name of a request's field: [reason, ...]}.
+    Fields: {name of a request's field: [reason, ...]}. Subclasses for a request that cannot even be
+    read have the status 400.
     """
 
-    status = 400
+    status = 422
     code = "invalid"
     title = "The request is not valid"
 

@@ -23,7 +23,7 @@ CHANNEL = "waypost_changes"
 RECHECK = "waypost.recheck"  # a key of the WSGI environment: no client can set it
 # Of one web server process.
 MOST_STREAMS = 1000
-MOST_OF_A_TENANT = 100
+MOST_OF_A_TENANT = 100  # in one process
 
 _open: Counter[str] = Counter()
 _lock = threading.Lock()

@@ -16,7 +16,7 @@ from controlplane.core import secrets
 from controlplane.core.errors import Conflict
 from controlplane.core.models import IdempotencyKey
 
-LIFETIME = timedelta(hours=24)
+LIFETIME = timedelta(hours=24)  # how long an answer is kept for a repeated request
 
 
 class KeyReused(Conflict):

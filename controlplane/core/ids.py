@@ -71,9 +71,30 @@ def api_token() -> str:
     return "wp_" + secrets.token_urlsafe(24)
 
 
+def invitation_token() -> str:
+    """Return the secret part of an invitation's link: 192 random bits."""
+    return secrets.token_urlsafe(24)
+
+
 def token_hash(token: str) -> str:
     """Return the SHA-256 of a bearer token as hexadecimal digits, to store it or to look it up.
 
     A fast hash without a salt is enough: nobody can guess 192 random bits.
     """
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+def credit_note_id() -> str:
+    return new("crn")
+
+
+def discount_id() -> str:
+    return new("dis")
+
+
+def commitment_id() -> str:
+    return new("com")
+
+
+def credit_grant_id() -> str:
+    return new("cgr")

@@ -44,7 +44,7 @@ class Operation(Timestamped):
     tenant_id = models.CharField(max_length=40, db_index=True)
     kind = models.CharField(max_length=60)  # e.g. address_space.create
     # address_space | address | messaging_user | message_request | connections | invoice |
-    # invoice_verification
+    # invoice_verification | invoice_file_verification
     subject_type = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=40)
     subject_name = models.CharField(max_length=255)
@@ -57,7 +57,16 @@ class Operation(Timestamped):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["subject_type", "subject_id", "state"])]
+        indexes = [
+            models.Index(fields=["subject_type", "subject_id", "state"]),
+            models.Index(fields=["tenant_id", "-created_at", "-id"], name="operation_of_tenant"),
+            # Pages of spaces and the operators' health page ask for what runs now.
+            models.Index(
+                fields=["tenant_id", "created_at"],
+                condition=models.Q(state="Running"),
+                name="operation_running",
+            ),
+        ]
         constraints = [
             models.CheckConstraint(
                 name="operation_finished_iff_not_running",
@@ -89,6 +98,10 @@ class AuditEvent(models.Model):
 
     class Meta:
         ordering = ["-at", "-id"]
+        indexes = [
+            models.Index(fields=["tenant_id", "-at", "-id"], name="audit_of_tenant"),
+            models.Index(fields=["tenant_id", "actor", "-at", "-id"], name="audit_of_actor"),
+        ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         # The trigger would refuse this too, but the traceback of this error shows the caller.

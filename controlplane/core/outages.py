@@ -34,6 +34,16 @@ def is_database_away(error: BaseException) -> bool:
     return state.startswith(_BROKEN) or state in _STOPPING
 
 
+def is_deadlock(error: BaseException) -> bool:
+    """Return whether PostgreSQL chose this transaction to end a deadlock, and rolled it back.
+
+    The same transaction may succeed when it runs again.
+    """
+    return isinstance(error, OperationalError) and isinstance(
+        error.__cause__, psycopg.errors.DeadlockDetected
+    )
+
+
 class OneLineForOutages(logging.Filter):
     """A logging filter that shortens the errors of Celery tasks that failed in a database outage.
 

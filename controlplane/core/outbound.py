@@ -25,9 +25,9 @@ from django.conf import settings
 
 from controlplane.core.errors import Invalid
 
-_LONGEST_URL = 2000
-_LONGEST_ANSWER = 1000
-_ADDRESSES_TRIED = 3
+_LONGEST_URL = 2000  # characters
+_LONGEST_ANSWER = 1000  # bytes that are read of an answer
+_ADDRESSES_TRIED = 3  # of those that a host name resolves to
 # Ranges in which an address stands for another one: NAT64, 6to4, Teredo.
 _TRANSLATED = tuple(
     ipaddress.ip_network(text)
@@ -55,6 +55,17 @@ class Answer:
     status: int
     text: str
     retry_after_seconds: int | None
+    content_type: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to send. Of the answer's body, the first ``longest_answer`` bytes are read."""
+
+    method: str
+    body: bytes | None
+    headers: Mapping[str, str]
+    longest_answer: int = _LONGEST_ANSWER
 
 
 @dataclass(frozen=True)
@@ -117,7 +128,12 @@ def resolve(url: str, lookup: Resolve | None = None) -> Target:
 
 
 def post(target: Target, body: bytes, headers: Mapping[str, str], seconds: float) -> Answer:
-    """Send a POST to ``target`` and return the answer. Nothing is sent twice.
+    """Send a POST to ``target`` and return the answer; see ``send``."""
+    return send(target, Request("POST", body, headers), seconds)
+
+
+def send(target: Target, request: Request, seconds: float) -> Answer:
+    """Send ``request`` to ``target`` and return the answer. Nothing is sent twice.
 
     The exchange takes at most ``seconds``, however slowly the other side sends.
 
@@ -134,7 +150,7 @@ def post(target: Target, body: bytes, headers: Mapping[str, str], seconds: float
             watchdog.daemon = True
             watchdog.start()
             try:
-                answer = _exchange(connected, target, body, headers)
+                answer = _exchange(connected, target, request)
             finally:
                 watchdog.cancel()
         if time.monotonic() >= ends_at:  # what arrived until the watchdog looks complete
@@ -146,19 +162,18 @@ def post(target: Target, body: bytes, headers: Mapping[str, str], seconds: float
         raise
 
 
-def _exchange(
-    connected: socket.socket, target: Target, body: bytes, headers: Mapping[str, str]
-) -> Answer:
+def _exchange(connected: socket.socket, target: Target, request: Request) -> Answer:
     connection = http.client.HTTPConnection(target.host, target.port)
     connection.sock = connected
     host = f"[{target.host}]" if ":" in target.host else target.host
     is_usual = target.port == (443 if target.is_tls else 80)
-    named = {"Host": host if is_usual else f"{host}:{target.port}", **headers}
-    connection.request("POST", target.path, body=body, headers=named)
+    named = {"Host": host if is_usual else f"{host}:{target.port}", **request.headers}
+    connection.request(request.method, target.path, body=request.body, headers=named)
     with connection.getresponse() as response:
-        text = response.read(_LONGEST_ANSWER).decode("utf-8", "replace")
+        text = response.read(request.longest_answer).decode("utf-8", "replace")
         after = response.getheader("Retry-After") or ""
-        return Answer(response.status, text, int(after) if after.isdecimal() else None)
+        kind = response.getheader("Content-Type") or ""
+        return Answer(response.status, text, int(after) if after.isdecimal() else None, kind)
 
 
 def _connect(target: Target, ends_at: float) -> socket.socket:

@@ -5,6 +5,7 @@ message explains it to people. A new reason needs a member here and the code tha
 ``python -m controlplane.core.reasons`` writes the table in docs/operate/conditions.md.
 """
 
+import re
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
@@ -52,6 +53,7 @@ _BROKER_DOWN_HELP = (
     "Look at the pod: `kubectl -n <namespace> describe pod broker-0-0`. See [A broker"
     " or router is down](#a-broker-or-router-is-down)."
 )
+_BROKER_DOWN_LOCAL_HELP = "Read the file output.log of the instance, in Waypost's state folder."
 _WORKS_HELP = "Nothing. Everything is as it should be."
 _PROGRAM_INVALID_HELP = (
     "Only on one machine. The message names the program or setting that is wrong or "
@@ -339,8 +341,34 @@ ENGINE_DOWN = frozenset(
     }
 )
 
+# What a space waits for while it starts normally. Each of them passes or becomes another reason.
+STARTING = frozenset(
+    {
+        Reason.BROKER_STARTING,
+        Reason.ROUTER_STARTING,
+        Reason.CERTIFICATE_PENDING,
+        Reason.ENDPOINT_PENDING,
+        Reason.LINKS_PENDING,
+        Reason.LOGINS_REFRESHING,
+        Reason.MESH_FORMING,
+        Reason.NAMESPACE_MISSING,
+        Reason.QUOTA_PENDING,
+        Reason.RIGHTS_PENDING,
+        Reason.ROUTERS_IDENTIFIED,
+        Reason.SETTINGS_PENDING,
+    }
+)
+
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "operate" / "conditions.md"
 _HEAD = "| Reason | What it takes |\n| --- | --- |\n"
+
+
+def help_of(reason: str, *, is_local: bool = False) -> str:
+    """Return what an operator does about ``reason``, in plain text; without Kubernetes if local."""
+    text = next((member.help for member in Reason if member.value == reason), "")
+    text = _BROKER_DOWN_LOCAL_HELP if is_local and text == _BROKER_DOWN_HELP else text
+    # Markdown: links keep their text, code keeps its words.
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text).replace("`", "")
 
 
 def table() -> str:

@@ -12,7 +12,7 @@ from workers.messaging import traffic
 from workers.messaging.traffic import Plan
 
 _RESOURCE = "messages_per_month"
-_AFTER_THE_LIFT = 20
+_AFTER_THE_LIFT = 20  # messages
 
 
 def use_up_the_month(cast: Cast) -> None:

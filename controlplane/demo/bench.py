@@ -23,7 +23,7 @@ from workers.messaging.traffic import Party, Plan
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs" / "performance.md"
-_ADDRESSES = 10
+_ADDRESSES = 10  # how often the time of an address is measured
 # Runs in a new process, because only the first session of a process starts Java.
 _SPARK = (
     "import time; began = time.monotonic()\n"

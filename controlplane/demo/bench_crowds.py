@@ -17,7 +17,7 @@ from workers.messaging import tls
 from workers.messaging.counting_client import Login
 
 _AT_MOST = 250  # clients of one process
-_PATIENCE_SECONDS = 180
+_PATIENCE_SECONDS = 180  # for an answer of a process of clients
 _LOOK_SECONDS = 0.1  # how often a process looks whether it must disconnect its clients
 
 

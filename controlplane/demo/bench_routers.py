@@ -21,7 +21,7 @@ from controlplane.embedded.installation import Installation
 from workers.messaging.counting_client import Login
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
-_RUNS = 5
+_RUNS = 5  # of each measurement
 _READY_SECONDS, _USABLE_SECONDS = 15, 1  # limits
 _LOGINS, _CONNECTIONS = 200, 1000
 Part = Callable[[Installation], Iterator[Result]]

@@ -9,7 +9,7 @@ from workers.messaging.counting_client import Login
 from workers.messaging.traffic import Party, Plan
 
 _MESSAGES = int(os.environ.get("WAYPOST_BENCH_MESSAGES", "30000"))
-_TIMEOUT_SECONDS = 300
+_TIMEOUT_SECONDS = 300  # for one exchange of all messages
 
 
 def measure(login: Login, queue: str, way: str, pids: Mapping[str, int]) -> Iterator[Result]:

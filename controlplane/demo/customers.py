@@ -65,6 +65,7 @@ class Customer:
                 "billing_address": "1 Harbour Road\n20457 Hamburg",
                 "billing_country": "DE",
             },
+            tag="*",
         )
 
     def path(self, rest: str) -> str:
@@ -185,9 +186,13 @@ class Operator:
         self.api = Api(url, session["token"])
 
     def lift(self, customer: Customer, resource: str, amount: int, reason: str) -> None:
-        """Override the tenant's limit of ``resource`` with ``amount``, without an end date."""
+        """Override the tenant's limit of ``resource`` with ``amount``, without an end date.
+
+        Raises:
+            Refused: status 412: the limit is overridden already.
+        """
         path = f"/staff/tenants/{customer.slug}/quotas/{resource}"
-        self.api.put(path, {"amount": amount, "reason": reason})
+        self.api.put(path, {"amount": amount, "reason": reason}, tag=None)
 
     def close_now(self, customer: Customer) -> Json:
         """Request the close of the tenant's current period, which ends now.

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from controlplane.rest_client import Json, Progress
 
-_INDENT = " " * 9
-_WIDTH = 100
+_INDENT = " " * 9  # as wide as the time before each line
+_WIDTH = 100  # characters of a line
 # After this time without output, ``still`` prints: a new text, and the text that it printed last.
 _SILENCE_SECONDS, _SAME_SECONDS = 2, 10
 

@@ -28,7 +28,7 @@ from controlplane.embedded import installation as installations
 from controlplane.embedded import lock, postgres, servers, stack, supervision
 from controlplane.embedded.installation import DATABASE, Installation
 
-FORMAT = 1
+FORMAT = 1  # of the archive; a restore refuses others
 MANIFEST, KEYS = "manifest.json", "keys.json"
 DATABASE_DUMP, LAKEHOUSE, SPACES = "database.dump", "lakehouse.tar", "spaces.tar"
 CONTROL_AUTHORITY = "control-ca"

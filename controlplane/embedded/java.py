@@ -16,7 +16,7 @@ from controlplane.core.errors import Unavailable
 # Spark 4.2 supports 17 and 21; Artemis 2.56 needs at least 17.
 SUPPORTED = (17, 21)
 _SYSTEM = Path("/usr/lib/jvm")
-_VERSION = re.compile(r'version "(\d+)')
+_VERSION = re.compile(r'version "(\d+)')  # the first number of what ``java -version`` prints
 
 
 def find(kept: Path | None = None) -> Path:

@@ -28,6 +28,7 @@ from controlplane.embedded import ports
 VERSION = "26.7.3"
 REALM = "waypost"
 CLIENT_ID = "waypost"
+DEVICE_CLIENT_ID = "waypost-command"
 _BUILT_WITH = "--db=dev-file"
 _THREADS = "io.quarkus.bootstrap.forkjoin.QuarkusForkJoinWorkerThreadFactory"
 # A small heap and only the C1 compiler; the other options are those of Keycloak's bin/kc.sh.
@@ -50,15 +51,29 @@ _JAVA = (
     "--enable-native-access=ALL-UNNAMED",
 )
 
+# Tokens name the groups of a person.
+_GROUPS_CLAIM = {
+    "name": "groups",
+    "protocol": "openid-connect",
+    "protocolMapper": "oidc-group-membership-mapper",
+    "config": {
+        "claim.name": "groups",
+        "full.path": "false",
+        "id.token.claim": "true",
+        "userinfo.token.claim": "true",
+    },
+}
+
 
 @dataclass(frozen=True)
 class Person:
-    """A user to create in the realm, with the login."""
+    """A user to create in the realm, with the login. Waypost learns in which ``groups`` it is."""
 
     username: str
     email: str
     password: str = field(repr=False)
     email_verified: bool = True
+    groups: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -82,26 +97,28 @@ class Server:
 
 
 def environment(server: Server) -> dict[str, str]:
-    """Return the WAYPOST_OIDC_* variables that make a Waypost log people in through ``server``."""
-    endpoints = f"{server.issuer}/protocol/openid-connect"
+    """Return the WAYPOST_OIDC_* variables that make a Waypost log people in through ``server``.
+
+    The endpoints are empty: Waypost finds them by the issuer, also if an earlier version has stored
+    some with the installation.
+    """
+    explicit = ("AUTHORIZATION", "TOKEN", "USER", "JWKS", "LOGOUT")
     return {
         "WAYPOST_OIDC_ISSUER": server.issuer,
         "WAYPOST_OIDC_CLIENT_ID": CLIENT_ID,
         "WAYPOST_OIDC_CLIENT_SECRET": server.client_secret,
-        "WAYPOST_OIDC_AUTHORIZATION_ENDPOINT": f"{endpoints}/auth",
-        "WAYPOST_OIDC_TOKEN_ENDPOINT": f"{endpoints}/token",
-        "WAYPOST_OIDC_USER_ENDPOINT": f"{endpoints}/userinfo",
-        "WAYPOST_OIDC_JWKS_ENDPOINT": f"{endpoints}/certs",
-        "WAYPOST_OIDC_LOGOUT_ENDPOINT": f"{endpoints}/logout",
+        "WAYPOST_OIDC_DEVICE_CLIENT_ID": DEVICE_CLIENT_ID,
+        **{f"WAYPOST_OIDC_{name}_ENDPOINT": "" for name in explicit},
     }
 
 
 def build_realm(
     client_secret: str, public_urls: Sequence[str], people: Sequence[Person]
 ) -> dict[str, Any]:
-    """Return the realm to import (Keycloak's JSON): one confidential client, and its users.
+    """Return the realm to import (Keycloak's JSON): two clients, and the users.
 
-    The client must use PKCE. ``public_urls`` are the portals to which a login may return.
+    The client of the portal is confidential and must use PKCE; ``public_urls`` are the portals to
+    which a login may return. That of the command has no secret and logs in by device only.
     """
     client = {
         "clientId": CLIENT_ID,
@@ -112,19 +129,36 @@ def build_realm(
         "standardFlowEnabled": True,
         "implicitFlowEnabled": False,
         "directAccessGrantsEnabled": False,
-        "redirectUris": [f"{url}/oidc/callback/" for url in public_urls],
+        # The second is for trials of an organization's own provider.
+        "redirectUris": [
+            f"{url}{path}"
+            for url in public_urls
+            for path in ("/oidc/callback/", "/organization-login/*")
+        ],
         "attributes": {
             "pkce.code.challenge.method": "S256",
             # Keycloak separates the URIs of this attribute by "##".
             "post.logout.redirect.uris": "##".join(f"{url}/*" for url in public_urls),
         },
+        "protocolMappers": [_GROUPS_CLAIM],
+    }
+    command = {
+        "clientId": DEVICE_CLIENT_ID,
+        "enabled": True,
+        "protocol": "openid-connect",
+        "publicClient": True,
+        "standardFlowEnabled": False,
+        "implicitFlowEnabled": False,
+        "directAccessGrantsEnabled": False,
+        "attributes": {"oauth2.device.authorization.grant.enabled": "true"},
     }
     return {
         "realm": REALM,
         "enabled": True,
         "sslRequired": "none",  # on loopback only
         "displayName": "Waypost",
-        "clients": [client],
+        "clients": [client, command],
+        "groups": [{"name": name} for name in sorted({n for p in people for n in p.groups})],
         "users": [_user(person) for person in people],
     }
 
@@ -137,6 +171,7 @@ def _user(person: Person) -> dict[str, Any]:
         "emailVerified": person.email_verified,
         "firstName": person.username.capitalize(),
         "lastName": "Example",
+        "groups": [f"/{name}" for name in person.groups],
         "credentials": [{"type": "password", "value": person.password, "temporary": False}],
     }
 
@@ -267,11 +302,12 @@ def throwaway(
     with (folder / "keycloak.log").open("wb") as log:
         process = subprocess.Popen(command(server), cwd=folder, stdout=log, stderr=log)
         try:
-            wait_ready(server, process)
+            # The bounds only end what has failed: a busy machine takes ten times as long.
+            wait_ready(server, process, timeout_seconds=300)
             yield server
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
 
 
 def _answers(url: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TextIO
 
 from controlplane.core.errors import Conflict, Unavailable
 
-_PAUSE_SECONDS = 0.1
+_PAUSE_SECONDS = 0.1  # between two attempts
 
 
 class Occupied(Conflict):

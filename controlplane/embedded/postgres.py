@@ -29,6 +29,7 @@ from controlplane.core.errors import Unavailable
 from controlplane.embedded import ports
 
 USER = "waypost"
+_END_SECONDS = 120  # a busy machine takes its time; who waits has no other way
 # Options of setpriv that give CAP_DAC_READ_SEARCH. PostgreSQL checks its own programs with
 # access(2), which ignores the capabilities of every user but root unless no_setuid_fixup is set
 # (capabilities(7)).
@@ -176,18 +177,18 @@ def serving(
     Raises:
         Unavailable: the server does not start; its log is ``log_file``.
     """
-    server = Server("127.0.0.1", ports.free_port(), USER, password)
-    serve = as_service_user(
-        command(data_dir, server.port, durable=durable), data_dir, "--pdeathsig=INT"
-    )
-    with log_file.open("ab") as log:
+    with ports.claiming() as claims, log_file.open("ab") as log:
+        server = Server("127.0.0.1", claims.take_any(), USER, password)
+        serve = as_service_user(
+            command(data_dir, server.port, durable=durable), data_dir, "--pdeathsig=INT"
+        )
         process = subprocess.Popen(serve, stdout=log, stderr=log, cwd="/")
         try:
             wait_ready(server)
             yield server
         finally:
             process.send_signal(signal.SIGINT)  # fast shutdown
-            process.wait(20)
+            process.wait(_END_SECONDS)
 
 
 def run_client(server: Server, database: str, program: str, *options: str) -> None:

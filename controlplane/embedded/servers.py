@@ -231,11 +231,18 @@ def _wait(
     while not is_ready():
         if time.monotonic() > deadline:
             raise Unavailable(
-                f"{name} was not ready after {seconds:.0f} s. The end of its log:\n"
-                f"{log_tail(installation, name)}",
+                f"{name} was not ready after {seconds:.0f} s. {last_words(installation, name)}",
                 code="stack.not_ready",
             )
         time.sleep(0.1)
+
+
+def last_words(installation: Installation, name: str) -> str:
+    """Return the end of the log of the server ``name`` for people, or what an empty log means."""
+    tail = log_tail(installation, name)
+    if tail:
+        return f"The end of its log:\n{tail}"
+    return "It has written no log yet: if this machine is busy, run `waypost up` again."
 
 
 def log_tail(installation: Installation, name: str, lines: int = 8) -> str:

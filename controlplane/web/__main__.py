@@ -6,10 +6,12 @@ SIGTERM or SIGINT to the parent stops all.
 """
 
 import argparse
+import gc
 import os
 import signal
 import socket
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -108,7 +110,24 @@ def main() -> None:
     arguments.add_argument("--port", type=int, default=8000)
     given = arguments.parse_args()
     listener = _listen(given.host, given.port)
+    with tempfile.TemporaryDirectory(prefix="waypost-web-") as shared:
+        # Before the import of prometheus_client, which reads it then (core.request_metrics).
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = shared
+        _serve(listener)
 
+
+def keep_code() -> None:
+    """Take everything that is loaded now out of garbage collection, for good.
+
+    It stays loaded anyway. A full collection would look at each of its objects, for over 100 ms in
+    the middle of a request, and write into the memory that the processes share.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def _serve(listener: socket.socket) -> None:
+    """Import Django, and serve on ``listener`` in several processes until SIGTERM or SIGINT."""
     from django.conf import settings
     from django.db import connection
 
@@ -122,8 +141,12 @@ def main() -> None:
     parameters = connection.get_connection_params()
     database = {name: parameters[name] for name in names if name in parameters}
     limits = Limits(
-        threads=settings.WEB_THREADS, body_bytes=2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        threads=settings.WEB_THREADS,
+        body_bytes=2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        # Behind proxies, every connection comes from one of them.
+        source_connections=0 if settings.TRUSTED_PROXIES else settings.WEB_SOURCE_CONNECTIONS,
     )
+    keep_code()
     Family(
         lambda: server.run(listener, application, database, limits), server.STOP_SECONDS + 3
     ).run(settings.WEB_PROCESSES)

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import structlog
 
+from controlplane.core import request_ids
 from controlplane.core.event_streams import RECHECK, EventStreamResponse
 from controlplane.web import requests, streams
 from controlplane.web.changes import Changes
@@ -24,7 +25,7 @@ Send = Callable[[Message], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 logger = structlog.get_logger(__name__)
-_CHUNK = 64 * 1024
+_CHUNK = 64 * 1024  # bytes of a body that are sent at once
 # Responses up to this many bytes stay in memory, others go to a temporary file.
 _IN_MEMORY = 1024 * 1024
 
@@ -36,12 +37,14 @@ class Limits:
     * ``threads``: requests that run in Django at the same time.
     * ``waiting``: requests that are read and wait for a thread; more are refused (503).
     * ``body_bytes``, ``body_seconds``: the size of a body, and the time in which it must arrive.
+    * ``source_connections``: open connections from one network address; 0: no limit.
     """
 
     threads: int = 4
     waiting: int = 200
     body_bytes: int = 5 * 1024 * 1024
     body_seconds: float = 30.0
+    source_connections: int = 0
 
 
 @dataclass
@@ -88,7 +91,7 @@ class Application:
         except Gone:
             return
         except Refused as refusal:
-            await _refuse(send, refusal)
+            await _refuse(send, refusal, scope)
             return
         with answer.body:
             if answer.stream is None:
@@ -191,18 +194,17 @@ async def _send(send: Send, answer: Answer) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _refuse(send: Send, refusal: Refused) -> None:
-    problem = {
-        "type": "about:blank",
-        "title": refusal.detail,
-        "status": refusal.status,
-        "code": refusal.code,
-        "detail": refusal.detail,
-    }
-    body = json.dumps(problem).encode()
+async def _refuse(send: Send, refusal: Refused, scope: Mapping[str, Any]) -> None:
+    # Not at the top: the server imports this module before it sets up Django.
+    from controlplane.api.problem import Problem
+
+    problem = Problem(refusal.status, refusal.code, refusal.detail)
+    body = json.dumps(problem.body(scope["path"])).encode()
+    request_id = request_ids.chosen(requests.header(scope, b"x-request-id"))
     headers = [
         (b"content-type", b"application/problem+json"),
         (b"content-length", str(len(body)).encode()),
+        (b"x-request-id", request_id.encode()),
         # The rest of the request is not read.
         (b"connection", b"close"),
     ]

@@ -18,7 +18,7 @@ import structlog
 from controlplane.core.event_streams import CHANNEL
 
 logger = structlog.get_logger(__name__)
-_RETRY_SECONDS = 1.0
+_RETRY_SECONDS = 1.0  # while the database does not answer
 # Given to every subscription after the database connection was lost: changes may have been missed,
 # so clients read everything again.
 MISSED: Mapping[str, Any] = {"kind": "missed"}

@@ -1,10 +1,11 @@
-"""One process of the web server: uvicorn, with a time limit for the headers of a request."""
+"""One process of the web server: uvicorn, with limits on connections and on time for headers."""
 
 import asyncio
 import os
 import socket
+from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import h11
 import uvicorn
@@ -13,11 +14,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from controlplane.web.application import Application, Limits, Wsgi
 from controlplane.web.changes import Changes
 
-HEADER_SECONDS = 10.0
-_KEEP_ALIVE_SECONDS = 5
+HEADER_SECONDS = 10.0  # in which a request must have sent its headers
+_KEEP_ALIVE_SECONDS = 5  # that an idle connection stays open
 # Responses that are under way at the stop may take this long.
 STOP_SECONDS = 10
-_HEADER_BYTES = 64 * 1024
+_HEADER_BYTES = 64 * 1024  # of one request
+_TOO_MANY = (
+    b"HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\nretry-after: 5\r\n"
+    b"content-length: 0\r\n\r\n"
+)
 _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
@@ -25,14 +30,26 @@ class TimedProtocol(H11Protocol):
     """One client connection: uvicorn's, with a time limit for the headers of each request.
 
     If the headers are not complete after ``HEADER_SECONDS``, it answers 408 and closes the
-    connection. uvicorn itself has a limit only while no byte of the next request has arrived.
+    connection. uvicorn itself has a limit only while no byte of the next request has arrived. A
+    connection over ``most_of_a_source`` open ones from the same network address is answered with
+    429 and closed at once; 0 means no limit.
     """
 
+    most_of_a_source: ClassVar[int] = 0
+    _open: ClassVar[Counter[str]] = Counter()
+    _source: str | None = None
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Set up a new connection; start the time limit for the headers of its first request."""
         super().connection_made(transport)
+        peer = transport.get_extra_info("peername")
+        self._source = str(peer[0]) if peer else ""
+        self._open[self._source] += 1
+        if 0 < self.most_of_a_source < self._open[self._source]:
+            transport.write(_TOO_MANY)
+            transport.close()
+            return
         self._watch()
 
     def data_received(self, data: bytes) -> None:
@@ -46,6 +63,10 @@ class TimedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Clean up after the connection has ended: cancel the time limit."""
         self._stop_watching()
+        if self._source is not None:
+            self._open[self._source] -= 1
+            if not self._open[self._source]:
+                del self._open[self._source]
         super().connection_lost(exc)
 
     def _watch(self) -> None:
@@ -94,6 +115,7 @@ def run(listener: socket.socket, wsgi: Wsgi, database: Mapping[str, Any], limits
     parameters of ``psycopg.connect``, for the connection that receives changes of spaces.
     """
     application = Application(wsgi, Changes(database), limits)
+    TimedProtocol.most_of_a_source = limits.source_connections
     config = uvicorn.Config(
         application,
         http=TimedProtocol,

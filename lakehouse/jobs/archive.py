@@ -24,7 +24,7 @@ from lakehouse.errors import LakehouseError
 from lakehouse.jobs import pipeline
 from lakehouse.tables import Lake
 
-_WAIT_SECONDS = 120
+_WAIT_SECONDS = 120  # for the JVM, which writes the archive when it ends
 
 
 def make(path: Path) -> None:

@@ -20,11 +20,18 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse import checks, object_store, schemas, session, tables
+from lakehouse import checks, incarnation_tables, object_store, schemas, session, tables
 from lakehouse.errors import LakehouseError
+from lakehouse.incarnation_tables import Heads
 from lakehouse.schemas import Table
 from lakehouse.tables import Added, Commit, Lake, Snapshot
-from lakehouse.transforms import bucket_maxima, bucket_usage, daily_usage, sample_quality
+from lakehouse.transforms import (
+    bucket_maxima,
+    bucket_usage,
+    daily_usage,
+    incarnations,
+    sample_quality,
+)
 
 APP = "pipeline"
 
@@ -32,10 +39,10 @@ APP = "pipeline"
 def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
     """Bring quarantine, state and gold up to the newest bronze version and return a report.
 
-    The report holds the id and version of each table (``tables``), ``bronze_version`` (null if no
-    sample has landed yet), how many samples are new and how many rows were quarantined (``rows``),
-    and the watermark (``as_of``). Creates tables that do not exist, except bronze. Calls ``done``
-    with the name of each finished table.
+    The report holds the id and version of each table that invoices pin (``tables``),
+    ``bronze_version`` (null if no sample has landed yet), how many samples are new and how many
+    rows were quarantined (``rows``), and the watermark (``as_of``). Creates tables that do not
+    exist, except bronze. Calls ``done`` with the name of each finished table.
 
     Raises:
         SchemaDiffers: a table has other columns than ``schemas`` declares.
@@ -47,12 +54,20 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
     rows = {"samples": 0, "quarantined": 0}
     if bronze is None:  # nothing has ever landed
         return _report(lake, None, rows, as_of(lake))
-    upto = Run(lake, bronze.pin.version, {n: s.done for n, s in found.items() if s})
-    # Before the state, because counter resets are found against the state before the merge.
+    reached = {name: snapshot.done for name, snapshot in found.items() if snapshot}
+    upto = Run(lake, bronze.pin.version, incarnation_tables.filled(lake, reached, APP))
+    # Before the state and the heads, because counter resets are found against the heads before
+    # this run.
     rows["quarantined"] = upto.quarantine()
     done(schemas.QUARANTINE.name)
     rows["samples"] = upto.merge_state()
     done(schemas.STATE.name)
+    upto.merge_openings()
+    done(schemas.OPENINGS.name)
+    upto.merge_heads()
+    done(schemas.HEADS.name)
+    upto.merge_sources()
+    done(schemas.SOURCES.name)
     # In this order: the daily table is computed from ``gold.usage``.
     for table, step in (
         (schemas.USAGE, upto.usage),
@@ -68,15 +83,19 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
 class Run:
     """One run of the pipeline up to the bronze ``version``; the function ``run`` calls its steps.
 
-    The steps are ``quarantine``, ``merge_state`` and one ``replace`` for each gold table, in this
-    order. ``reached`` is the bronze version that each table included at the start of the run, by
-    the table's name; -1 for a new table.
+    The steps are ``quarantine``, ``merge_state``, ``merge_openings``, ``merge_heads``,
+    ``merge_sources`` and one ``replace`` for each gold table, in this order. ``reached`` is the
+    bronze version that each table included at the start of the run, by the table's name; -1 for a
+    new table.
     """
 
     lake: Lake
     version: int
     reached: Mapping[str, int]
     _added: dict[int, Added] = field(default_factory=dict)
+    _folded: dict[int, DataFrame] = field(default_factory=dict)
+    _heads: dict[int, Heads] = field(default_factory=dict)
+    _opened: frozenset[date] = frozenset()  # days whose openings this run has changed
 
     def added(self, *after: Table) -> Added:
         """Return the bronze rows, up to the run's version, that no table in ``after`` includes.
@@ -89,6 +108,22 @@ class Run:
             self._added[since] = tables.added_since(self.lake, since, self.version)
         return self._added[since]
 
+    def folded(self, after: Table) -> DataFrame:
+        """Return the maxima per bucket of the valid samples that ``after`` does not include."""
+        since = self.reached[after.name]
+        if since not in self._folded:
+            folded = checks.valid(self.added(after).rows).transform(bucket_maxima.buckets)
+            self._folded[since] = folded.persist()  # several tables are computed from it
+        return self._folded[since]
+
+    def heads(self, *after: Table) -> Heads:
+        """Return the heads, before this run, of the incarnations in ``added(*after)``."""
+        since = max(self.reached[table.name] for table in after)
+        if since not in self._heads:
+            samples = checks.valid(self.added(*after).rows)
+            self._heads[since] = incarnation_tables.heads_of(self.lake, samples)
+        return self._heads[since]
+
     def read(self, table: Table) -> DataFrame:
         return tables.read(self.lake, table)
 
@@ -97,7 +132,7 @@ class Run:
 
     @cached_property
     def as_of(self) -> str | None:
-        """The watermark of the state. It is read once, so use it only after ``merge_state``."""
+        """The watermark. It is read once, so use it only after ``merge_sources``."""
         return as_of(self.lake)
 
     @property
@@ -108,7 +143,7 @@ class Run:
     def quarantine(self) -> int:
         """Append new invalid samples and counter resets to the quarantine; return their number.
 
-        Call it before ``merge_state``: resets are found against the state without the new samples.
+        Call it before ``merge_heads``: resets are found against the heads without the new samples.
         Skips bronze rows that the quarantine or the state includes. The version that the quarantine
         records is not enough, because a run that finds nothing writes nothing to the quarantine.
         """
@@ -116,8 +151,7 @@ class Run:
         if not added.dates:
             return 0
         valid = checks.valid(added.rows)
-        known = self.read(schemas.STATE)
-        resets = checks.counter_resets(valid, known)
+        resets = checks.counter_resets(valid, self._known())
         # Persisted, because it is counted and then written.
         found = checks.refused(added.rows).unionByName(resets).persist()
         n_found = found.count()
@@ -126,6 +160,21 @@ class Run:
         found.unpersist()
         return n_found
 
+    def _known(self) -> DataFrame:
+        """Return what the incarnations in the rows of ``quarantine`` had reached before them.
+
+        Like ``HEADS``, in any number per incarnation.
+        """
+        known = self.heads(schemas.QUARANTINE, schemas.STATE).rows
+        since = max(self.reached[t.name] for t in (schemas.QUARANTINE, schemas.STATE))
+        lagging = self.reached[schemas.HEADS.name]
+        if lagging >= since:
+            return known
+        # A run was stopped before the heads: they lack rows that the quarantine has seen.
+        between = tables.added_since(self.lake, lagging, since)
+        folded = checks.valid(between.rows).transform(bucket_maxima.buckets)
+        return known.unionByName(incarnations.heads(folded))
+
     def merge_state(self) -> int:
         """Merge the maxima of the new valid samples into the state.
 
@@ -133,54 +182,97 @@ class Run:
         """
         added = self.added(schemas.STATE)
         if added.dates:
-            folded = checks.valid(added.rows).transform(bucket_maxima.buckets)
-            tables.merge_maxima(self.lake, schemas.STATE, folded, added.dates, self.commit())
+            folded = self.folded(schemas.STATE)
+            where = f"{tables.on_dates(added.dates, 't.')}{added.not_before('t.')}"
+            tables.merge_maxima(self.lake, schemas.STATE, folded, where, self.commit())
         return added.n_rows
 
-    def replace(self, table: Table, step: Callable[[date], DataFrame]) -> None:
-        """Compute a gold table again from the earliest date of the bronze rows that it lacks.
+    def merge_openings(self) -> None:
+        """Add the openings of new days, and raise those that late rows change.
 
-        Replaces all rows of ``table`` from this date on. ``step`` takes the date and returns the
-        new rows. If the table lacks no bronze rows, nothing is written.
+        Includes all rows that the heads lack, because openings of new days are made from heads. If
+        no opening changes, nothing is written.
+        """
+        if not self.added(schemas.HEADS).dates:
+            return
+        days = incarnations.by_day(self.folded(schemas.HEADS))
+        heads = self.heads(schemas.HEADS).rows
+        changed = incarnation_tables.changed_openings(self.lake, days, heads)
+        if changed is None:
+            return
+        self._opened = changed.dates
+        where = tables.on_dates(changed.dates, "t.")
+        tables.merge_maxima(self.lake, schemas.OPENINGS, changed.rows, where, self.commit())
+        changed.rows.unpersist()
+
+    def merge_heads(self) -> None:
+        """Raise the heads of the incarnations in the new rows; add those of new ones."""
+        if self.added(schemas.HEADS).dates:
+            newest = incarnations.heads(self.folded(schemas.HEADS))
+            where = self.heads(schemas.HEADS).where
+            tables.merge_maxima(self.lake, schemas.HEADS, newest, where, self.commit())
+
+    def merge_sources(self) -> None:
+        """Note the newest sample of each source."""
+        if self.added(schemas.SOURCES).dates:
+            new = bucket_maxima.newest_samples(self.folded(schemas.SOURCES))
+            both = self.read(schemas.SOURCES).unionByName(new)
+            rows = bucket_maxima.newest_samples(both)
+            tables.replace_all(self.lake, schemas.SOURCES, rows, self.commit())
+
+    def replace(self, table: Table, step: Callable[[str], DataFrame]) -> None:
+        """Compute the days of a gold table again that its lacking bronze rows change.
+
+        These are the days of the rows, and the days whose openings they changed. ``step`` takes
+        the days as an SQL condition on ``date``, and returns their new rows. If the table lacks no
+        bronze rows, nothing is written.
         """
         added = self.added(table)
-        if added.dates:
-            first = added.dates[0]
-            tables.replace_from(self.lake, table, step(first), first, self.commit(self.note))
+        if not added.dates:
+            return
+        days = tables.on_dates({*added.dates, *self._opened})
+        if self.reached[schemas.OPENINGS.name] > self.reached[table.name]:
+            # A run was stopped after the openings. Which ones it changed is not known any more;
+            # all are later than the rows that it added.
+            days = f"date >= date'{added.dates[0]}'"
+        tables.replace_where(self.lake, table, step(days), days, self.commit(self.note))
 
-    def usage(self, first: date) -> DataFrame:
-        return bucket_usage.usage(self.read(schemas.STATE), first)
+    def usage(self, days: str) -> DataFrame:
+        state, openings = self.read(schemas.STATE), self.read(schemas.OPENINGS)
+        return bucket_usage.usage(state.where(days), openings.where(days))
 
-    def daily_usage(self, first: date) -> DataFrame:
-        cells = self.read(schemas.USAGE).where(F.col("date") >= F.lit(first))
-        return daily_usage.daily(cells)
+    def daily_usage(self, days: str) -> DataFrame:
+        return daily_usage.daily(self.read(schemas.USAGE).where(days))
 
-    def sample_quality(self, first: date) -> DataFrame:
+    def sample_quality(self, days: str) -> DataFrame:
         # Bronze at the run's version: the state does not include files that land during the run.
-        samples = checks.valid(tables.read(self.lake, schemas.BRONZE, self.version))
-        heartbeats = samples.where((F.col("date") >= F.lit(first)) & (F.col("address") == ""))
-        known, quarantine = self.read(schemas.STATE), self.read(schemas.QUARANTINE)
-        return sample_quality.quality(heartbeats, known, quarantine, first)
+        samples = tables.read(self.lake, schemas.BRONZE, self.version).where(days)
+        heartbeats = checks.valid(samples).where(F.col("address") == "")
+        quarantine = self.read(schemas.QUARANTINE).where(days)
+        return sample_quality.quality(
+            heartbeats, quarantine, self.read(schemas.OPENINGS).where(days)
+        )
 
 
 def as_of(lake: Lake) -> str | None:
-    """Return the watermark as ISO 8601 text, from the newest state; None without samples.
+    """Return the watermark as ISO 8601 text, from the newest samples; None without samples.
 
     The state includes every sample that an active source took up to the watermark.
     ``bucket_maxima.complete_until`` says which sources are active.
     """
-    return bucket_maxima.complete_until(tables.read(lake, schemas.STATE))
+    return bucket_maxima.complete_until(tables.read(lake, schemas.SOURCES))
 
 
 def _report(
     lake: Lake, bronze: Snapshot | None, rows: Mapping[str, int], as_of: str | None
 ) -> dict[str, Any]:
-    """Return the report of ``run``, with the newest versions of all tables but bronze.
+    """Return the report of ``run``, with the newest versions of the pinned tables but bronze.
 
     ``bronze`` is the snapshot that the run read; newer bronze versions may exist. It is None if
     there is no bronze table yet.
     """
-    derived = {table.name: tables.pin(lake, table) for table in schemas.DERIVED}
+    pinned = [table for table in schemas.PINNED if table is not schemas.BRONZE]
+    derived = {table.name: tables.pin(lake, table) for table in pinned}
     pins = {**derived, **({schemas.BRONZE.name: bronze.pin} if bronze else {})}
     return {
         "tables": {n: {"id": pin.table_id, "version": pin.version} for n, pin in pins.items()},
@@ -222,6 +314,7 @@ def main(arguments: list[str] | None = None) -> int:
     except LakehouseError as error:
         sys.stdout.write(json.dumps({"error": {"code": error.code, "message": str(error)}}) + "\n")
         return 2
+    report["cpu_seconds"] = round(session.cpu_seconds(spark), 2)
     sys.stdout.write(json.dumps(report) + "\n")
     sys.stdout.flush()
     spark.stop()

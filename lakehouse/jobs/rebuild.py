@@ -9,7 +9,6 @@ pin table id and version. Bronze and quarantine do not change.
 import argparse
 import json
 import sys
-from datetime import date
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -19,9 +18,13 @@ from lakehouse import checks, object_store, schemas, session, tables
 from lakehouse.errors import LakehouseError
 from lakehouse.schemas import Table
 from lakehouse.tables import Lake
-from lakehouse.transforms import bucket_maxima, bucket_usage, daily_usage, sample_quality
-
-_BEGINNING = date(1970, 1, 1)
+from lakehouse.transforms import (
+    bucket_maxima,
+    bucket_usage,
+    daily_usage,
+    incarnations,
+    sample_quality,
+)
 
 
 def run(lake: Lake, *, write: bool) -> dict[str, Any]:
@@ -48,10 +51,12 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
     differences = {}
     for table, rows in _rebuilt(lake, samples):
         rows = rows.persist()  # read up to three times
-        differences[table.name] = _differing(tables.read(lake, table), rows)
+        found = tables.read(lake, table)
+        differences[table.name] = _differing(found.drop(*table.upkeep), rows.drop(*table.upkeep))
         if write and differences[table.name]:
             # The watermark of the rebuilt state, as the pipeline notes it.
-            as_of = bucket_maxima.complete_until(bucket_maxima.buckets(samples))
+            sources = bucket_maxima.newest_samples(bucket_maxima.buckets(samples))
+            as_of = bucket_maxima.complete_until(sources)
             note = json.dumps({"bronze_version": bronze.version, "as_of": as_of})
             tables.overwrite(lake, table, rows, note)
         rows.unpersist()
@@ -60,15 +65,19 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
 
 def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
     buckets = bucket_maxima.buckets(samples)
-    # Gold comes from the rebuilt state. The state table may have the error to correct.
-    cells = bucket_usage.usage(buckets, _BEGINNING)
+    # Gold comes from the rebuilt state. The state table may have the error to correct. And it comes
+    # from all days at once, without openings: so it also proves those that the pipeline uses.
+    cells = bucket_usage.usage(buckets)
     heartbeats = samples.where(F.col("address") == "")
     quarantine = tables.read(lake, schemas.QUARANTINE)
     return [
         (schemas.STATE, buckets),
+        (schemas.OPENINGS, incarnations.openings(buckets)),
+        (schemas.HEADS, incarnations.rested(incarnations.heads(buckets))),
+        (schemas.SOURCES, bucket_maxima.newest_samples(buckets)),
         (schemas.USAGE, cells),
         (schemas.USAGE_DAILY, daily_usage.daily(cells)),
-        (schemas.QUALITY, sample_quality.quality(heartbeats, buckets, quarantine, _BEGINNING)),
+        (schemas.QUALITY, sample_quality.quality(heartbeats, quarantine)),
     ]
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse.schemas import LIFE, MAXIMA, STATE
+from lakehouse.schemas import LIFE, MAXIMA, SOURCES, STATE
 
 # A source is active unless its newest sample is this much older than the newest sample of all.
 SILENCE = "5 minutes"
@@ -32,16 +32,29 @@ def buckets(samples: DataFrame) -> DataFrame:
     return folded.select(*STATE.schema.fieldNames())
 
 
-def complete_until(state: DataFrame) -> str | None:
+def newest_samples(state: DataFrame) -> DataFrame:
+    """Return the time of the newest sample of each source, with the columns of ``SOURCES``.
+
+    ``state`` has the columns of ``STATE``, or those of ``SOURCES`` in any number per source.
+    """
+    folded = state.groupBy("source").agg(
+        F.max("tenant_id").alias("tenant_id"),
+        F.max("space_id").alias("space_id"),
+        F.max("last_taken_at").alias("last_taken_at"),
+    )
+    return folded.select(*SOURCES.schema.fieldNames())
+
+
+def complete_until(sources: DataFrame) -> str | None:
     """Return the watermark as ISO 8601 text; None without samples. Runs a Spark job.
 
-    ``state`` has the columns of ``STATE``, of all tenants. The watermark is the time of the newest
-    sample of that active source (see ``SILENCE``) whose newest sample is oldest. The newest sample
-    of all sources would be too late, because samples that other spaces took in the same minute may
-    land after it.
+    ``sources`` has one row per source of all tenants, with ``last_taken_at``. The watermark is the
+    time of the newest sample of that active source (see ``SILENCE``) whose newest sample is oldest.
+    The newest sample of all sources would be too late, because samples that other spaces took in
+    the same minute may land after it.
     """
-    newest = state.groupBy("source").agg(F.max("last_taken_at").alias("at"))
-    last = newest.agg(F.max("at").alias("last"))
-    active = newest.crossJoin(last).where(F.col("at") >= F.expr(f"last - INTERVAL {SILENCE}"))
-    micros = active.agg(F.unix_micros(F.min("at"))).collect()[0][0]
+    last = sources.agg(F.max("last_taken_at").alias("last"))
+    is_active = F.col("last_taken_at") >= F.expr(f"last - INTERVAL {SILENCE}")
+    active = sources.crossJoin(last).where(is_active)
+    micros = active.agg(F.unix_micros(F.min("last_taken_at"))).collect()[0][0]
     return None if micros is None else (_EPOCH + timedelta(microseconds=micros)).isoformat()

@@ -1,7 +1,5 @@
 """Computes expected and received samples per incarnation of a source and day."""
 
-from datetime import date
-
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -12,25 +10,23 @@ _SOURCE = ("tenant_id", "space_id", "source", "boot_id")
 
 
 def quality(
-    heartbeats: DataFrame, state: DataFrame, quarantine: DataFrame, first_date: date
+    heartbeats: DataFrame, quarantine: DataFrame, openings: DataFrame | None = None
 ) -> DataFrame:
-    """Return one row per incarnation of a source and day from ``first_date`` on, as ``QUALITY``.
+    """Return one row per incarnation of a source and day of ``heartbeats``, as ``QUALITY``.
 
-    ``heartbeats`` are the valid samples with address '' from ``first_date`` on: each landed
-    snapshot of a source has one. ``state`` and ``quarantine`` have all dates. ``seq`` rises by one
-    per landed snapshot, so the number of samples to expect on a day is how far ``seq`` rose. The
-    day's counter resets are counted in ``quarantine``. A gap with a later sample of the same
-    incarnation loses nothing, because counters are cumulative.
+    ``heartbeats`` are the valid samples with address '' of whole days: each landed snapshot of a
+    source has one. ``quarantine`` has at least the same days, and ``openings`` exactly these.
+    Without openings ``heartbeats`` must begin with the first day of every incarnation.
+
+    ``seq`` rises by one per landed snapshot, so the number of samples to expect on a day is how far
+    ``seq`` rose. The day's counter resets are counted in ``quarantine``. A gap with a later sample
+    of the same incarnation loses nothing, because counters are cumulative.
     """
     days = received_by_day(heartbeats)
-    known = state.where((F.col("date") < F.lit(first_date)) & (F.col("address") == ""))
-    reached = known.groupBy(*_SOURCE).agg(F.max("seq").alias("before_seq"))
-    resets = quarantine.where((F.col("reason") == "fall") & (F.col("date") >= F.lit(first_date)))
+    resets = quarantine.where(F.col("reason") == "fall")
     per_day = resets.groupBy(*_SOURCE, "date").agg(F.count("*").alias("falls"))
-    # ``reached`` and ``per_day`` have at most one row per key, so the joins add no rows.
-    joined = days.join(reached, on=list(_SOURCE), how="left").join(
-        per_day, on=[*_SOURCE, "date"], how="left"
-    )
+    # Both have at most one row per key, so the joins add no rows.
+    joined = _opened(days, openings).join(per_day, on=[*_SOURCE, "date"], how="left")
     by_day = Window.partitionBy(*_SOURCE).orderBy("date")
     judged = joined.withColumn("expected_seq", growth("last_seq", by_day, "before_seq")).withColumn(
         "falls", F.coalesce(F.col("falls"), F.lit(0))
@@ -60,3 +56,12 @@ def received_by_day(heartbeats: DataFrame) -> DataFrame:
             F.max("taken_at").alias("last_taken_at"),
         )
     )
+
+
+def _opened(days: DataFrame, openings: DataFrame | None) -> DataFrame:
+    """Return ``days`` with ``before_seq``, the largest ``seq`` before the day, or null."""
+    if openings is None:
+        return days.withColumn("before_seq", F.lit(None).cast("bigint"))
+    of_sources = openings.where(F.col("address") == "").groupBy(*_SOURCE, "date")
+    reached = of_sources.agg(F.max("seq").alias("before_seq"))
+    return days.join(reached, on=[*_SOURCE, "date"], how="left")

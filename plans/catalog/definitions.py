@@ -30,6 +30,7 @@ class Seller:
     rounding: str  # a value of ``money.Rounding``
     tax_percent: Decimal
     payment_days: int  # from the issue of an invoice to its due date
+    tax_regime: str = "flat"  # a value of ``taxes.Regime``; ``tax_percent`` counts if it is flat
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class PlanDefinition:
     space_plans: tuple[str, ...]
     address_plans: tuple[str, ...]
     at_quota: str
+    trial_days: int = 0  # in which a tenant's first plan charges no fee
 
 
 MAX_ROUTERS = 5  # per space; the auth service names every possible router in its grants
@@ -97,6 +99,8 @@ class SpacePlanDefinition:
     * ``max_message_kb``: the largest message that clients may send; None means no limit.
     * ``max_user_connections``: the connections of one user at each router, or at the broker of a
       brokered space; None means no limit.
+    * ``max_source_connections``: the connections from one network address at each router of a
+      standard space; None means no limit.
     * ``max_connection_sessions``, ``max_connection_senders``, ``max_connection_receivers``: the
       sessions, senders and receivers of one connection; None means no limit.
     * ``max_connection_rate``, ``max_user_rate``: messages that one connection, and all connections
@@ -131,19 +135,28 @@ class SpacePlanDefinition:
     max_connection_receivers: int | None = None
     max_connection_rate: int | None = None
     max_user_rate: int | None = None
+    max_source_connections: int | None = None
 
     def message_bytes(self, assumed_disk_gb: int) -> int:
         """Return how many bytes of messages one broker can store for all its addresses together.
 
-        Its volume limits them, or its message memory if messages are not persistent.
+        Its volume limits them, or its message memory if messages are not persistent. What clients
+        of a brokered space may store by subscriptions to filters is subtracted.
         ``assumed_disk_gb`` is the size of the volume in GiB if the plan does not name one.
         """
+        has_filters = self.space_type == "brokered"
         if not self.broker_persistent:
-            return self.broker_message_memory_mb * MEBIBYTE
-        return volume_bytes(self.broker_disk_gb or assumed_disk_gb)
+            memory = self.broker_message_memory_mb * MEBIBYTE
+            return memory - (memory // FILTER_PARTS_OF_MEMORY if has_filters else 0)
+        volume = volume_bytes(self.broker_disk_gb or assumed_disk_gb)
+        return volume - (FILTER_BYTES if has_filters else 0)
 
 
-MEBIBYTE = 1 << 20
+MEBIBYTE = 1 << 20  # bytes
+# What all subscriptions to filters on a broker may store: bytes, and the part of the message memory
+# of a broker without a disk. The broker plugin enforces both (``Filters.java``).
+FILTER_BYTES = 96 * MEBIBYTE
+FILTER_PARTS_OF_MEMORY = 8
 # What a volume holds beside messages: the 200 MB that ``broker_xml`` keeps free, and journal,
 # bindings and pages that are already consumed but not deleted yet.
 _VOLUME_RESERVE = 1 << 30
@@ -205,6 +218,18 @@ def from_document(document: Mapping[str, Any]) -> Catalog:
         address_plans=tuple(sorted(address_plans, key=from_small)),
         document=document,
     )
+
+
+def leave_out_defaults(document: dict[str, Any]) -> None:
+    """Remove the fields of a canonical document that came later and have their default.
+
+    So publishing a YAML text that was published before the fields existed makes no new version.
+    """
+    if document["seller"]["tax_regime"] == "flat":
+        del document["seller"]["tax_regime"]
+    for plan in document["plans"].values():
+        if not plan["trial_days"]:
+            del plan["trial_days"]
 
 
 def seller(value: Mapping[str, Any]) -> Seller:

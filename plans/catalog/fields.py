@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
 from controlplane.core.errors import Invalid
 from plans.rating import money
+from plans.rating.taxes import RATES, Regime
 
 LARGEST = 2**53  # JSON readers that use doubles represent integers exactly up to here
 KEY = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
-_WHOLE = re.compile(r"^(0|[1-9][0-9_]*)$")
+_WHOLE = re.compile(r"^(0|[1-9][0-9_]*)$")  # as YAML 1.1 writes integers; no sign, no leading zero
 _DECIMAL_PLACES = 12  # as many as the columns of invoice lines store
 T = TypeVar("T")
 _SHOWN = 40  # characters of a wrong value in a message
@@ -171,6 +172,13 @@ def currency_code(value: str) -> str:
     return value
 
 
+def regime_of(regime: str, info: ValidationInfo) -> str:
+    """Return the tax regime of a seller; raise ``wrong(…)`` if the rates lack its country."""
+    if regime == Regime.VAT and info.data.get("country") not in RATES:
+        raise wrong("must be flat: the table of VAT rates lacks the seller's country")
+    return regime
+
+
 def not_empty(section: dict[str, T]) -> dict[str, T]:
     """Return the section unchanged; raise ``wrong(…)`` if it has no entry."""
     if not section:
@@ -185,3 +193,4 @@ Price = Annotated[str, decimal()]
 Title = Annotated[str, text(longest=100)]
 Country = Annotated[str, matching("[A-Z]{2}", "two capital letters (ISO 3166-1), such as DE")]
 Currency = Annotated[str, scalar("an ISO 4217 currency code such as EUR", currency_code)]
+TaxRegime = Annotated[str, one_of(regime.value for regime in Regime), AfterValidator(regime_of)]

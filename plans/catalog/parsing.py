@@ -102,6 +102,7 @@ class SellerSection(Section):
     rounding: Annotated[str, fields.one_of(rounding.value for rounding in Rounding)]
     tax_percent: Annotated[str, fields.decimal(largest=Decimal(100))]
     payment_days: Annotated[int, fields.whole(largest=365)] = 14
+    tax_regime: fields.TaxRegime = "flat"
 
 
 class PriceSection(Section):
@@ -152,6 +153,7 @@ class PlanSection(Section):
     at_quota: Annotated[str, fields.one_of(("notify", "withdraw_send"))]
     space_plans: list[Annotated[str, fields.text(longest=63)]]
     address_plans: list[Annotated[str, fields.text(longest=63)]]
+    trial_days: Annotated[int, fields.whole(largest=366)] = 0
 
     @field_validator("prices")
     @classmethod
@@ -210,6 +212,7 @@ class SpacePlanSection(Section):
     max_connection_receivers: Annotated[int | None, fields.whole(smallest=1)] = None
     max_connection_rate: Rate = None
     max_user_rate: Rate = None
+    max_source_connections: Annotated[int | None, fields.whole(smallest=1)] = None
     hour_price: Price = "0"
 
     @field_validator("routers")
@@ -226,7 +229,7 @@ class SpacePlanSection(Section):
         )
         if self.space_type == "standard":
             self.max_message_kb = sold_sizes.message_kb(self.broker_memory_mb, self.max_message_kb)
-            sold_sizes.check_limits_of_routers(self.model_dump())
+        sold_sizes.check_limits_of_clients(self.model_dump())
         return self
 
     @model_validator(mode="after")
@@ -355,6 +358,7 @@ def canonical(text: str) -> dict[str, Any]:
             )
     document.problems.refuse()
     made = found.model_dump(mode="json")
+    definitions.leave_out_defaults(made)
     for plan in made["plans"].values():
         plan["currency"] = made["seller"]["currency"]  # a plan row stores its own currency
     catalog = definitions.from_document(made)

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any
 
@@ -18,7 +19,7 @@ from django.utils import timezone
 
 from controlplane.core import audit
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Missing
+from controlplane.core.errors import Invalid, Missing
 from plans.catalog import definitions, parsing
 from plans.catalog.definitions import (
     AddressPlanDefinition,
@@ -90,37 +91,37 @@ class PlanKind:
         transaction that holds the publish lock, as the function ``publish`` does.
         """
         latest, wanted = self.latest(), version.document[self.section]
-        for key, definition in wanted.items():
-            before = latest.get(key)
-            if self.change(before, definition) == "same":
-                continue
-            # Only the newest version is offered. What is on an older version keeps it.
-            self.model.objects.filter(key=key).update(retired=True)
-            self.model.objects.create(
+        rows: list[Any] = [
+            self.model(
                 key=key,
-                version=before.version + 1 if before else 1,
+                version=latest[key].version + 1 if key in latest else 1,
                 catalogue=version,
                 title=definition["title"],
                 definition=definition,
                 **{name: definition[name] for name in self.columns},
             )
-        self.model.objects.exclude(key__in=wanted).update(retired=True)
+            for key, definition in wanted.items()
+            if self.change(latest.get(key), definition) != "same"
+        ]
+        # Only the newest version is offered. What is on an older version keeps it.
+        outdated = Q(key__in=[row.key for row in rows]) | ~Q(key__in=wanted)
+        self.model.objects.filter(outdated).update(retired=True)
+        self.model.objects.bulk_create(rows)
 
     def offered(self, key: str) -> Any:
         """Return the row of the newest version of the plan ``key``.
 
         Raises:
-            Missing: there is no such plan, or it is retired; the message lists the offered plans.
+            Invalid: there is no such plan, or it is retired; the message lists the offered plans.
         """
         row = self.model.objects.filter(key=key).order_by("-version").first()
         if row is None or row.retired:
             keys = self.model.objects.filter(retired=False).values_list("key", flat=True)
-            offered = sorted(set(keys))
-            raise Missing(
-                f"There is no {self.noun} {key!r}; choose one of: "
-                f"{', '.join(offered) or 'none yet'}.",
+            choice = f"Choose one of: {', '.join(sorted(set(keys))) or 'none yet'}."
+            raise Invalid(
+                f"There is no {self.noun} {key!r}. {choice}",
                 code=f"{self.noun.replace(' ', '_')}.unknown",
-                offered=offered,
+                plan=[choice],
             )
         return row
 
@@ -247,20 +248,20 @@ def plan(key: str) -> Plan:
     """Return the row of the newest version of the commercial plan ``key``.
 
     Raises:
-        Missing: there is no such plan, or it is retired; the message lists the offered plans.
+        Invalid: there is no such plan, or it is retired; the message lists the offered plans.
     """
     found: Plan = PLANS.offered(key)
     return found
 
 
 def space_plan(key: str) -> SpacePlan:
-    """Return the newest row of the space plan ``key``; raise Missing as ``plan`` does."""
+    """Return the newest row of the space plan ``key``; raise Invalid as ``plan`` does."""
     found: SpacePlan = SPACE_PLANS.offered(key)
     return found
 
 
 def address_plan(key: str) -> AddressPlan:
-    """Return the newest row of the address plan ``key``; raise Missing as ``plan`` does."""
+    """Return the newest row of the address plan ``key``; raise Invalid as ``plan`` does."""
     found: AddressPlan = ADDRESS_PLANS.offered(key)
     return found
 
@@ -278,6 +279,12 @@ def space_plan_definition(row: SpacePlan) -> SpacePlanDefinition:
 def address_plan_definition(row: AddressPlan) -> AddressPlanDefinition:
     """Return the typed definition of ``row``, which is one version of an address plan."""
     return definitions.address_plan(row.key, row.definition)
+
+
+def trial_end(row: Plan, since: datetime) -> datetime | None:
+    """Return when the free trial of a plan ends that begins at ``since``; None: it has none."""
+    days = plan_definition(row).trial_days
+    return since + timedelta(days=days) if days else None
 
 
 def newest_version() -> CatalogVersion | None:

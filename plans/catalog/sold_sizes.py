@@ -6,7 +6,7 @@ gets an address, because a space may mix versions of plans.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from django.conf import settings
@@ -17,19 +17,26 @@ from plans.catalog.definitions import (
     AddressPlanDefinition,
     Catalog,
     SpacePlanDefinition,
-    volume_bytes,
 )
 from plans.catalog.fields import wrong
 
 Path = tuple[str | int, ...]
-_WHOLE_BROKER = 1000
+_WHOLE_BROKER = 1000  # the credit of a whole broker, in thousandths
 # Messages of all addresses may fill this share of a broker's heap, in thousandths. The rest is for
 # connections, page files that are being read, and messages on their way in and out.
 _MESSAGES_OF_HEAP = 400
 _MESSAGE_MEMORY_MB = 48  # of a plan that names none, where the share allows it
 # A broker behind routers holds a message in one piece, several times while it stores and sends it.
 _HEAP_PER_MESSAGE = 16
-_ONLY_BROKERS_LIMIT = ("max_connection_rate", "max_user_rate")
+# A broker that clients log in to: its heap without connections and messages, in MiB, and what a
+# connection without links takes of the heap, in KiB (docs/performance.md), with some to spare.
+_IDLE_HEAP_MB, _CONNECTION_KB = 40, 136
+# Space type -> limits of clients that nothing in such a space keeps.
+NOT_LIMITED = {
+    "standard": ("max_connection_rate", "max_user_rate"),
+    "brokered": ("max_source_connections",),
+}
+_WHO_LIMITS = {"standard": "router", "brokered": "broker"}
 # Bytes that one Kubernetes object may hold, less what the file has without any address.
 OBJECT_BYTES = 1_000_000
 # Bytes of the start-up files for one address whose name has about 40 characters: of a broker, of a
@@ -89,16 +96,18 @@ def message_kb(heap_mb: int, sold_kb: int | None) -> int:
     return largest if sold_kb is None else sold_kb
 
 
-def check_limits_of_routers(plan: Mapping[str, object]) -> None:
-    """Raise PydanticCustomError if a plan of standard spaces has limits that only brokers keep.
+def check_limits_of_clients(plan: Mapping[str, object]) -> None:
+    """Raise PydanticCustomError if a space plan has limits that only the other type keeps.
 
     ``plan`` maps the names of a space plan's fields to their values.
     """
-    sold = [name for name in _ONLY_BROKERS_LIMIT if plan[name] is not None]
+    kind = str(plan["space_type"])
+    sold = [name for name in NOT_LIMITED.get(kind, ()) if plan[name] is not None]
     if sold:
+        (other,) = NOT_LIMITED.keys() - {kind}
         raise wrong(
-            f"is standard, and no router limits {' or '.join(sold)}: leave that out, or sell a "
-            "brokered space"
+            f"is {kind}, and no {_WHO_LIMITS[kind]} limits {' or '.join(sold)}: leave that out, "
+            f"or sell a {other} space"
         )
 
 
@@ -144,6 +153,14 @@ def _of_space_plan(
         )
         yield (*path, "placement"), reason
     is_brokered = size.space_type == "brokered"
+    most = _connections(size)
+    if is_brokered and size.max_connections > most:
+        reason = (
+            f"sells {size.max_connections} connections to a broker with a heap of "
+            f"{size.broker_memory_mb} MiB, of which messages take {size.broker_message_memory_mb}: "
+            f"write {most} at most, or a larger broker_memory_mb"
+        )
+        yield (*path, "max_connections"), reason
     each = ON_BROKER + FOR_USER * size.max_users if is_brokered else ON_ROUTER
     if size.max_addresses * each > OBJECT_BYTES:
         users = f" with {size.max_users} users" if is_brokered else ""
@@ -154,6 +171,12 @@ def _of_space_plan(
             f"write {OBJECT_BYTES // each} at most"
             + (", or a smaller max_users" if is_brokered else ""),
         )
+
+
+def _connections(size: SpacePlanDefinition) -> int:
+    """Return how many connections of clients the heap of a broker has space for."""
+    free_mb = size.broker_memory_mb - _IDLE_HEAP_MB - size.broker_message_memory_mb
+    return max(0, free_mb * 1024 // _CONNECTION_KB)
 
 
 def _of_pair(
@@ -172,7 +195,7 @@ def _of_pair(
         return
     where = "volume" if size.broker_persistent else "message memory"
     remedy = (
-        f"broker_disk_gb {_disk_for(count * each)}"
+        f"broker_disk_gb {_disk_for(size, count * each)}"
         if size.broker_persistent
         else "a larger broker_message_memory_mb"
     )
@@ -185,8 +208,8 @@ def _of_pair(
     yield ("address_plans", address.key, "max_bytes"), reason
 
 
-def _disk_for(stored: int) -> int:
-    disk_gb = stored >> 30
-    while volume_bytes(disk_gb) < stored:
+def _disk_for(size: SpacePlanDefinition, stored: int) -> int:
+    disk_gb = max(1, stored >> 30)
+    while replace(size, broker_disk_gb=disk_gb).message_bytes(0) < stored:
         disk_gb += 1
     return disk_gb

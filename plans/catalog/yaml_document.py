@@ -15,8 +15,8 @@ from yaml.reader import ReaderError
 
 from controlplane.core.errors import Invalid
 
-MAX_CHARACTERS = 1_000_000
-MAX_DEPTH = 20
+MAX_CHARACTERS = 1_000_000  # of a document
+MAX_DEPTH = 20  # levels of nesting
 
 Path = tuple[str | int, ...]
 

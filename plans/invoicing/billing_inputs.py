@@ -13,8 +13,18 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, Q
-from django.db.models.functions import JSONObject
+from django.db.models import (
+    BigIntegerField,
+    Count,
+    DateTimeField,
+    F,
+    Func,
+    OuterRef,
+    Q,
+    Sum,
+    Value,
+)
+from django.db.models.functions import Coalesce, Greatest, JSONObject, Least
 
 from controlplane.core.errors import Unavailable
 from plans.catalog import publishing
@@ -25,20 +35,14 @@ from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
 from plans.rating.price_rules import PriceRule
 from plans.rating.pricing import SellerRule
+from plans.rating.taxes import Regime
 from plans.usage import meters
 from plans.usage.meters import ADDRESS_HOURS, LIFETIMES, SPACE_HOURS, Model
-from tenants.models import AddressSpace, FormerSpacePlan, Tenant
+from tenants.models import Address, AddressSpace, FormerSpacePlan, Tenant
 
 TITLES = {meter.slug: meter.line_title for meter in meters.REGISTRY if meter.line_title}
 _SPACE_COLUMNS = ("id", "name", "type", "active_since", "deleted_at")
 _PLAN_COLUMNS = ("space_plan__key", "space_plan__version")
-_ADDRESS_COLUMNS = (
-    "addresses__id",
-    "addresses__active_since",
-    "addresses__deleted_at",
-    "addresses__address_plan__key",
-    "addresses__address_plan__version",
-)
 # The former plans of a space, oldest first. Empty if the space never changed its plan.
 _FORMER = ArraySubquery(
     FormerSpacePlan.objects.filter(space=OuterRef("pk"))
@@ -47,6 +51,38 @@ _FORMER = ArraySubquery(
         plan=JSONObject(key="space_plan__key", version="space_plan__version", ended_at="ended_at")
     )
 )
+
+
+def _addresses(billed: Period) -> ArraySubquery:
+    """Return what the addresses of a space were Active inside ``billed``, by their plan version.
+
+    The database adds up, because a tenant may have 100,000 addresses. Like ``Period.seconds``, it
+    truncates both bounds to seconds first.
+    """
+    until = Value(billed.ends_at, DateTimeField())
+    spans = Address.objects.filter(space=OuterRef("pk"), active_since__isnull=False).annotate(
+        begins=Greatest("active_since", Value(billed.starts_at, DateTimeField())),
+        ends=Least(Coalesce("deleted_at", until), until),
+    )
+    rows = spans.filter(begins__lt=F("ends")).order_by()
+    summed = rows.values("address_plan__key", "address_plan__version").annotate(
+        seconds=Sum(_epoch("ends") - _epoch("begins")), count=Count("id")
+    )
+    return ArraySubquery(
+        summed.values(
+            plan=JSONObject(
+                key="address_plan__key",
+                version="address_plan__version",
+                seconds="seconds",
+                count="count",
+            )
+        )
+    )
+
+
+def _epoch(column: str) -> Func:
+    template = "floor(extract(epoch FROM %(expressions)s))::bigint"
+    return Func(column, template=template, output_field=BigIntegerField())
 
 
 @dataclass(frozen=True)
@@ -62,6 +98,8 @@ class PinnedSeller:
     printed: Mapping[str, str]
     payment_days: int
     catalogue_number: int
+    country: str
+    is_under_vat: bool  # taxed by the countries of both parties, not at the seller's one rate
 
 
 def seller(catalogue_number: int | None = None) -> PinnedSeller:
@@ -83,7 +121,15 @@ def seller(catalogue_number: int | None = None) -> PinnedSeller:
         "country": found.country,
         "tax_id": found.tax_id,
     }
-    return PinnedSeller(found.key, rule, printed, found.payment_days, number)
+    return PinnedSeller(
+        found.key,
+        rule,
+        printed,
+        found.payment_days,
+        number,
+        found.country,
+        found.tax_regime == Regime.VAT,
+    )
 
 
 def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
@@ -172,10 +218,10 @@ class _Plan(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The time that one space or address was Active on one plan version.
+    """The time that one space was Active on one plan version.
 
-    ``id`` is the id of the space or address. ``since`` None: it was never Active. ``until`` None:
-    it still is on the plan. If ``until`` is not after ``since``, the span is empty.
+    ``id`` is the id of the space. ``since`` None: it was never Active. ``until`` None: it still is
+    on the plan. If ``until`` is not after ``since``, the span is empty.
     """
 
     plan: _Plan
@@ -199,16 +245,6 @@ class Span(NamedTuple):
         key, version = (row[column] for column in _PLAN_COLUMNS)
         yield cls(_Plan(SPACE_HOURS, key, version, id), id, since, row["deleted_at"])
 
-    @classmethod
-    def of_address(cls, row: Mapping[str, Any]) -> "Span":
-        """Return the span of the address in a row of spaces joined with their addresses.
-
-        A space without addresses has one row with nulls. Its span has no ``since`` and bills
-        nothing.
-        """
-        id, since, deleted_at, key, version = (row[column] for column in _ADDRESS_COLUMNS)
-        return cls(_Plan(ADDRESS_HOURS, key, version, row["id"]), id, since, deleted_at)
-
 
 @dataclass(frozen=True)
 class KnownLifetimes:
@@ -231,21 +267,29 @@ class KnownLifetimes:
         (None: all time in the period counts).
         """
         existed = Q(deleted_at__isnull=True) | Q(deleted_at__gt=period.starts_at)
+        billed = period.clip(None, until)
         # One statement sees one snapshot: no deletion can commit between reading a space and its
         # addresses, and no change of plan between reading the current and the former plans.
-        joined = AddressSpace.objects.filter(existed, tenant=tenant, created_at__lt=period.ends_at)
-        columns = (*_SPACE_COLUMNS, *_PLAN_COLUMNS, *_ADDRESS_COLUMNS)
-        rows = list(joined.order_by("id").values(*columns, former=_FORMER))
-        spaces = {row["id"]: row for row in rows}  # the join repeats a space for each address
-        facts = []
-        for row in spaces.values():
+        rows = (
+            AddressSpace.objects.filter(existed, tenant=tenant, created_at__lt=period.ends_at)
+            .order_by("id")
+            .values(
+                *_SPACE_COLUMNS, *_PLAN_COLUMNS, former=_FORMER, used=_addresses(billed or period)
+            )
+        )
+        facts: list[SpaceFact] = []
+        spans: list[Span] = []
+        of_addresses: dict[_Plan, tuple[int, int]] = {}
+        for row in rows:
             since = row["active_since"]
             alive = period.clip(since, row["deleted_at"]) if since else None
             facts.append(SpaceFact(row["id"], row["name"], row["type"], alive))
-        spans = [span for row in spaces.values() for span in Span.of_space(row)]
-        spans += [Span.of_address(row) for row in rows]
-        billed = period.clip(None, until)
-        return cls(tuple(facts), cls.seconds_of(spans, billed) if billed else {})
+            spans += Span.of_space(row)
+            for used in row["used"]:
+                plan = _Plan(ADDRESS_HOURS, used["key"], used["version"], row["id"])
+                of_addresses[plan] = (used["seconds"], used["count"])
+        seconds = {**cls.seconds_of(spans, billed), **of_addresses} if billed else {}
+        return cls(tuple(facts), seconds)
 
     @staticmethod
     def seconds_of(spans: Iterable[Span], billed: Period) -> dict[_Plan, tuple[int, int]]:

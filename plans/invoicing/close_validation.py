@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
-from plans.invoicing.evidence import Evidence, UsageKey
+from plans.invoicing.evidence import EarlierUsage, Evidence, UsageKey
 from plans.invoicing.facts import Facts
+from plans.rating.periods import Period
 
 _DETAILS = {
     "name": "the billing name",
@@ -64,13 +65,25 @@ class Question:
     """The input of close validation; each method is one check and yields the reasons to hold.
 
     ``copied`` is the period's usage in PostgreSQL, which the draft would bill. ``sample_interval``
-    is the time between two landed samples of a source.
+    is the time between two landed samples of a source. ``unplanned`` are the times in which
+    something was used while the tenant had no plan.
     """
 
     facts: Facts
     evidence: Evidence
     copied: Mapping[UsageKey, int]
     sample_interval: timedelta
+    unplanned: tuple[Period, ...] = ()
+
+    def without_plan(self) -> Iterator[Reason]:
+        """Yield a reason for each time without a plan in which something was used."""
+        for span in self.unplanned:
+            yield Reason(
+                "usage.without_plan",
+                f"Something was used from {span.starts_at.isoformat()} to "
+                f"{span.ends_at.isoformat()}, while the tenant had no plan, so no plan prices it: "
+                "correct the subscriptions of this time, then close again.",
+            )
 
     def missing_details(self) -> Iterator[Reason]:
         """Yield one reason if the buyer's billing name, address, country or email is empty.
@@ -118,6 +131,18 @@ class Question:
                 f"{reset.source}: check its quarantined rows, fix the source, then close again.",
             )
 
+    def doubled_samples(self) -> Iterator[Reason]:
+        """Yield a reason if samples arrived with two different values."""
+        doubled = self.evidence.doubled_samples
+        if doubled:
+            named = ", ".join(doubled[:_SHOWN])
+            more = f" and {len(doubled) - _SHOWN} more" if len(doubled) > _SHOWN else ""
+            yield Reason(
+                "samples.two_values",
+                f"Samples arrived with two different values: {named}{more}. One of each is wrong: "
+                "restore the file that was changed, then close again.",
+            )
+
     def silent_spaces(self) -> Iterator[Reason]:
         """Yield a reason for each space that was active in the period but has no sample.
 
@@ -153,6 +178,30 @@ class Question:
             )
 
 
+def earlier_differences(
+    usage: EarlierUsage, copied: Mapping[UsageKey, int], number: str
+) -> Iterator[Reason]:
+    """Yield the reasons why a correction of the month of invoice ``number`` may not be billed.
+
+    ``copied`` is the usage of the same span in PostgreSQL, by which the correction is priced.
+    """
+    found = Differences.between(usage.gold, usage.recomputed)
+    if found:
+        yield Reason(
+            "usage.recompute_differs",
+            f"Usage of the month of {number}, which this invoice corrects, differs from its "
+            f"independent recomputation: {found}. Rebuild the tables from bronze, then close "
+            "again.",
+        )
+    found = Differences.between(copied, usage.gold)
+    if found:
+        yield Reason(
+            "usage.copy_differs",
+            f"The copied usage of the month of {number}, which this invoice corrects, differs from "
+            f"gold: {found}. Copy gold again, then close again.",
+        )
+
+
 def judge(question: Question) -> list[Reason]:
     """Return the reasons of all checks of ``question``, in the order of the checks.
 
@@ -164,8 +213,10 @@ def judge(question: Question) -> list[Reason]:
         *question.incomplete(),
         *question.gaps(),
         *question.counter_resets(),
+        *question.doubled_samples(),
         *question.silent_spaces(),
         *question.differences(),
+        *question.without_plan(),
     ]
 
 

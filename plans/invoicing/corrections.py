@@ -150,6 +150,14 @@ def pinned(manifest: Document) -> tuple[Correction, ...]:
     )
 
 
+def span_of(month: Period, period: Period) -> Period:
+    """Return the part of ``month`` before ``period``: what a correction of ``month`` covers.
+
+    ``period`` is that of the invoice that corrects. ``month`` must begin before it.
+    """
+    return Period(month.starts_at, min(month.ends_at, period.starts_at))
+
+
 def usage_since(invoice: Invoice) -> datetime:
     """Return the start of the usage that ``invoice`` depends on.
 

@@ -12,22 +12,20 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from plans.invoicing import agreed_terms, priced_rows
 from plans.invoicing.evidence import Evidence
 from plans.invoicing.facts import Facts
 from plans.invoicing.rated_period import RatedPeriod
 from plans.ledger import credit
 from plans.rating import money
 from plans.rating.billable import Segment
+from plans.rating.credits import PROMOTIONAL, Grant, Use, burn
 from plans.rating.periods import Period
 from plans.rating.pricing import Line, TaxLine
 from plans.usage import reading
 from plans.usage.reading import Figure
 
 SCHEMA = "waypost.invoice.v1"
-# Raise it whenever equal inputs may give other bytes. The manifest stores the version that made a
-# document, and only the same version can verify it.
-ENGINE_VERSION = "3"
-
 Document = dict[str, Any]
 
 
@@ -84,11 +82,16 @@ def build(
 
 
 def tax_of(tax: TaxLine) -> Document:
-    """Return the JSON values of the tax at one rate; amounts are in minor units."""
+    """Return the JSON values of the tax at one rate; amounts are in minor units.
+
+    Category and note are left out if they are empty, as in the documents of engine 3.
+    """
+    words = {"category": tax.category, "note": tax.note}
     return {
         "percent": plain(tax.percent),
         "taxable_minor": tax.taxable_minor,
         "tax_minor": tax.tax_minor,
+        **{name: text for name, text in words.items() if text},
     }
 
 
@@ -96,13 +99,15 @@ def tax_of(tax: TaxLine) -> Document:
 class Issue:
     """What issuing adds to a document, with ``numbered``.
 
-    ``credit_before_minor`` is the tenant's credit before this invoice, in minor units.
+    ``credit_before_minor`` is the tenant's credit before this invoice, in minor units. ``grants``
+    is the promotional and prepaid credit of which something is left.
     """
 
     number: str
     issued_at: datetime
     due_at: datetime
     credit_before_minor: int
+    grants: tuple[Grant, ...] = ()
 
 
 def numbered(document: Document, issue: Issue) -> Document:
@@ -110,16 +115,47 @@ def numbered(document: Document, issue: Issue) -> Document:
 
     If the total is negative, the credit grows by as much, and nothing is left to pay.
     """
-    total, before = document["total_minor"], issue.credit_before_minor
-    used = credit.used(total, before)
+    settled = settlement(document["total_minor"], issue)
+    before, used = issue.credit_before_minor, settled.credit_minor
+    listed = [
+        {"id": use.grant.id, "kind": use.grant.kind, "used_minor": use.used_minor,
+         "left_minor": use.grant.left_minor - use.used_minor}
+        for use in settled.uses
+    ]  # fmt: skip
+    moved = {"before_minor": before, "used_minor": used, "after_minor": before - used}
     return {
         **document,
         "number": issue.number,
         "issued_at": issue.issued_at.isoformat(),
         "due_at": issue.due_at.isoformat(),
-        "credit": {"before_minor": before, "used_minor": used, "after_minor": before - used},
-        "payable_minor": total - used,
+        # Left out without a grant, as in the documents of engine 3.
+        "credit": {**moved, **({"grants": listed} if listed else {})},
+        "payable_minor": settled.payable_minor,
     }
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """How credit pays a total: by grants, and by credit from earlier invoices."""
+
+    uses: tuple[Use, ...]
+    credit_minor: int
+    payable_minor: int
+
+
+def settlement(total_minor: int, issue: Issue) -> Settlement:
+    """Return how credit pays ``total_minor``: promotional, then earlier invoices', then prepaid.
+
+    A negative total uses no grant and adds to the credit from earlier invoices.
+    """
+    promotional = [row for row in issue.grants if row.kind == PROMOTIONAL]
+    prepaid = [row for row in issue.grants if row.kind != PROMOTIONAL]
+    first = burn(total_minor, promotional, issue.issued_at)
+    left = total_minor - sum(use.used_minor for use in first)
+    used = credit.used(left, issue.credit_before_minor)
+    last = burn(left - used, prepaid, issue.issued_at)
+    payable = left - used - sum(use.used_minor for use in last)
+    return Settlement((*first, *last), used, payable)
 
 
 def canonical(document: Document) -> str:
@@ -142,12 +178,12 @@ def digest(text: str) -> str:
 def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
     """Return the manifest: the pinned inputs from which the same engine makes the same bytes.
 
-    The manifest holds versions of tables, catalog, pipeline and engine. It also holds values that
-    rows may lose: lifetimes, and the states of the month and of corrected months before this
-    invoice.
+    The manifest holds versions of tables, catalog, pipeline and engine, and digests of the prices.
+    It also holds values that rows may lose: lifetimes, and the states of the month and of corrected
+    months before this invoice.
     """
     return {
-        "engine_version": ENGINE_VERSION,
+        "engine_version": facts.engine,
         "pipeline_version": evidence.pipeline_version,
         "catalogue_number": facts.catalogue_number,
         "rounding": facts.seller_rule.rounding.value,
@@ -155,13 +191,19 @@ def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
             name: {"id": pin.table_id, "version": pin.version}
             for name, pin in evidence.tables.items()
         },
+        # Manifests without this key have version 1.
+        "sample_hash_version": evidence.hash_version,
         "sample_hash": evidence.sample_hash,
         "n_samples": evidence.n_samples,
+        "prices": priced_rows.digests(facts),
         "lived": facts.known_lifetimes.plain(),  # persisted key: never rename it
         "month_before": facts.so_far.plain(),
         "corrections": [
             {**row.plain(), "month_before": row.before.plain()} for row in facts.corrections
         ],
+        # Left out if there are none, as in the documents of engine 3.
+        **({"terms": facts.terms.plain()} if facts.terms else {}),
+        **({"tax": agreed_terms.plain_tax(facts.tax)} if facts.tax else {}),
     }
 
 

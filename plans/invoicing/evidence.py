@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from plans.rating.periods import Period
+
 
 class UsageKey(NamedTuple):
     """The key of one usage figure of a period; ``address`` is empty for meters of the space."""
@@ -72,6 +74,31 @@ class CrashGap:
 
 
 @dataclass(frozen=True)
+class SampleSet:
+    """The hash of the samples of a period, the version of that hash, and their number.
+
+    ``doubled`` names samples that arrived with two different values.
+    """
+
+    hash_version: int
+    hash: str
+    n_samples: int
+    doubled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class EarlierUsage:
+    """The usage of an invoiced month, or of its earlier part, that a close may correct.
+
+    ``gold`` and ``recomputed`` are as in ``Evidence``, for ``span``.
+    """
+
+    span: Period
+    gold: Mapping[UsageKey, int]
+    recomputed: Mapping[UsageKey, int]
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What is known about the usage of one tenant in one period, as a close needs it.
 
@@ -79,8 +106,11 @@ class Evidence:
     * ``tables``: the pinned version of each table, by the table's name.
     * ``gold`` (from the table ``gold.usage``) and ``recomputed`` (from bronze, by another method)
       contain every non-zero figure of the period: sums, and maxima of ``peak_connections``.
-    * ``sample_hash``: a hash of the sample ids of the period, in whatever order they arrived.
+    * ``sample_hash``: a hash of the samples of the period, in whatever order they arrived.
+      ``hash_version`` 1 covers their ids, 2 their values too (``workers.metering.sample_hash``).
     * ``n_samples``: the number of these samples.
+    * ``doubled_samples``: names of samples that arrived with two different values.
+    * ``earlier``: the usage of each month that the close may correct.
     * ``sampled_spaces``: ids of the spaces with at least one sample in the period.
     """
 
@@ -95,3 +125,6 @@ class Evidence:
     gaps: tuple[Gap, ...] = field(default=())  # ``at_end`` or not
     counter_resets: tuple[CounterReset, ...] = field(default=())
     crash_gaps: tuple[CrashGap, ...] = field(default=())
+    hash_version: int = field(default=1)
+    doubled_samples: tuple[str, ...] = field(default=())
+    earlier: tuple[EarlierUsage, ...] = field(default=())

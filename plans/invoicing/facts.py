@@ -7,21 +7,27 @@ part of it inside a past period is fixed.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import billing_inputs
+from plans.invoicing import agreed_terms, billing_inputs
 from plans.invoicing.billing_inputs import KnownLifetimes, SpaceFact
 from plans.models import PlanSubscription
 from plans.rating.billable import Lifetime, Segment
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period, month_of
 from plans.rating.pricing import SellerRule
+from plans.rating.taxes import TaxRule
+from plans.rating.terms import Terms
 from tenants.models import Tenant
+
+# Raise it whenever equal inputs may give other bytes. The manifest stores the version that made a
+# document. ``engines`` has every version whose invoices can be verified.
+ENGINE_VERSION = "4"
 
 
 class NoSubscription(Conflict):
@@ -59,7 +65,8 @@ class Facts:
 
     ``month`` is the billing month that contains ``period``, ``so_far`` its state before the period.
     ``corrections`` are the months whose usage has changed since it was billed; one may be ``month``
-    itself, for its earlier part.
+    itself, for its earlier part. ``tax`` is what the countries of both parties decided; None: the
+    seller taxes everything at one rate. ``engine`` is the version of the pricing engine.
     """
 
     tenant_id: str
@@ -77,6 +84,9 @@ class Facts:
     known_lifetimes: KnownLifetimes
     so_far: MonthSoFar = field(default_factory=MonthSoFar)
     corrections: tuple[Correction, ...] = ()
+    terms: Terms = field(default_factory=Terms)
+    tax: TaxRule | None = None
+    engine: str = ENGINE_VERSION
 
     @property
     def spaces(self) -> tuple[SpaceFact, ...]:
@@ -99,6 +109,9 @@ class Frozen:
     known_lifetimes: KnownLifetimes
     so_far: MonthSoFar
     corrections: tuple[Correction, ...]
+    terms: Terms
+    tax: TaxRule | None
+    engine: str
 
 
 def gather(
@@ -117,15 +130,23 @@ def gather(
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone
     seller = billing_inputs.seller(frozen.catalogue_number if frozen else None)
     found = frozen.known_lifetimes if frozen else KnownLifetimes.read(tenant, period, until)
+    month = month_of(period.starts_at, time_zone)
+    if frozen:
+        tax, terms = frozen.tax, frozen.terms
+    else:
+        tax = agreed_terms.tax_of(tenant, seller.country, period, time_zone) if (
+            seller.is_under_vat
+        ) else None  # fmt: skip
+        terms = agreed_terms.of_month(tenant, month, seller.rule.currency)
     return Facts(
         tenant_id=tenant.id,
         period=period,
-        month=month_of(period.starts_at, time_zone),
+        month=month,
         time_zone=time_zone,
         buyer=frozen.buyer if frozen else buyer_of(tenant),
         seller=seller.printed,
         legal_entity=seller.key,
-        seller_rule=seller.rule,
+        seller_rule=_taxed(seller.rule, tax),
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
         # Read from rows even with ``frozen``: the part of a subscription in a past period is fixed.
@@ -134,6 +155,17 @@ def gather(
         known_lifetimes=found,
         so_far=frozen.so_far if frozen else MonthSoFar(),
         corrections=frozen.corrections if frozen else (),
+        terms=terms,
+        tax=tax,
+        engine=frozen.engine if frozen else ENGINE_VERSION,
+    )
+
+
+def _taxed(rule: SellerRule, tax: TaxRule | None) -> SellerRule:
+    if tax is None:
+        return rule
+    return replace(
+        rule, tax_percent=tax.percent, tax_category=tax.category.value, tax_note=tax.note
     )
 
 
@@ -172,7 +204,10 @@ def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
             # A plan that is still in force at the end of the period includes units for the rest of
             # the month, too.
             runs_on = ends_at is None or ends_at > period.ends_at
-            found.append(billing_inputs.segment(subscription.plan, span, runs_on=runs_on))
+            segment = billing_inputs.segment(subscription.plan, span, runs_on=runs_on)
+            trial = span.clip(None, subscription.trial_ends_at) if (
+                subscription.trial_ends_at) else None  # fmt: skip
+            found.append(replace(segment, trial_seconds=trial.seconds if trial else 0))
     if not found:
         raise NoSubscription(
             "The tenant had no plan in this period: subscribe it to a plan, then close again."

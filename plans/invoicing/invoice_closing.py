@@ -50,6 +50,12 @@ class TooEarly(Conflict):
     code = "invoice.too_early"
 
 
+class CorrectionNotRead(Conflict):
+    """The usage of an earlier month changed while the evidence was gathered: gather it again."""
+
+    code = "invoice.correction_not_read"
+
+
 class PeriodOverlaps(Conflict):
     """Another invoice of the tenant covers part of the period."""
 
@@ -105,6 +111,7 @@ def close(*, invoice: Invoice, evidence: Evidence, by: Actor) -> Invoice:
 
     Raises:
         WrongState: the invoice is ``open``: its close was not requested.
+        CorrectionNotRead: a month is to be corrected whose usage the evidence lacks.
         Unavailable: no catalog is published.
     """
     with transaction.atomic():
@@ -129,6 +136,25 @@ def hold(*, invoice: Invoice, code: str, message: str, by: Actor) -> Invoice:
         if current.state == State.CLOSING:
             _hold(current, [close_validation.Reason(code, message)], by)
     return current
+
+
+def corrected_spans(invoice: Invoice) -> list[Period]:
+    """Return the span of each month that a close of ``invoice`` would correct now.
+
+    The evidence must have the usage of these spans. Empty if nothing can be priced.
+    """
+    try:
+        found = facts.gather(invoice.tenant, Period(invoice.starts_at, invoice.ends_at))
+    except facts.NoSubscription:
+        return []
+    before = corrections.previous_invoice(found.tenant_id, found.period, found.month)
+    so_far = corrections.month_after(before)
+    if so_far is None:
+        return []
+    known = corrections.agreed(invoice.tenant_id, but=invoice.pk)
+    read = rated_period.from_copy(invoice.tenant_id)
+    rows = corrections.find(replace(found, so_far=so_far), known, before, read)
+    return [corrections.span_of(row.month, found.period) for row in rows]
 
 
 def closing_invoices() -> list[str]:
@@ -255,11 +281,20 @@ def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
 
 
 def _question(found: Facts, evidence: Evidence) -> close_validation.Question:
-    figures = reading.by_address(found.tenant_id, found.period.starts_at, found.period.ends_at)
-    copied = {UsageKey(f.space_id, f.address, f.meter): f.quantity for f in figures}
-    return close_validation.Question(
-        found, evidence, copied, timedelta(seconds=settings.LANDING_SECONDS)
+    copied = _copied(found.tenant_id, found.period)
+    unplanned = tuple(
+        gap
+        for gap in rated_period.gaps(found)
+        if reading.by_space(found.tenant_id, gap.starts_at, gap.ends_at)
     )
+    return close_validation.Question(
+        found, evidence, copied, timedelta(seconds=settings.LANDING_SECONDS), unplanned
+    )
+
+
+def _copied(tenant_id: str, span: Period) -> dict[UsageKey, int]:
+    figures = reading.by_address(tenant_id, span.starts_at, span.ends_at)
+    return {UsageKey(f.space_id, f.address, f.meter): f.quantity for f in figures}
 
 
 def _hold(invoice: Invoice, reasons: list[close_validation.Reason], by: Actor) -> None:
@@ -288,6 +323,10 @@ def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
     # Leave this invoice out, so that it is not compared with itself.
     agreed = corrections.agreed(invoice.tenant_id, but=invoice.pk)
     corrected = corrections.find(known.facts, agreed, known.before, read)
+    reasons = _unproved(known, corrected)
+    if reasons:
+        _hold(invoice, reasons, by)
+        return
     found = replace(known.facts, corrections=corrected)
     rated = rated_period.rate(found, read)
     manifest = document.manifest_of(found, evidence)
@@ -305,6 +344,7 @@ def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
         held_reasons=[],
         legal_entity=found.legal_entity,
         currency=made["currency"],
+        time_zone=found.time_zone,
         net_minor=made["net_minor"],
         tax_minor=made["tax_minor"],
         total_minor=made["total_minor"],
@@ -313,6 +353,27 @@ def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
         quality=note,
     )
     operations.succeed("invoice", invoice.id, up_to_generation=1)
+
+
+def _unproved(
+    known: _Known, corrected: tuple[facts.Correction, ...]
+) -> list[close_validation.Reason]:
+    """Return the reasons why the usage of a corrected month may not be billed.
+
+    Raises:
+        CorrectionNotRead: the evidence has no usage of a corrected month.
+    """
+    tenant_id, read = known.facts.tenant_id, {row.span: row for row in known.evidence.earlier}
+    reasons: list[close_validation.Reason] = []
+    for correction in corrected:
+        span = corrections.span_of(correction.month, known.facts.period)
+        if span not in read:
+            raise CorrectionNotRead(
+                f"Usage of the month of {correction.number} changed meanwhile: close again."
+            )
+        copied = _copied(tenant_id, span)
+        reasons += close_validation.earlier_differences(read[span], copied, correction.number)
+    return reasons
 
 
 def _write_lines(invoice: Invoice, lines: list[dict[str, Any]]) -> None:

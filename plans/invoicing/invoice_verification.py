@@ -1,33 +1,54 @@
-"""Recomputes an invoice from its pinned inputs and compares the bytes.
+"""Recomputes an invoice from its pinned inputs, and compares each place where its figures stand.
 
 ``request_verify`` runs in the caller's request (API, portal). The Celery task
 ``workers.verify_invoice`` then reads the usage at the table versions in the manifest and calls
 ``verify``. If this task gets lost, a periodic task finds the request with ``waiting``. ``verify``
 reads all other inputs: from the manifest and the document, the ledger, and rows whose content for
-the period is fixed (plan versions, subscriptions).
+the period is fixed (plan versions, subscriptions). ``comparisons.REGISTRY`` lists what is compared.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
+import structlog
 from django.db import transaction
 from django.db.models import QuerySet
 
 from controlplane.core import audit, enqueue, operations
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict
+from controlplane.core.errors import Conflict, WaypostError
 from controlplane.core.models import Operation
-from plans.invoicing import billing_inputs, corrections, document, facts, rated_period, states
+from plans.invoicing import (
+    agreed_terms,
+    billing_inputs,
+    comparisons,
+    corrections,
+    document,
+    engines,
+    facts,
+    rated_period,
+    states,
+)
 from plans.invoicing.billing_inputs import KnownLifetimes
+from plans.invoicing.comparisons import Comparison, Proof
 from plans.invoicing.document import Document
-from plans.ledger import credit, posting
+from plans.invoicing.engines import Engine
+from plans.invoicing.facts import Facts
+from plans.invoicing.findings import DIFFERS, Finding, LakeReading, Outcome, Place
+from plans.ledger import credit, grants, posting
 from plans.models import Invoice
 from plans.rating.periods import Period
+from plans.rating.terms import Terms
 from plans.usage.reading import UsageCell
 
+logger = structlog.get_logger(__name__)
+
 SUBJECT_TYPE = "invoice_verification"
+# The subject of a verification that checks whole files as well. It is another subject, because a
+# verification without files must not end it.
+FILES_SUBJECT_TYPE = "invoice_file_verification"
+KINDS = {SUBJECT_TYPE: "invoice.verify", FILES_SUBJECT_TYPE: "invoice.verify_files"}
 _SHOWN = 20  # differences in one result
 
 
@@ -35,14 +56,55 @@ _SHOWN = 20  # differences in one result
 class Verification:
     """The result of ``verify``: ``same`` is true if no difference was found.
 
-    ``differences`` are texts for people, at most ``_SHOWN``. ``recomputed_sha256`` is empty if
-    another engine version made the invoice.
+    ``findings`` are the first ``_SHOWN`` differences of each place. ``outcomes`` has each place
+    that was compared. ``recomputed_sha256`` is empty if the document could not be made again.
     """
 
-    same: bool
     stored_sha256: str
     recomputed_sha256: str
-    differences: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    outcomes: dict[Place, Outcome]
+
+    @property
+    def same(self) -> bool:
+        return not self.findings
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """Return the texts of the findings, without their places; at most ``_SHOWN``."""
+        return tuple(finding.what for finding in self.findings[:_SHOWN])
+
+    @property
+    def code(self) -> str:
+        """Return the code of the result: ``DIFFERS``, or that of what prevented a comparison.
+
+        There must be a finding.
+        """
+        codes = [finding.code for finding in self.findings]
+        return DIFFERS if DIFFERS in codes else codes[0]
+
+    def steps(self) -> list[dict[str, str]]:
+        """Return a step for each place of the registry, as operations show it.
+
+        Its state is ``done`` (the same), ``failed`` or ``waiting`` (not compared). The message
+        names the differences, or what was compared.
+        """
+        return [self._step(comparison) for comparison in comparisons.REGISTRY]
+
+    def _step(self, comparison: Comparison) -> dict[str, str]:
+        place = comparison.place
+        found = [finding.what for finding in self.findings if finding.place == place]
+        compared = self.outcomes.get(place)
+        state = "failed" if found else "done" if compared else "waiting"
+        said = (compared.note or comparison.says) if compared else "not compared"
+        message = "; ".join(found) or said
+        return {"name": place.value, "state": state, "message": message}
+
+
+class EngineUnknown(Conflict):
+    """The version of the pricing engine that made the invoice is not in ``engines.BY_VERSION``."""
+
+    code = "invoice.engine_unknown"
 
 
 class NothingToVerify(Conflict):
@@ -61,96 +123,136 @@ def require_document(invoice: Invoice) -> None:
         raise NothingToVerify("This invoice has no document yet: its period is not closed.")
 
 
-def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
+def request_verify(*, invoice: Invoice, by: Actor, files: bool = False) -> Operation:
     """Return the running operation that verifies ``invoice``; start one if there is none.
 
     Starting one enqueues the Celery task that verifies. The operation succeeds if there is no
-    difference, and fails with the differences otherwise.
+    difference, and fails with the differences otherwise. ``files``: compare whole files of samples
+    with the hashes that were recorded at landing, too.
 
     Raises:
         NothingToVerify: the invoice has no document yet.
     """
+    subject_type = FILES_SUBJECT_TYPE if files else SUBJECT_TYPE
     with transaction.atomic():
         # The invoice's lock makes two requests at once share one operation.
         current = states.locked(invoice)
         require_document(current)
-        running = running_requests().filter(subject_id=current.pk).first()
-        if running is not None:
-            return running
+        running = running_requests().filter(subject_id=current.pk, subject_type=subject_type)
+        if found := running.first():
+            return found
         subject = states.subject_of(current)
-        audit.record(by, "invoice.verify", subject)
+        audit.record(by, "invoice.verify", subject, after={"files": True} if files else None)
         enqueue.after_commit("workers.verify_invoice", invoice_id=current.pk)
         return operations.begin(
             tenant_id=current.tenant_id,
-            kind="invoice.verify",
-            subject=(SUBJECT_TYPE, current.pk, subject.name),
+            kind=KINDS[subject_type],
+            subject=(subject_type, current.pk, subject.name),
             generation=1,
         )
 
 
 def waiting() -> list[str]:
     """Return the ids of the invoices whose verification runs or waits, the oldest request first."""
-    return list(running_requests().order_by("created_at").values_list("subject_id", flat=True))
+    ids = running_requests().order_by("created_at").values_list("subject_id", flat=True)
+    return list(dict.fromkeys(ids))
 
 
 def running_requests() -> QuerySet[Operation]:
     """Return the operations of all verifications that are requested but not finished."""
-    return Operation.objects.filter(subject_type=SUBJECT_TYPE, state=Operation.State.RUNNING)
+    return Operation.objects.filter(subject_type__in=KINDS, state=Operation.State.RUNNING)
 
 
 def verify(
-    *, invoice: Invoice, cells: Iterable[UsageCell], sample_hash: str | None = None
+    *, invoice: Invoice, cells: Iterable[UsageCell] | None, lake: LakeReading | None = None
 ) -> Verification:
-    """Build the invoice's document again and compare it with the stored one. Writes nothing.
+    """Build the invoice's document again and compare each place of the registry. Writes nothing.
 
     ``cells`` is the tenant's usage at the pinned table versions, from ``corrections.usage_since``
-    to the end of the period, in any order. ``sample_hash`` is the hash of the sample ids in bronze
-    now; if it is given, it must equal the one in the manifest. The state after the month's previous
-    invoice must equal the one in the manifest, too, unless that invoice is being closed again. An
-    invoice of another engine version is not recomputed: the engine version is then the only
-    difference.
+    to the end of the period, in any order; None if it cannot be read. ``lake`` is what a worker
+    read besides; without it, the places of the lakehouse are not compared. An error of one place is
+    a finding there, and the others are compared all the same.
 
     Raises:
         NothingToVerify: the invoice has no document.
     """
     require_document(invoice)
-    stored = document.loaded(invoice.document)
-    engine = stored["manifest"]["engine_version"]
-    if engine != document.ENGINE_VERSION:
-        # Another engine may give other bytes for equal inputs, so a comparison would prove nothing.
-        difference = (
-            f"manifest.engine_version: made by engine {engine}, but this is engine "
-            f"{document.ENGINE_VERSION}: verify with the Waypost version that made it"
+    found = list(lake.unreadable) if lake else []
+    outcomes: dict[Place, Outcome] = {}
+    try:
+        stored = document.loaded(invoice.document)
+        engine_of(stored)
+    except (ValueError, TypeError, KeyError):
+        text = "the stored text is not the JSON of an invoice"
+        return _result(invoice, None, [*found, Finding(Place.DOCUMENT, DIFFERS, text)], outcomes)
+    except WaypostError as error:
+        finding = Finding(Place.DOCUMENT, error.error_code, error.message)
+        return _result(invoice, None, [*found, finding], outcomes)
+    proof = Proof(invoice, stored, None, None, lake)
+    if cells is not None:
+        try:
+            inputs, again = recomputed(invoice, stored, cells)
+            proof = replace(proof, facts=inputs, again=again)
+        except facts.NoSubscription as error:
+            found.append(Finding(Place.SUBSCRIPTIONS, DIFFERS, error.message))
+        except Exception as error:  # noqa: BLE001 - changed rows can raise anything
+            found.append(_failed(Place.DOCUMENT, error))
+    for comparison in comparisons.REGISTRY:
+        try:
+            outcome = comparison.compare(proof)
+        except Exception as error:  # noqa: BLE001 - as above; other places are compared
+            found.append(_failed(comparison.place, error))
+            continue
+        if outcome is not None:
+            outcomes[comparison.place] = outcome
+            shown = outcome.differences[:_SHOWN]
+            found += [Finding(comparison.place, DIFFERS, what) for what in shown]
+    return _result(invoice, proof.again, found, outcomes)
+
+
+def engine_of(stored: Document) -> Engine:
+    """Return the engine that made the document ``stored``.
+
+    Raises:
+        EngineUnknown: this version of Waypost does not have it.
+    """
+    version = stored["manifest"]["engine_version"]
+    if version not in engines.BY_VERSION:
+        raise EngineUnknown(
+            f"manifest.engine_version: made by engine {version}, but this Waypost has the engines "
+            f"{', '.join(engines.BY_VERSION)}: verify with the Waypost version that made it"
         )
-        return Verification(False, document.digest(invoice.document), "", (difference,))
-    again = recomputed(invoice, stored, cells)
-    text = document.canonical(again)
-    differences = list(_differences("", stored, again))
-    if sample_hash is not None and sample_hash != stored["manifest"]["sample_hash"]:
-        differences.append("manifest.sample_hash: the samples of the period are not the same")
-    period = Period(invoice.starts_at, invoice.ends_at)
-    before = corrections.previous_invoice(invoice.tenant_id, period, document.month_of(stored))
-    left = corrections.month_after(before)
-    # None: the previous invoice is being closed again, so there is nothing to compare yet.
-    if left is not None and left.plain() != stored["manifest"]["month_before"]:
-        differences.append("manifest.month_before: the previous invoice has another state now")
-    # Equal values in different bytes, such as reordered keys: only an edit of the row does this.
-    if text != invoice.document and not differences:
-        differences.append("the stored text is not the canonical form of its content")
-    return Verification(
-        not differences,
-        document.digest(invoice.document),
-        document.digest(text),
-        tuple(differences[:_SHOWN]),
-    )
+    return engines.BY_VERSION[version]
 
 
-def recomputed(invoice: Invoice, stored: Document, cells: Iterable[UsageCell]) -> Document:
-    """Return the document that this engine makes from the pinned inputs and ``cells``.
+def _failed(place: Place, error: Exception) -> Finding:
+    logger.error("a place of an invoice cannot be compared", place=place.value, exc_info=error)
+    what = f"it cannot be compared ({type(error).__name__}); the worker's log has the reason"
+    return Finding(place, "invoice.not_comparable", what)
+
+
+def _result(
+    invoice: Invoice,
+    again: Document | None,
+    found: Sequence[Finding],
+    outcomes: dict[Place, Outcome],
+) -> Verification:
+    made = document.digest(document.canonical(again)) if again else ""
+    return Verification(document.digest(invoice.document), made, tuple(found), outcomes)
+
+
+def recomputed(
+    invoice: Invoice, stored: Document, cells: Iterable[UsageCell]
+) -> tuple[Facts, Document]:
+    """Return the pinned inputs, and the document that its engine makes from them and ``cells``.
 
     ``stored`` is the stored document of ``invoice``.
+
+    Raises:
+        EngineUnknown: this version of Waypost does not have the engine.
+        NoSubscription: the tenant has no plan in the period any more.
     """
-    manifest = stored["manifest"]
+    manifest, engine = stored["manifest"], engine_of(stored)
     frozen = facts.Frozen(
         stored["buyer"],
         manifest["catalogue_number"],
@@ -158,30 +260,31 @@ def recomputed(invoice: Invoice, stored: Document, cells: Iterable[UsageCell]) -
         KnownLifetimes.from_plain(manifest["lived"]),
         billing_inputs.month_so_far(manifest["month_before"]),
         corrections.pinned(manifest),
+        Terms.from_plain(manifest.get("terms", {})),
+        agreed_terms.tax_from(manifest.get("tax")),
+        manifest["engine_version"],
     )
     period = Period(invoice.starts_at, invoice.ends_at)
     found = facts.gather(invoice.tenant, period, frozen=frozen)
-    rated = rated_period.rate(found, rated_period.from_cells(cells, invoice.tenant_id))
-    made = document.build(
+    rated = engine.rate(found, rated_period.from_cells(cells, invoice.tenant_id))
+    made = engine.build(
         found,
         rated,
-        manifest=invoice.manifest,
-        quality=invoice.quality,
+        manifest=manifest,
+        quality=stored["quality"],
         as_of=datetime.fromisoformat(stored["as_of"]),
     )
     made["usage"] = listed_usage(made["usage"], stored["usage"])
     # An issued document also has number, dates and credit.
     if invoice.number and invoice.issued_at and invoice.due_at:
         # The credit as it was before this invoice was booked, not as it is now.
-        before = credit.before(
-            invoice.tenant_id,
-            invoice.legal_entity,
-            invoice.currency,
-            entry=posting.entry_of(invoice.pk),
-        )
-        issue = document.Issue(invoice.number, invoice.issued_at, invoice.due_at, before)
-        return document.numbered(made, issue)
-    return made
+        owner = (invoice.tenant_id, invoice.legal_entity, invoice.currency)
+        entry = posting.entry_of(invoice.pk)
+        before = credit.before(*owner, entry=entry)
+        left = grants.available(*owner, entry=entry)
+        issue = document.Issue(invoice.number, invoice.issued_at, invoice.due_at, before, left)
+        return found, document.numbered(made, issue)
+    return found, made
 
 
 def listed_usage(made: Sequence[Document], stored: Sequence[Document]) -> Sequence[Document]:
@@ -202,22 +305,3 @@ def listed_usage(made: Sequence[Document], stored: Sequence[Document]) -> Sequen
         }
         for space in made
     ]
-
-
-def _differences(path: str, stored: Any, again: Any) -> Iterator[str]:
-    """Yield each difference of two documents as text: ``lines.2.amount_minor: 1200, now 1201``."""
-    if isinstance(stored, dict) and isinstance(again, dict):
-        for key in sorted({*stored, *again}):
-            yield from _differences(f"{path}{key}.", stored.get(key), again.get(key))
-    elif isinstance(stored, list) and isinstance(again, list) and len(stored) == len(again):
-        for number, (one, other) in enumerate(zip(stored, again, strict=True), start=1):
-            yield from _differences(f"{path}{number}.", one, other)
-    elif stored != again:
-        yield f"{path.rstrip('.')}: {_short(stored)}, now {_short(again)}"
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, list):
-        return f"{len(value)} entries"
-    text = str(value)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -6,7 +6,6 @@ reference of the payment (``record_payment`` only).
 """
 
 from datetime import date, datetime, timedelta
-from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, Sum
@@ -15,9 +14,9 @@ from django.utils import timezone
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
-from plans.invoicing import billing_inputs, corrections, document, states
-from plans.ledger import credit, posting
-from plans.models import Invoice, InvoiceNumberSeries, Payment
+from plans.invoicing import billing_inputs, corrections, document, invoice_booking, states
+from plans.ledger import credit, grants, posting
+from plans.models import CreditUse, Invoice, InvoiceNumberSeries, Payment
 from plans.rating import money
 from tenants.models import Tenant
 from tenants.notifications import outbox
@@ -82,10 +81,16 @@ def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoic
             number=final["number"],
             issued_at=instant,
             due_at=datetime.fromisoformat(final["due_at"]),
-            credit_minor=final["credit"]["used_minor"],
+            credit_minor=final["total_minor"] - final["payable_minor"],
             document=document.canonical(final),
         )
-        posting.post(_booking(current, final), at=instant)
+        entry = posting.post(invoice_booking.booking_of(current, final), at=instant)
+        CreditUse.objects.bulk_create(
+            CreditUse(
+                grant_id=use["id"], entry=entry, invoice=current, amount_minor=use["used_minor"]
+            )
+            for use in final["credit"].get("grants", [])
+        )
         _notify("invoice.issued", current, instant)
         if not current.payable_minor:
             states.move(current, State.PAID, by=by, reason=_nothing_to_pay(current))
@@ -146,10 +151,11 @@ def record_payment(
 def outstanding_minor(invoice: Invoice) -> int:
     """Return the amount to pay of an issued invoice minus its payments, in minor units.
 
-    A write-off does not change the result.
+    What credit notes took back of it is subtracted, too. A write-off does not change the result.
     """
     paid = invoice.payments.aggregate(total=Sum("amount_minor"))["total"] or 0
-    return invoice.payable_minor - paid
+    taken_back = invoice.credit_notes.aggregate(total=Sum("receivable_minor"))["total"] or 0
+    return invoice.payable_minor - paid - taken_back
 
 
 def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
@@ -234,7 +240,8 @@ def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:
     # The payment time of the catalog version that priced the invoice, not of the newest one.
     seller = billing_inputs.seller(invoice.manifest["catalogue_number"])
     due_at = instant + timedelta(days=seller.payment_days)
-    return document.Issue(number, instant, due_at, before)
+    left = grants.available(invoice.tenant_id, invoice.legal_entity, invoice.currency)
+    return document.Issue(number, instant, due_at, before, left)
 
 
 def _nothing_to_pay(invoice: Invoice) -> str:
@@ -251,26 +258,6 @@ def _next_number(legal_entity: str) -> str:
     series.last_number += 1
     series.save(update_fields=["last_number"])
     return f"{legal_entity.upper()}-{series.last_number:06d}"
-
-
-def _booking(invoice: Invoice, made: dict[str, Any]) -> posting.Booking:
-    # Debit receivable and used credit, credit tax and revenue. A negative amount is booked on the
-    # other side.
-    postings = {
-        posting.RECEIVABLE: invoice.payable_minor,
-        posting.credit(invoice.legal_entity): invoice.credit_minor,
-        posting.TAX: -invoice.tax_minor,
-    }
-    for line in made["lines"]:
-        account = posting.revenue(line["meter"])
-        postings[account] = postings.get(account, 0) - line["amount_minor"]
-    return posting.Booking(
-        posting.invoice_reference(invoice.id),
-        invoice.tenant_id,
-        invoice.currency,
-        f"Invoice {invoice.number}",
-        postings,
-    )
 
 
 def _same(known: Payment, payment: Payment) -> Payment:

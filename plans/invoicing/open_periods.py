@@ -61,14 +61,31 @@ def due(now: datetime, grace: timedelta) -> Iterator[tuple[Tenant, Period]]:
     The grace period of length ``grace`` begins at the end of the period. Covers all tenants that
     ever had a plan, ordered by id, and the periods of each in order of time. A tenant's first
     period starts at the end of its last invoice, in whatever state, or without one with the month
-    of its first plan. Each period ends with a billing month.
+    of its first plan. Each period ends with a billing month. A tenant without an open plan has no
+    period that begins after the end of its last plan.
     """
     tenants = Tenant.objects.filter(plan_subscriptions__isnull=False).distinct().order_by("id")
     for tenant in tenants:
-        start = _first_unbilled(tenant)
+        start, until = _first_unbilled(tenant), _last_plan_end(tenant)
         while (month := month_of(start, tenant.billing_time_zone)).ends_at + grace <= now:
+            if until is not None and start >= until:
+                break
             yield tenant, Period(start, month.ends_at)
             start = month.ends_at
+
+
+def is_settled(tenant: Tenant) -> bool:
+    """Return whether nothing of the tenant is left to bill.
+
+    So it is if no plan is open, all time on plans is in invoices, and each invoice is issued. Paid
+    or not makes no difference.
+    """
+    if Invoice.objects.filter(tenant=tenant, number__isnull=True).exists():
+        return False
+    if _first_plan_at(tenant) is None:
+        return True
+    until = _last_plan_end(tenant)
+    return until is not None and _first_unbilled(tenant) >= until
 
 
 def _first_unbilled(tenant: Tenant) -> datetime:
@@ -85,6 +102,14 @@ def _first_plan_at(tenant: Tenant) -> datetime | None:
     return subscriptions.values_list("starts_at", flat=True).first()
 
 
+def _last_plan_end(tenant: Tenant) -> datetime | None:
+    """Return the end of the tenant's last plan, truncated as invoices are; None: one is open."""
+    ends = PlanSubscription.objects.filter(tenant=tenant).values_list("ends_at", flat=True)
+    # A null is an open plan.
+    known = [end.replace(microsecond=0) for end in ends if end is not None]
+    return max(known) if len(known) == len(ends) else None
+
+
 def _last_end(tenant: Tenant) -> datetime | None:
-    last = Invoice.objects.filter(tenant=tenant).order_by("-ends_at").first()
-    return last.ends_at if last else None
+    ends = Invoice.objects.filter(tenant=tenant).order_by("-ends_at")
+    return ends.values_list("ends_at", flat=True).first()  # rows have long documents

@@ -1,5 +1,6 @@
 """Prices the running period of a tenant, as an invoice document without a number."""
 
+import functools
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from plans.invoicing import corrections, document, facts, open_periods, rated_period
+from plans.invoicing.facts import Facts
 from plans.ledger import credit
 from plans.rating.periods import Period
 from plans.usage import reading
@@ -25,13 +27,16 @@ class Preview:
 
     ``document`` is an invoice document without number and manifest, which is not stored. Usage and
     hours are those known so far; ``as_of`` is up to when usage is complete (None: no usage was
-    copied yet). ``credit_minor`` is the tenant's credit in the document's currency.
+    copied yet). ``credit_minor`` is the tenant's credit in the document's currency. ``facts`` is
+    what was priced, with lifetimes until now. ``read`` returns usage, and reads each window once.
     """
 
     period: Period
     as_of: datetime | None
     document: dict[str, Any]
     credit_minor: int
+    facts: Facts
+    read: rated_period.Reader
 
     @property
     def total_minor(self) -> int:
@@ -55,8 +60,10 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     found = facts.gather(tenant, period, until=instant)
     before = corrections.month_after(corrections.previous_invoice(tenant.id, period, found.month))
     found = replace(found, so_far=before or found.so_far)
-    rated = rated_period.rate(found, rated_period.from_copy(tenant.id))
+    read = functools.cache(rated_period.from_copy(tenant.id))
+    rated = rated_period.rate(found, read)
     note = _NOTE if before is not None else _NOTE + _NOTE_OPEN
     quality = {"flagged": False, "text": note, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
-    return Preview(period, as_of, made, credit.credit_minor(tenant.id, made["currency"]))
+    left = credit.credit_minor(tenant.id, made["currency"])
+    return Preview(period, as_of, made, left, found, read)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from plans.invoicing.facts import Correction, Facts
 from plans.rating import pricing
@@ -12,6 +13,7 @@ from plans.rating.pricing import Rating, SellerRule
 from plans.usage import reading
 from plans.usage.reading import Figure, UsageCell
 
+BUCKET_SECONDS = 900
 # Takes a window of buckets and returns the usage in it: one figure per space and meter.
 Reader = Callable[[Period], Sequence[Figure]]
 
@@ -43,7 +45,9 @@ def rate(facts: Facts, read: Reader) -> RatedPeriod:
     states = {row.month: r.so_far for row, r in zip(facts.corrections, corrected, strict=True)}
     # If the earlier part of this month is corrected, this period continues that state.
     so_far = states.get(facts.month, facts.so_far)
-    rating = pricing.rate(segments, facts.lifetimes, facts.seller_rule, facts.month, so_far)
+    rating = pricing.rate(
+        segments, facts.lifetimes, facts.seller_rule, facts.month, so_far, facts.terms
+    )
     lines = [*rating.lines, *(line for correction in corrected for line in correction.lines)]
     tax = pricing.tax_on(sum(line.amount_minor for line in lines), facts.seller_rule)
     rating = replace(rating, lines=tuple(lines), taxes=(tax,))
@@ -87,10 +91,42 @@ def windows(facts: Facts) -> list[Period]:
     """Return for each segment the window of the buckets that it pays for.
 
     A bucket is in the window in which the bucket starts. So the plan in force at the start of a
-    bucket pays for it, with two exceptions: the first plan also pays for everything before it in
-    the period, such as the bucket in which it began. A plan without a direct successor also pays
-    for usage after its end, until the next plan or the end of the period.
+    bucket pays for it, with one exception: a plan without a direct predecessor also pays for the
+    bucket in which it began. Usage in a gap between two plans is in no window (see ``gaps``).
     """
+    if facts.engine == "3":
+        return _windows_of_engine_3(facts)
+    found = []
+    before = facts.period.starts_at
+    for segment in facts.segments:
+        start = segment.period.starts_at
+        # Its first bucket is the last one before this instant that may have begun without a plan.
+        found.append(Period(start if start == before else max(before, bucket_of(start)),
+                            segment.period.ends_at))  # fmt: skip
+        before = segment.period.ends_at
+    return found
+
+
+def gaps(facts: Facts) -> list[Period]:
+    """Return the parts of the period whose usage no plan pays for, in order of time."""
+    found = []
+    before = facts.period.starts_at
+    for window in windows(facts):
+        if before < window.starts_at:
+            found.append(Period(before, window.starts_at))
+        before = window.ends_at
+    if before < facts.period.ends_at:
+        found.append(Period(before, facts.period.ends_at))
+    return found
+
+
+def bucket_of(instant: datetime) -> datetime:
+    """Return the start of the bucket of usage, of 15 minutes, in which ``instant`` is."""
+    seconds = int(instant.timestamp())
+    return datetime.fromtimestamp(seconds - seconds % BUCKET_SECONDS, UTC)
+
+
+def _windows_of_engine_3(facts: Facts) -> list[Period]:
     starts = [facts.period.starts_at, *(s.period.starts_at for s in facts.segments[1:])]
     ends = [*starts[1:], facts.period.ends_at]
     return [Period(start, end) for start, end in zip(starts, ends, strict=True)]

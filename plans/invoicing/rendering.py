@@ -37,7 +37,7 @@ CSV_COLUMNS = (
     "amount",
 )
 _TEXTS = ("kind", "meter", "description", "unit")  # a spreadsheet could read these as formulas
-_ROUNDING = {
+ROUNDING_WORDS = {
     "half_even": "half to even, once per line and once per tax rate",
     "half_up": "half up, once per line and once per tax rate",
 }
@@ -54,6 +54,11 @@ def pdf(document: Mapping[str, Any]) -> bytes:
     Raises:
         Unavailable: the Pango libraries, which WeasyPrint needs, are not installed.
     """
+    return pdf_of(html(document))
+
+
+def pdf_of(page: str) -> bytes:
+    """Return a complete HTML page as PDF; raise Unavailable as ``pdf`` does."""
     try:
         # Imported here because the import fails without the native libraries.
         import weasyprint
@@ -64,8 +69,7 @@ def pdf(document: Mapping[str, Any]) -> bytes:
             code="invoice.pdf_unavailable",
         ) from None
     logging.getLogger("weasyprint").setLevel(logging.ERROR)  # it logs every step otherwise
-    page = weasyprint.HTML(string=html(document), url_fetcher=_refuse)
-    made: bytes = page.write_pdf()
+    made: bytes = weasyprint.HTML(string=page, url_fetcher=_refuse).write_pdf()
     return made
 
 
@@ -111,7 +115,7 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
     Amounts and instants are texts; instants are in the billing time zone of the document.
     """
     amount = _Amounts(document["currency"])
-    local = _Local(document["period"]["time_zone"])
+    local = Local(document["period"]["time_zone"])
     return {
         "invoice": document,
         "title": f"Invoice {document['number']}" if document["number"] else "Draft invoice",
@@ -122,14 +126,19 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
         "as_of": local.minute(document["as_of"]),
         "lines": [_line(line, amount) for line in document["lines"]],
         "taxes": [
-            {**tax, "taxable": amount(tax["taxable_minor"]), "tax": amount(tax["tax_minor"])}
+            {
+                "note": "",
+                **tax,
+                "taxable": amount(tax["taxable_minor"]),
+                "tax": amount(tax["tax_minor"]),
+            }
             for tax in document["taxes"]
         ],
         "net": amount(document["net_minor"]),
         "total": amount(document["total_minor"]),
         **_payable(document, amount),
         "spaces": [_space(space) for space in document["usage"]],
-        "rounding": _ROUNDING[document["rounding"]],
+        "rounding": ROUNDING_WORDS[document["rounding"]],
         "tables": sorted(document["manifest"].get("tables", {}).items()),
     }
 
@@ -159,6 +168,11 @@ def _payable(document: Mapping[str, Any], amount: "_Amounts") -> dict[str, Any]:
         rows["Kept as credit for the next invoices"] = amount(-total)
     elif moved and moved["used_minor"]:
         rows["Credit from earlier invoices"] = amount(-moved["used_minor"])
+    used = moved.get("grants", []) if moved else []
+    for kind in ("promotional", "prepaid"):
+        paid = sum(use["used_minor"] for use in used if use["kind"] == kind)
+        if paid:
+            rows[f"{kind.capitalize()} credit"] = amount(-paid)
     if moved and rows:
         rows["To pay"] = amount(document["payable_minor"])
         rows["Credit left for the next invoices"] = amount(moved["after_minor"])
@@ -167,7 +181,7 @@ def _payable(document: Mapping[str, Any], amount: "_Amounts") -> dict[str, Any]:
     return {"credit_rows": list(rows.items()), "has_to_pay": has_to_pay}
 
 
-class _Local:
+class Local:
     """Formats ISO 8601 instants of a document in its billing time zone; None becomes ""."""
 
     def __init__(self, time_zone: str) -> None:
@@ -199,7 +213,14 @@ def _line(line: Mapping[str, Any], amount: _Amounts) -> dict[str, Any]:
 def _note(kind: str, detail: Mapping[str, Any]) -> str:
     """Return the note below a line's description, which says how its quantity came about."""
     if kind == "fee":
-        return f"{detail['seconds']:,} of the month's {detail['seconds_per_month']:,} seconds"
+        trial = f"; free trial of {detail['trial']:,} seconds" if "trial" in detail else ""
+        return (
+            f"{detail['seconds']:,} of the month's {detail['seconds_per_month']:,} seconds{trial}"
+        )
+    if kind == "discount":
+        return "on what the month costs so far, before tax"
+    if kind == "commitment":
+        return "up to the agreed minimum of the month so far, before tax"
     if kind == "correction":
         return "usage that arrived after the invoice was issued; its month is priced again with it"
     if kind == "repriced":

@@ -5,11 +5,12 @@
     draft -> approved -> issuing -> issued -> partly_paid | paid | overdue
     partly_paid -> paid | overdue
     overdue -> partly_paid | paid | uncollectible
+    issued | partly_paid | paid | overdue -> voided        (by a credit note for all that is left)
 
-``issuing`` exists only inside the issuing transaction. No transition leads to ``voided``: it needs
-a credit note, which this package does not write yet.
+``issuing`` exists only inside the issuing transaction.
 """
 
+import hashlib
 from typing import Any
 
 from controlplane.core import audit
@@ -25,9 +26,10 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     State.DRAFT: frozenset({State.CLOSING, State.APPROVED}),
     State.APPROVED: frozenset({State.ISSUING}),
     State.ISSUING: frozenset({State.ISSUED}),
-    State.ISSUED: frozenset({State.PARTLY_PAID, State.PAID, State.OVERDUE}),
-    State.PARTLY_PAID: frozenset({State.PAID, State.OVERDUE}),
-    State.OVERDUE: frozenset({State.PARTLY_PAID, State.PAID, State.UNCOLLECTIBLE}),
+    State.ISSUED: frozenset({State.PARTLY_PAID, State.PAID, State.OVERDUE, State.VOIDED}),
+    State.PARTLY_PAID: frozenset({State.PAID, State.OVERDUE, State.VOIDED}),
+    State.PAID: frozenset({State.VOIDED}),
+    State.OVERDUE: frozenset({State.PARTLY_PAID, State.PAID, State.UNCOLLECTIBLE, State.VOIDED}),
 }
 # The states after issue: the invoice has a number, and only its state may still change.
 NUMBERED = frozenset(
@@ -73,8 +75,15 @@ def move(invoice: Invoice, to: State, *, by: audit.Actor, reason: str = "", **ch
         setattr(invoice, name, value)
     # ``update_fields`` must name ``updated_at``, or its ``auto_now`` has no effect.
     invoice.save(update_fields=[*changes, "state", "updated_at"])
+    # A second place for the hash of the document, which a verification compares.
+    text = changes.get("document", "")
     InvoiceEvent.objects.create(
-        invoice=invoice, from_state=came_from, to_state=to, actor=by.name, reason=reason
+        invoice=invoice,
+        from_state=came_from,
+        to_state=to,
+        actor=by.name,
+        reason=reason,
+        document_sha256=hashlib.sha256(text.encode()).hexdigest() if text else "",
     )
     audit.record(
         by,

@@ -2,7 +2,8 @@
 
 Debits are positive, credits negative, and the amounts of each entry sum to zero; a deferred trigger
 of the database checks that, too. Posted rows never change. Accounts of a tenant: ``receivable``,
-``revenue:<meter>``, ``tax``, ``cash_clearing``, ``bad_debt``, ``credit:<legal entity>``.
+``revenue:<meter>``, ``tax``, ``cash_clearing``, ``bad_debt``, ``credit:<legal entity>``,
+``prepaid:<legal entity>``, ``promotional:<legal entity>``, ``promotion_expense``, ``breakage``.
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ RECEIVABLE = "receivable"
 TAX = "tax"
 CASH_CLEARING = "cash_clearing"
 BAD_DEBT = "bad_debt"
+PROMOTION = "promotion_expense"
+BREAKAGE = "breakage"  # prepaid credit that nobody used before it expired
 
 
 class EntryNotBalanced(Conflict):
@@ -62,6 +65,17 @@ def entry_of(invoice_id: str) -> LedgerEntry | None:
     return LedgerEntry.objects.filter(reference=invoice_reference(invoice_id)).first()
 
 
+def credit_note_reference(note_id: str) -> str:
+    """Return the reference of the ledger entry that books a credit note."""
+    return f"credit_note:{note_id}"
+
+
+def booked(reference: str) -> dict[str, int]:
+    """Return {account: amount in minor units} of the entry ``reference``; {} if there is none."""
+    entry = LedgerEntry.objects.filter(reference=reference).first()
+    return dict(entry.postings.values_list("account", "amount_minor")) if entry else {}
+
+
 def credit(legal_entity: str = "") -> str:
     """Return the name of a legal entity's credit account; for "", the prefix of all such names."""
     return f"credit:{legal_entity}"
@@ -93,7 +107,7 @@ def post(booking: Booking, *, at: datetime) -> LedgerEntry:
         )
         if is_new:
             _write(entry, amounts)
-        elif _amounts(entry) != amounts:
+        elif dict(entry.postings.values_list("account", "amount_minor")) != amounts:
             raise ReferenceReused(f"{booking.reference} is booked already with other amounts.")
     return entry
 
@@ -124,7 +138,3 @@ def _write(entry: LedgerEntry, amounts: Mapping[str, int]) -> None:
         LedgerPosting(entry=entry, account=account, amount_minor=amount)
         for account, amount in sorted(amounts.items())
     )
-
-
-def _amounts(entry: LedgerEntry) -> dict[str, int]:
-    return dict(entry.postings.values_list("account", "amount_minor"))

@@ -8,6 +8,7 @@ from plans.models.catalog import (
     QuotaOverride,
     SpacePlan,
 )
+from plans.models.credit_note import CreditNote, CreditNoteNumberSeries
 from plans.models.invoice import (
     Invoice,
     InvoiceEvent,
@@ -17,11 +18,33 @@ from plans.models.invoice import (
     LedgerPosting,
     Payment,
 )
-from plans.models.usage_copy import QuotaAlert, UsageCopy, UsageRecord
+from plans.models.terms import (
+    Commitment,
+    Coupon,
+    CreditGrant,
+    CreditUse,
+    Discount,
+)
+from plans.models.usage_copy import (
+    QuotaAlert,
+    UsageCopy,
+    UsageDay,
+    UsageHour,
+    UsageRecord,
+    UsageSpaceDay,
+    UsageSum,
+)
 
 __all__ = [
     "AddressPlan",
     "CatalogVersion",
+    "Commitment",
+    "Coupon",
+    "CreditGrant",
+    "CreditNote",
+    "CreditNoteNumberSeries",
+    "CreditUse",
+    "Discount",
     "Invoice",
     "InvoiceEvent",
     "InvoiceLine",
@@ -35,5 +58,9 @@ __all__ = [
     "QuotaOverride",
     "SpacePlan",
     "UsageCopy",
+    "UsageDay",
+    "UsageHour",
     "UsageRecord",
+    "UsageSpaceDay",
+    "UsageSum",
 ]

@@ -74,7 +74,8 @@ class AddressPlan(PlanRow):
 class PlanSubscription(Timestamped):
     """The plan version that a tenant has over [starts_at, ends_at).
 
-    While it is open, ``ends_at`` is null. A tenant has at most one open subscription.
+    While it is open, ``ends_at`` is null. A tenant has at most one open subscription. Until
+    ``trial_ends_at`` (null: no trial) the plan's fee is not charged.
     """
 
     tenant = models.ForeignKey(
@@ -83,6 +84,7 @@ class PlanSubscription(Timestamped):
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="subscriptions")
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField(null=True)
+    trial_ends_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

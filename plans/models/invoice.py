@@ -1,7 +1,7 @@
 """Models of invoices, their lines and history, of payments and of the ledger."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import ExpressionWrapper, F, Q
 
 from controlplane.core import ids
 from controlplane.core.models import Timestamped
@@ -59,10 +59,36 @@ class Invoice(Timestamped):
     document = models.TextField(blank=True)
     manifest = models.JSONField(default=dict)
     quality = models.JSONField(default=dict)
+    # That of the document's period. Empty before the first draft, and in a draft that an earlier
+    # version of Waypost made: then only the document has it.
+    time_zone = models.CharField(max_length=60, blank=True, default="", db_default="")
     issued_at = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True)
 
     class Meta:
+        indexes = [
+            # The operators' list: held ones first, then the newest period.
+            models.Index(
+                ExpressionWrapper(Q(state="held"), models.BooleanField()).desc(),
+                F("starts_at").desc(),
+                name="invoice_held_first",
+            ),
+            # With all columns that the revenue page adds up, so that it reads no rows.
+            models.Index(
+                fields=["starts_at"],
+                include=[
+                    "tenant",
+                    "state",
+                    "currency",
+                    "time_zone",
+                    "net_minor",
+                    "total_minor",
+                    "credit_minor",
+                ],
+                condition=Q(number__isnull=False),
+                name="invoice_revenue",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["tenant", "starts_at"], name="invoice_period_once"),
             models.CheckConstraint(
@@ -106,7 +132,11 @@ class InvoiceLine(models.Model):
 
 
 class InvoiceEvent(models.Model):
-    """One state transition of an invoice, with its actor, reason and time. Append-only."""
+    """One state transition of an invoice, with its actor, reason and time. Append-only.
+
+    ``document_sha256`` is the hash of the document that the transition stored; empty if it stored
+    none, and in rows that an earlier version of Waypost wrote.
+    """
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="events")
     from_state = models.CharField(max_length=16)
@@ -114,6 +144,7 @@ class InvoiceEvent(models.Model):
     actor = models.CharField(max_length=255)
     reason = models.TextField(blank=True)
     at = models.DateTimeField(auto_now_add=True)
+    document_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
 
 
 class Payment(Timestamped):

@@ -49,6 +49,73 @@ class UsageRecord(models.Model):
         indexes = [models.Index(fields=["tenant_id", "bucket_at", "meter"])]
 
 
+class UsageSum(models.Model):
+    """The abstract base of sums of ``UsageRecord``, which triggers of its table keep up to date.
+
+    ``summed`` and ``largest`` are the sum and the maximum of ``quantity``. Never write these rows.
+    """
+
+    tenant_id = models.CharField(max_length=40)
+    space_id = models.CharField(max_length=40)
+    meter = models.CharField(max_length=40)
+    summed = models.BigIntegerField()
+    largest = models.BigIntegerField()
+
+    class Meta:
+        abstract = True
+
+
+class UsageHour(UsageSum):
+    """The usage of one space and meter in buckets of one hour, over all addresses.
+
+    Key: (tenant, meter, hour, space). ``hour_at`` is a full hour, in UTC.
+    """
+
+    hour_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            # In this order, so that one meter of a month is one range of the index.
+            models.UniqueConstraint(
+                fields=["tenant_id", "meter", "hour_at", "space_id"], name="usage_hour_once"
+            )
+        ]
+
+
+class UsageSpaceDay(UsageSum):
+    """The usage of one space and meter in buckets of one UTC day, over all addresses.
+
+    Key: (tenant, meter, day, space).
+    """
+
+    day_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant_id", "meter", "day_at", "space_id"], name="usage_space_day_once"
+            )
+        ]
+
+
+class UsageDay(UsageSum):
+    """The usage of one address and meter in buckets of one UTC day.
+
+    Key: (tenant, meter, day, space, address). ``address`` is that of ``UsageRecord``.
+    """
+
+    address = models.CharField(max_length=255, blank=True)
+    day_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant_id", "meter", "day_at", "space_id", "address"],
+                name="usage_day_once",
+            )
+        ]
+
+
 class QuotaAlert(models.Model):
     """An alert: a tenant's usage has reached a level (80, 90 or 100 %) of a monthly quota.
 

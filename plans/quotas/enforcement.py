@@ -30,7 +30,7 @@ from tenants.notifications import outbox
 
 logger = structlog.get_logger(__name__)
 
-LEVELS = (80, 90, 100)
+LEVELS = (80, 90, 100)  # percent of a quota, each with an alert
 NOTIFY = "notify"
 WITHDRAW_SEND = "withdraw_send"
 
@@ -103,7 +103,8 @@ def evaluate(*, tenant_id: str, not_yet_copied: Mapping[str, int], now: datetime
         standing(tenant, resource, not_yet_copied=not_yet_copied, now=now) for resource in METERED
     ]
     with transaction.atomic():
-        Tenant.objects.select_for_update().get(pk=tenant_id)  # one pass per tenant at a time
+        # One pass per tenant at a time. Read again: it may have been suspended meanwhile.
+        tenant = Tenant.objects.select_for_update().get(pk=tenant_id)
         for quota in found:
             _lift(tenant, quota, now)
             _raise(tenant, quota, now)
@@ -152,6 +153,8 @@ def _lift(tenant: Tenant, now_at: Standing, now: datetime) -> None:
 
 
 def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
+    """Raise an alert of each level that is reached; notify about the highest of the new ones."""
+    newest = None
     for level in LEVELS:
         if not now_at.has_reached(level):
             continue
@@ -165,7 +168,7 @@ def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
         if known is not None and known.lifted_at is None:
             continue
         # An alert of this period that was lifted is raised again in the same row.
-        alert, _ = QuotaAlert.objects.update_or_create(
+        newest, _ = QuotaAlert.objects.update_or_create(
             **key,
             defaults={
                 "used": now_at.used,
@@ -175,21 +178,26 @@ def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
                 "lifted_at": None,
             },
         )
-        _audit(tenant, "quota.alert", alert)
-        _notify(tenant, alert, now)
+        _audit(tenant, "quota.alert", newest)
+    if newest is not None:
+        _notify(tenant, newest, now)
 
 
 def _enforce(tenant: Tenant, found: list[Standing]) -> None:
     """Withdraw ``send`` in all of the tenant's spaces, or restore it, as the quotas demand.
 
-    ``send`` is withdrawn if any quota in ``found`` demands it. Skips spaces that are in the right
-    state already, and spaces whose deletion was requested.
+    ``send`` is withdrawn if any quota in ``found`` demands it, or if the tenant is suspended or
+    being closed. Skips spaces that are in the right state already, and spaces whose deletion was
+    requested.
     """
     breached = next((quota for quota in found if quota.withdraws_send), None)
+    reason = _reason(breached) if breached else ""
+    if tenant.is_frozen:
+        reason = "the tenant is suspended" if tenant.suspended_at else "the tenant is being closed"
     spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
-    for space in spaces.exclude(send_withdrawn=breached is not None).order_by("id"):
-        if breached is not None:
-            address_spaces.withdraw_send(space=space, by=SYSTEM, reason=_reason(breached))
+    for space in spaces.exclude(send_withdrawn=bool(reason)).order_by("id"):
+        if reason:
+            address_spaces.withdraw_send(space=space, by=SYSTEM, reason=reason)
         else:
             address_spaces.restore_send(
                 space=space, by=SYSTEM, reason="usage is below the limit in force"

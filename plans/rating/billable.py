@@ -24,7 +24,8 @@ class Segment:
     ``runs_on``: the plan is still in force at the end of the invoice's period. Then the amounts
     that the plan includes for the rest of the month are available in this segment already.
     ``usage`` is that of the buckets that start in ``counted``, a window that may differ from
-    ``period``. ``counted`` is None while the usage is not read yet.
+    ``period``. ``counted`` is None while the usage is not read yet. The fee is not charged for
+    ``trial_seconds`` of the period.
     """
 
     period: Period
@@ -37,6 +38,12 @@ class Segment:
     included_hours: Mapping[str, int] = field(default_factory=dict)  # per month, by lifetime meter
     runs_on: bool = False
     counted: Period | None = None
+    trial_seconds: int = 0
+
+    @property
+    def fee_seconds(self) -> int:
+        """The seconds of the period for which the fee is charged; never below zero."""
+        return max(0, self.period.seconds - self.trial_seconds)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from plans.rating.month_so_far import merged
 from plans.rating.periods import Period
 from plans.rating.price_rules import Billed, Price, PriceRule
 
-SECONDS_PER_HOUR = 3600
+SECONDS_PER_HOUR = 3600  # lifetimes are priced by the hour and counted in seconds
 FEE = "plan_fee"
 PlanVersion = tuple[str, str, int]  # lifetime meter, key and version of a space or address plan
 
@@ -93,7 +93,7 @@ def price(
     fees = [
         (
             Price("fee", money.to_major(segment.monthly_fee_minor, currency), month.seconds),
-            segment.period.seconds,
+            segment.fee_seconds,
         )
         for segment in segments
     ]

@@ -13,6 +13,7 @@ from typing import Any
 from plans.rating.billable import Lifetime, Segment, SpaceUsage
 from plans.rating.periods import Period
 from plans.rating.price_rules import Price
+from plans.rating.terms import Terms
 
 # Takes plan key, plan version and span; returns the segment without usage.
 SegmentOf = Callable[[str, int, Period], Segment]
@@ -25,19 +26,25 @@ class MonthSoFar:
     All segments have ended (``runs_on`` is false). ``lifetimes`` has one entry for each version of
     a space plan or address plan; its seconds are summed over all spaces. ``charged`` is
     {(meter, price): quantity}, without zeros. ``Price`` says in which unit a quantity counts.
-    ``MonthSoFar()`` is the state of a month without any invoice.
+    ``terms`` are those by which the month was priced last, and ``adjusted`` is what they came to:
+    {key: minor units}, without zeros. ``MonthSoFar()`` is the state of a month without any invoice.
     """
 
     segments: tuple[Segment, ...] = ()
     lifetimes: tuple[Lifetime, ...] = ()
     charged: Mapping[tuple[str, Price], int] = field(default_factory=dict)
+    terms: Terms = field(default_factory=Terms)
+    adjusted: Mapping[str, int] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
         """Return the state as JSON values, from which ``from_plain`` makes the state again.
 
         The values name commercial plans by key and version and leave out their fees and rules. They
-        are stored in invoice documents: another form needs a new ``document.ENGINE_VERSION``.
+        are stored in invoice documents: another form needs a new ``facts.ENGINE_VERSION``. Terms
+        and trials are left out if there are none, as in the documents of engine 3.
         """
+        terms = {"terms": self.terms.plain()} if self.terms else {}
+        adjusted = {"adjusted": dict(sorted(self.adjusted.items()))} if self.adjusted else {}
         return {
             "segments": [
                 {
@@ -46,6 +53,7 @@ class MonthSoFar:
                     "plan_version": segment.plan_version,
                     "counted": segment.counted.plain() if segment.counted else None,
                     "usage": [[use.space_id, use.meter, use.quantity] for use in segment.usage],
+                    **({"trial": segment.trial_seconds} if segment.trial_seconds else {}),
                 }
                 for segment in self.segments
             ],
@@ -57,6 +65,8 @@ class MonthSoFar:
                 [meter, price.kind, digits(price.unit_price), price.per, base]
                 for (meter, price), base in sorted(self.charged.items())
             ],
+            **terms,
+            **adjusted,
         }
 
     @classmethod
@@ -74,6 +84,7 @@ class MonthSoFar:
                     segment_of(row["plan"], row["plan_version"], span),
                     usage=tuple(SpaceUsage(*use) for use in row["usage"]),
                     counted=Period.from_plain(row["counted"]) if row["counted"] else None,
+                    trial_seconds=row.get("trial", 0),
                 )
             )
         return cls(
@@ -87,6 +98,8 @@ class MonthSoFar:
                 (meter, Price(kind, Decimal(price), per)): base
                 for meter, kind, price, per, base in plain["charged"]
             },
+            Terms.from_plain(plain.get("terms", {})),
+            plain.get("adjusted", {}),
         )
 
 

@@ -137,8 +137,8 @@ def amount_minor(
 ) -> int:
     """Return what an invoice line costs in minor units of ``currency``, rounded.
 
-    ``span`` is (quantity that the month was charged at this price before the line, the same after
-    the line). The result is the rounded cost of the second minus the rounded cost of the first. So
+    ``span`` has two quantities: what the month was charged at this price before the line, and
+    with the line. The result is the rounded cost of the second minus that of the first. So
     splitting a quantity over several lines never changes the sum by a cent. The result may be
     negative.
     """

@@ -10,7 +10,7 @@ of one invoice for the whole month, however closes divide it (exceptions: docs/b
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
@@ -22,17 +22,24 @@ from plans.rating.month_price import FEE, Hours, MonthPrice, Part, PlanVersion
 from plans.rating.month_so_far import MonthSoFar, merged
 from plans.rating.periods import Period
 from plans.rating.price_rules import Price
+from plans.rating.terms import DISCOUNT, Adjustment, Terms
 
 TWELVE_PLACES = Decimal("1E-12")  # as many as the columns of invoice lines store
 
 
 @dataclass(frozen=True)
 class SellerRule:
-    """The currency, rounding and tax that the selling legal entity uses on all its invoices."""
+    """The currency, rounding and tax that the selling legal entity uses on an invoice.
+
+    ``tax_category`` is the code of EN 16931 for the kind of tax, and ``tax_note`` what the law
+    wants on the document. Both are empty if the seller taxes everything at one rate.
+    """
 
     currency: str
     rounding: Rounding
     tax_percent: Decimal
+    tax_category: str = ""
+    tax_note: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,10 +49,11 @@ class Line:
     ``quantity`` is rounded to 12 places. The amount is computed from ``billed_base`` in ``detail``,
     the exact quantity that ``Price`` counts. A line of kind ``repriced`` charges or takes back a
     difference from what earlier lines of the month charged. A ``correction`` does so for a month
-    whose usage changed after its invoice was issued.
+    whose usage changed after its invoice was issued. Lines of kind ``discount`` and ``commitment``
+    have no price of their own: one unit costs their amount.
     """
 
-    kind: str  # fee | usage | lifetime | repriced | correction
+    kind: str  # fee | usage | lifetime | repriced | discount | commitment | correction
     meter: str
     description: str
     quantity: Decimal
@@ -62,6 +70,8 @@ class TaxLine:
     percent: Decimal
     taxable_minor: int
     tax_minor: int
+    category: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,12 +97,14 @@ def rate(
     seller: SellerRule,
     month: Period,
     so_far: MonthSoFar | None = None,
+    terms: Terms | None = None,
 ) -> Rating:
     """Return the invoice lines and the tax of one period, and the state of its month afterwards.
 
     ``segments`` and ``lifetimes`` are those of the period; segments are in order of time. ``month``
     is the billing month that contains them: fees and included amounts are prorated by its seconds.
     ``so_far`` is the state of the month before the period (None: the period is the first one).
+    ``terms`` are the discounts and commitments of the month (None: those of ``so_far``).
     Lines may have negative amounts that take back earlier charges. The result does not depend on
     the order of ``lifetimes`` or of the usage in a segment.
     """
@@ -110,11 +122,16 @@ def rate(
     ]
     # A charge that was taken back completely leaves a zero, which the state does not store.
     charged = {key: base for key, base in bill.charged.items() if base}
+    agreed = before.terms if terms is None else terms
+    until = max((segment.period.ends_at for segment in known), default=month.ends_at)
+    due = agreed.adjustments(bill.amounts(), month, until, seller.rounding)
+    lines += bill.adjusted(due, before.adjusted)
     net = sum(line.amount_minor for line in lines)
     # For the next invoice these segments are over. If their plan goes on, its next segment brings
     # the included units of the rest of the month.
     ended = tuple(replace(segment, runs_on=False) for segment in known)
-    after = MonthSoFar(ended, all_lifetimes, charged)
+    adjusted = {row.key: row.amount_minor for row in due if row.amount_minor}
+    after = MonthSoFar(ended, all_lifetimes, charged, agreed, adjusted)
     return Rating(tuple(lines), (tax_on(net, seller),), after)
 
 
@@ -124,7 +141,8 @@ def tax_on(taxable_minor: int, seller: SellerRule) -> TaxLine:
     The tax is rounded once, by the seller's rule.
     """
     exact = EXACT.divide(EXACT.multiply(Decimal(taxable_minor), seller.tax_percent), Decimal(100))
-    return TaxLine(seller.tax_percent, taxable_minor, money.round_minor(exact, seller.rounding))
+    rounded = money.round_minor(exact, seller.rounding)
+    return TaxLine(seller.tax_percent, taxable_minor, rounded, seller.tax_category, seller.tax_note)
 
 
 @dataclass(frozen=True)
@@ -196,7 +214,13 @@ class _Bill:
                     ("fee", FEE, f"Plan {segment.plan_title}"),
                     "month",
                     (price, seconds),
-                    {**detail, "seconds": seconds, "seconds_per_month": price.per},
+                    {
+                        **detail,
+                        "seconds": seconds,
+                        "seconds_per_month": price.per,
+                        # Left out without a trial, as in the documents of engine 3.
+                        **({"trial": segment.trial_seconds} if segment.trial_seconds else {}),
+                    },
                 )
             for rule in segment.rules:
                 yield from self.usage(self.whole.parts[n, rule.meter], detail)
@@ -272,6 +296,39 @@ class _Bill:
                 (meter, price), (title, unit) = key, self.title_and_unit(key)
                 detail = {"base_per_unit": price.per}
                 yield self.line(("repriced", meter, title), unit, (price, base), detail)
+
+    def amounts(self) -> dict[str, int]:
+        """Return {meter: amount in minor units} of everything that the month was charged so far."""
+        found: Counter[str] = Counter()
+        for (meter, price), base in self.charged.items():
+            found[meter] += price_rules.amount_minor(
+                price, (0, base), self.seller.currency, self.seller.rounding
+            )
+        return dict(found)
+
+    def adjusted(self, due: Sequence[Adjustment], before: Mapping[str, int]) -> Iterator[Line]:
+        """Yield a line for each discount or commitment that comes to more or less than before.
+
+        ``due`` is what they come to for the month so far, ``before`` the same at the end of the
+        month's previous invoice, by key. What is agreed no more is taken back.
+        """
+        known = {row.key for row in due}
+        ended = [
+            Adjustment(key, DISCOUNT, "Ended terms", 0) for key in sorted(before.keys() - known)
+        ]
+        for row in [*due, *ended]:
+            amount = row.amount_minor - before.get(row.key, 0)
+            if amount:
+                yield Line(
+                    row.kind,
+                    row.kind,
+                    row.title,
+                    Decimal(1),
+                    "month",
+                    money.to_major(amount, self.seller.currency),
+                    amount,
+                    {"key": row.key, "month_so_far_minor": row.amount_minor},
+                )
 
     def title_and_unit(self, key: tuple[str, Price]) -> tuple[str, str]:
         """Return the title and the unit for the lines of ``key``, a (meter, price)."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _HOUR_MS = 3_600_000
-_GIB = 2**30
+_GIB = 2**30  # bytes
 
 
 class Kind(StrEnum):
@@ -37,7 +37,7 @@ class Meter:
     * ``base_per_unit``: how many stored base units make one ``unit`` that people read. Base units
       are messages, connections, milliseconds, and bytes times milliseconds; of lifetimes hours.
     * ``line_title``: the description of invoice lines. It is part of invoice documents: changing it
-      changes the bytes that a verification recomputes, so raise ``document.ENGINE_VERSION`` too.
+      changes the bytes that a verification recomputes, so raise ``facts.ENGINE_VERSION`` too.
     * ``plan_text``: what follows a quantity of the meter in the portal's description of a plan.
     * ``scope``: only sampled meters have one.
     * ``parts``: the meters that a meter of kind SUM adds up.

@@ -1,22 +1,32 @@
 """Reads the copy of gold usage for billing, quotas, pages and the API.
 
-``recording`` writes the copy. Quantities are in base units. They are added up, except those of
+``recording`` writes the copy, and triggers of the database keep sums of it by hour and by day, so
+that a page reads few rows. Quantities are in base units. They are added up, except those of
 ``peak_connections``, of which the largest one counts. A window [starts_at, ends_at) selects buckets
 by their start.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.db import connection
-from django.db.models import Max, QuerySet, Sum
+from django.db.models import Max, Q, QuerySet, Sum
 from django.db.models.functions import TruncDay, TruncHour
 
 from controlplane.core.errors import Invalid
-from plans.models import UsageCopy, UsageRecord
+from plans.models import (
+    UsageCopy,
+    UsageDay,
+    UsageHour,
+    UsageRecord,
+    UsageSpaceDay,
+    UsageSum,
+)
 from plans.usage.meters import BY_SLUG, DERIVED, METERS, Kind
 
 
@@ -48,6 +58,25 @@ class Figure(NamedTuple):
     quantity: int
 
 
+# ``values_list()`` and annotations change the row type, so it is Any.
+_Rows = QuerySet[Any, Any]
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Level(NamedTuple):
+    """A table of sums, the column with the start of a step in it, and the length of a step."""
+
+    sums: type[UsageSum]
+    column: str
+    step: timedelta
+
+
+_SPACE_DAYS = _Level(UsageSpaceDay, "day_at", _DAY)
+_HOURS = _Level(UsageHour, "hour_at", _HOUR)
+_ADDRESS_DAYS = _Level(UsageDay, "day_at", _DAY)
+
+
 # The name of an advisory lock: a copy takes it exclusively, ``keep_still`` shared. Never rename it,
 # because workers of an older version use this name during an upgrade.
 COPY_LOCK = "plans.metering.copy_in"
@@ -69,15 +98,13 @@ def as_of() -> datetime | None:
     return newest.as_of if newest else None
 
 
-def cells(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[UsageCell]:
-    """Return the tenant's cells in the window, ordered by bucket, space, address and meter."""
-    rows = _window(tenant_id, starts_at, ends_at).order_by(
-        "bucket_at", "space_id", "address", "meter"
-    )
-    return [
-        UsageCell(row.tenant_id, row.space_id, row.address, row.meter, row.bucket_at, row.quantity)
-        for row in rows.iterator()
-    ]
+def cells(tenant_id: str, starts_at: datetime, ends_at: datetime) -> Iterator[UsageCell]:
+    """Yield the tenant's cells in the window, ordered by bucket, space, address and meter."""
+    rows = UsageRecord.objects.filter(
+        _within("bucket_at", [(starts_at, ends_at)]), tenant_id=tenant_id
+    ).order_by("bucket_at", "space_id", "address", "meter")
+    columns = ("tenant_id", "space_id", "address", "meter", "bucket_at", "quantity")
+    return (UsageCell(*row) for row in rows.values_list(*columns).iterator())
 
 
 def totals(
@@ -97,11 +124,10 @@ def by_space(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[Fig
 
     A figure covers all addresses of the space; its ``address`` is empty.
     """
-    rows = _window(tenant_id, starts_at, ends_at).values("space_id", "meter")
-    return [
-        Figure(row["space_id"], "", row["meter"], _quantity(row))
-        for row in _aggregated(rows).order_by("space_id", "meter")
-    ]
+    found = _added(
+        _parts((_SPACE_DAYS, _HOURS), tenant_id, starts_at, ends_at), "space_id", "meter"
+    )
+    return [Figure(space, "", meter, n) for (space, meter), n in sorted(found.items())]
 
 
 def by_address(
@@ -112,13 +138,12 @@ def by_address(
     Covers all of the tenant's spaces, or ``space_id`` alone. Meters of the space, such as
     connections, have figures with an empty ``address``.
     """
-    rows = _window(tenant_id, starts_at, ends_at)
+    parts = _parts((_ADDRESS_DAYS,), tenant_id, starts_at, ends_at)
     if space_id is not None:
-        rows = rows.filter(space_id=space_id)
-    grouped = _aggregated(rows.values("space_id", "address", "meter"))
+        parts = [(column, part.filter(space_id=space_id)) for column, part in parts]
+    found = _added(parts, "space_id", "address", "meter")
     return [
-        Figure(row["space_id"], row["address"], row["meter"], _quantity(row))
-        for row in grouped.order_by("space_id", "address", "meter")
+        Figure(space, address, meter, n) for (space, address, meter), n in sorted(found.items())
     ]
 
 
@@ -127,7 +152,8 @@ class SeriesQuery:
     """The query of a chart: one meter over a window in steps of an ``hour`` or a ``day``.
 
     Steps begin at full hours or at midnight in ``zone`` (an IANA name). An empty ``space_id`` means
-    all of the tenant's spaces.
+    all of the tenant's spaces, an empty ``address`` all addresses. ``every_series`` takes no notice
+    of ``meter``.
     """
 
     meter: str
@@ -136,6 +162,7 @@ class SeriesQuery:
     step: str = "hour"
     zone: str = "UTC"
     space_id: str = ""
+    address: str = ""
 
 
 def series(tenant_id: str, query: SeriesQuery) -> list[tuple[datetime, int]]:
@@ -146,19 +173,61 @@ def series(tenant_id: str, query: SeriesQuery) -> list[tuple[datetime, int]]:
     Raises:
         Invalid: the meter is not a sampled one, or the step is neither ``hour`` nor ``day``.
     """
+    if query.meter not in METERS:
+        raise _no_series()
+    found = _stepped(tenant_id, query, {"meter": query.meter})
+    return sorted((start, quantity) for (start, _), quantity in found.items())
+
+
+def every_series(tenant_id: str, query: SeriesQuery) -> dict[str, dict[datetime, int]]:
+    """Return {meter: {start of step: quantity}} for all sampled meters, as ``series`` does for one.
+
+    Takes as many queries as for one meter. Meters without usage have an empty mapping.
+
+    Raises:
+        Invalid: the step is neither ``hour`` nor ``day``.
+    """
+    found: dict[str, dict[datetime, int]] = {meter: {} for meter in METERS}
+    for (start, meter), quantity in sorted(_stepped(tenant_id, query, {}).items()):
+        found.setdefault(meter, {})[start] = quantity
+    return found
+
+
+def _stepped(
+    tenant_id: str, query: SeriesQuery, selected: Mapping[str, str]
+) -> dict[tuple[Any, ...], int]:
+    """Return {(start of step, meter): quantity} of the rows that also match ``selected``."""
     truncate = {"hour": TruncHour, "day": TruncDay}.get(query.step)
-    if truncate is None or query.meter not in METERS:
-        raise Invalid(
-            f"A usage series is by hour or day, of one of the meters {', '.join(METERS)}.",
-            code="usage.series",
-        )
-    rows: Rows = _window(tenant_id, query.starts_at, query.ends_at).filter(meter=query.meter)
-    if query.space_id:
-        rows = rows.filter(space_id=query.space_id)
-    # Truncate in the chart's zone, so that a day is a local day even when the clock changes.
-    stepped = rows.annotate(step=truncate("bucket_at", tzinfo=ZoneInfo(query.zone)))
-    grouped = _aggregated(stepped.values("step", "meter"))
-    return sorted((row["step"], _quantity(row)) for row in grouped)
+    if truncate is None:
+        raise _no_series()
+    named = {"space_id": query.space_id, "address": query.address}
+    wanted = {**{name: value for name, value in named.items() if value}, **selected}
+    zone, stepped = ZoneInfo(query.zone), list[tuple[str, _Rows]]()
+    for column, part in _parts(_levels(query), tenant_id, query.starts_at, query.ends_at):
+        # Truncate in the chart's zone, so that a day is a local day even when the clock changes.
+        rows = part.filter(**wanted).annotate(start=truncate(column, tzinfo=zone))
+        stepped.append((column, rows))
+    return _added(stepped, "start", "meter")
+
+
+def _no_series() -> Invalid:
+    return Invalid(
+        f"A usage series is by hour or day, of one of the meters {', '.join(METERS)}.",
+        code="usage.series",
+    )
+
+
+def _levels(query: SeriesQuery) -> tuple[_Level, ...]:
+    """Return the tables of sums whose steps lie within the local steps of ``query``."""
+    if query.address:  # these tables have none
+        return ()
+    zone, days = ZoneInfo(query.zone), (query.ends_at - query.starts_at) // _DAY + 1
+    instants = [query.starts_at + n * _DAY for n in range(days)] + [query.ends_at]
+    offsets = {instant.astimezone(zone).utcoffset() or timedelta() for instant in instants}
+    if any(offset % _HOUR for offset in offsets):  # local hours begin within hours of UTC
+        return ()
+    is_utc = query.step == "day" and not any(offsets)
+    return (_SPACE_DAYS, _HOURS) if is_utc else (_HOURS,)
 
 
 def combine(figures: Iterable[Figure]) -> dict[str, int]:
@@ -198,27 +267,57 @@ def merged(meter: str, left: int, right: int) -> int:
     return max(left, right) if _is_peak(meter) else left + right
 
 
-# Each annotation changes the row type of ``values()``, so the type is Any; ``_quantity`` reads it.
-Rows = QuerySet[UsageRecord, Any]
+def _parts(
+    levels: Iterable[_Level], tenant_id: str, starts_at: datetime, ends_at: datetime
+) -> list[tuple[str, _Rows]]:
+    """Return queries that together have the usage in the window, each with its column of time.
+
+    Whole steps of the window come from the first of ``levels``, what is left from the next one,
+    and in the end from ``UsageRecord``. So a query sums few rows.
+    """
+    left, found = [(starts_at, ends_at)], list[tuple[str, _Rows]]()
+    for sums, column, step in levels:
+        whole, rest = [], []
+        for begin, end in left:
+            first = _EPOCH - (_EPOCH - begin) // step * step
+            last = _EPOCH + (end - _EPOCH) // step * step
+            if first < last:
+                whole.append((first, last))
+                rest += [(begin, first), (last, end)]
+            else:
+                rest.append((begin, end))
+        left = [(begin, end) for begin, end in rest if begin < end]
+        if whole:
+            # By meter too: it stands before the time in the index.
+            rows: _Rows = sums._default_manager.filter(tenant_id=tenant_id, meter__in=METERS)
+            found.append((column, rows.filter(_within(column, whole))))
+    if left:
+        records = UsageRecord.objects.filter(_within("bucket_at", left), tenant_id=tenant_id)
+        found.append(("bucket_at", records))
+    return found
 
 
-def _window(
-    tenant_id: str, starts_at: datetime, ends_at: datetime
-) -> QuerySet[UsageRecord, UsageRecord]:
-    return UsageRecord.objects.filter(
-        tenant_id=tenant_id, bucket_at__gte=starts_at, bucket_at__lt=ends_at
-    )
+def _within(column: str, ranges: Iterable[tuple[datetime, datetime]]) -> Q:
+    """Return the condition that ``column`` is in one of ``ranges``, each [start, end)."""
+    return reduce(or_, (Q(**{f"{column}__gte": a, f"{column}__lt": b}) for a, b in ranges))
 
 
-def _aggregated(rows: Rows) -> Rows:
-    # Both aggregates for every meter, because one query covers several; ``_quantity`` takes one.
-    return rows.annotate(summed=Sum("quantity"), largest=Max("quantity"))
+def _added(parts: Iterable[tuple[str, _Rows]], *columns: str) -> dict[tuple[Any, ...], int]:
+    """Return {values of ``columns``: quantity} over the rows of all ``parts``.
+
+    The last column is ``meter``.
+    """
+    found: dict[tuple[Any, ...], int] = {}
+    for _, part in parts:
+        summed, largest = ("quantity",) * 2 if part.model is UsageRecord else ("summed", "largest")
+        # Both aggregates for every meter, because one query covers several.
+        rows = part.values_list(*columns).annotate(total=Sum(summed), peak=Max(largest))
+        for *values, total, peak in rows.order_by():
+            key, meter = tuple(values), values[-1]
+            quantity = peak if _is_peak(meter) else total
+            found[key] = merged(meter, found[key], quantity) if key in found else quantity
+    return found
 
 
 def _is_peak(meter: str) -> bool:
     return BY_SLUG[meter].kind is Kind.PEAK
-
-
-def _quantity(row: dict[str, Any]) -> int:
-    quantity: int = row["largest"] if _is_peak(row["meter"]) else row["summed"]
-    return quantity

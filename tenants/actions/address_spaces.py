@@ -27,6 +27,7 @@ from tenants.models import (
 )
 
 SUBJECT = "address_space"
+# A label of DNS, because it becomes a part of host names.
 _LEGAL_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -59,7 +60,7 @@ def create(
 
     Raises:
         Invalid: name or type is wrong, or the plan is for another type. TypeNotOffered: the
-        installation cannot run the type. Missing: no such plan. Denied: the tenant's plan does not
+        installation cannot run the type. Invalid: no such plan. Denied: the tenant's plan does not
         include it. NoPlan: the tenant has none. SpaceExists: the name is taken. QuotaExceeded: the
         tenant may have no more spaces or brokers.
     """
@@ -194,6 +195,15 @@ def enqueue_reconcile(space: AddressSpace) -> None:
     enqueue.after_commit("workers.reconcile_space", space_id=space.pk)
 
 
+@transaction.atomic
+def retry(*, space: AddressSpace, by: Actor) -> None:
+    """Make the space due for a full pass now, whatever it waits for; for staff. Idempotent."""
+    # Without the time of the last full pass, the next pass is a full one.
+    AddressSpace.objects.filter(pk=space.pk).update(attempts=0, last_full_pass_at=None)
+    audit.record(by, f"{SUBJECT}.retry", subject(space))
+    enqueue_reconcile(space)
+
+
 def subject(space: AddressSpace) -> audit.Subject:
     """Return the subject of audit events about the space itself."""
     return audit.Subject(SUBJECT, space.pk, space.name, space.tenant_id)
@@ -223,7 +233,7 @@ def check_type(type: str, plan: SpacePlan) -> None:
         raise Invalid(
             f"The plan {plan.key!r} is for {plan.space_type} spaces; choose one for {type} spaces.",
             code=f"{SUBJECT}.plan_mismatch",
-            space_plan=[f"Not a plan for {type} spaces."],
+            plan=[f"Not a plan for {type} spaces."],
         )
 
 

@@ -47,7 +47,7 @@ def create(
     of the plan. The number of queries does not grow with the number of addresses.
 
     Raises:
-        Invalid: name, type, plan, topic or settings are wrong. Missing: no such plan. Denied: the
+        Invalid: name, type, plan, topic or settings are wrong. Invalid: no such plan. Denied: the
         tenant's plan does not include it. AddressExists: the space has this name, or one that
         routers treat as equal. QuotaExceeded: a limit, which the message names, would be exceeded.
         SpaceTerminating: the space is being deleted. ConfigurationFull: the broker's file is full.
@@ -221,7 +221,8 @@ def _place_targets(address: Address, targets: Collection[Address]) -> None:
     }
     for target in targets:
         present = {placed.broker_id: placed.partition for placed in target.placements.all()}
-        credit = _broker_credit(target)
+        # An address that takes dead letters needs its whole credit on each of its brokers.
+        credit = publishing.address_plan_definition(target.address_plan).broker_credit
         missing = [broker for key, broker in needed.items() if broker and key not in present]
         for partition, broker in enumerate(missing, start=max(present.values()) + 1):
             uses = admission.credit_use(address.space).brokers
@@ -236,11 +237,6 @@ def _place_targets(address: Address, targets: Collection[Address]) -> None:
         if missing:
             target.generation += 1  # the workers apply it before ``address`` is ready
             target.save(update_fields=["generation", "updated_at"])
-
-
-def _broker_credit(target: Address) -> int:
-    """Return the credit that ``target``, which takes dead letters, takes on each of its brokers."""
-    return publishing.address_plan_definition(target.address_plan).broker_credit
 
 
 def _ordinals_of_all(targets: Collection[Address]) -> Collection[int]:

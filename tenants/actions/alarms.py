@@ -11,11 +11,12 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from tenants.actions import address_spaces
 from tenants.models import Address
+from tenants.notifications import alarms
 from tenants.notifications.models import AddressAlarm
 
 MOST = 10  # of one address
-_LARGEST = 10**15
-_LONGEST_SECONDS = 7 * 24 * 3600
+_LARGEST = 10**15  # a threshold that JSON numbers can hold exactly
+_LONGEST_SECONDS = 7 * 24 * 3600  # that a value must stay beyond the threshold
 # The lower value of the hysteresis, if the caller names none.
 _CLEAR_PERCENT = 80
 Metric = AddressAlarm.Metric
@@ -106,13 +107,14 @@ def update(*, alarm: AddressAlarm, limits: Limits, by: Actor) -> AddressAlarm:
 
 
 def delete(*, alarm: AddressAlarm, by: Actor) -> None:
-    """Delete an alarm; one that is raised writes no event that it is over. Idempotent."""
+    """Delete an alarm; if it is raised, write the event that it is over. Idempotent."""
     with transaction.atomic():
         rows = AddressAlarm.objects.select_for_update(of=("self",)).select_related(
-            "address", "space"
+            "address", "space__tenant"
         )
         row = rows.filter(pk=alarm.pk).first()
         if row is not None:
+            alarms.write_ended(row, "the alarm is deleted", timezone.now())
             audit.record(by, "alarm.delete", subject(row), before=_shown(row))
             row.delete()
 

@@ -17,8 +17,8 @@ from tenants.actions import address_spaces
 from tenants.models import AddressSpace, ClientConnection, Disconnection, InstanceConnections
 
 SUBJECT = "connections"
-MOST_AT_ONCE = 1000
-_SHOWN_IN_AUDIT = 100
+MOST_AT_ONCE = 1000  # connections that one request closes
+_SHOWN_IN_AUDIT = 100  # ids in the audit event
 
 
 class ConnectionsInvalid(Invalid):

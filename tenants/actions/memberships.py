@@ -4,10 +4,16 @@ from django.db import transaction
 
 from controlplane.core import audit
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, Invalid, Missing
+from controlplane.core.errors import Conflict, Denied, Invalid, Missing
 from plans.quotas.resources import Resource
 from tenants import admission
-from tenants.models import Membership, Role, Tenant, User
+from tenants.models import Membership, Role, Tenant, TenantIdentity, User
+
+
+class OtherTenantsPerson(Conflict):
+    """The account belongs to the tenant whose identity provider logs it in."""
+
+    code = "membership.belongs_elsewhere"
 
 
 class LastOwner(Conflict):
@@ -16,17 +22,19 @@ class LastOwner(Conflict):
     code = "membership.last_owner"
 
 
-def add(*, tenant: Tenant, email: str, role: str, by: Actor) -> Membership:
+def add(*, tenant: Tenant, email: str, role: str, by: Actor, from_group: str = "") -> Membership:
     """Make the user with this email, in upper or lower case, a member of the tenant.
 
-    The user must have an account already; nobody is invited by mail.
+    The user must have an account already; ``invitations`` invites people by mail. ``from_group`` is
+    the group at the identity provider that gives the role; empty: a person does.
 
     Raises:
         Missing: no account has this email. Conflict: the user is a member already.
         Invalid: no such role. QuotaExceeded: the tenant may have no more members. NoPlan: the
-        tenant has no plan.
+        tenant has no plan. Denied: ``tenant.suspended`` or ``tenant.closing``.
+        OtherTenantsPerson: the identity provider of another tenant logs the user in.
     """
-    _check_role(role)
+    check_role(role)
     user = User.objects.filter(email=email.strip().lower()).first()
     if user is None:
         raise Missing(
@@ -35,22 +43,48 @@ def add(*, tenant: Tenant, email: str, role: str, by: Actor) -> Membership:
         )
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
+        _require_open(locked)
         if Membership.objects.filter(tenant=locked, user=user).exists():
             raise Conflict(f"{user.email} is a member already.", code="membership.exists")
+        require_free(user, locked)
         admission.check(locked, Resource.MEMBERS)
-        membership = Membership.objects.create(tenant=locked, user=user, role=role)
+        membership = Membership.objects.create(
+            tenant=locked, user=user, role=role, from_group=from_group
+        )
         audit.record(by, "membership.add", _subject(membership), after={"role": role})
     return membership
 
 
-def change_role(*, membership: Membership, role: str, by: Actor) -> Membership:
+def require_free(user: User, tenant: Tenant | None) -> None:
+    """Check that ``user`` may become a member of ``tenant`` (None: a new one).
+
+    The provider of a tenant could otherwise log itself in to another tenant as this person.
+
+    Raises:
+        OtherTenantsPerson: the identity provider of another tenant logs the user in.
+    """
+    # Locked, so that nobody connects the account meanwhile.
+    locked = User.objects.select_for_update().get(pk=user.pk)
+    found = TenantIdentity.objects.filter(user=locked).select_related("provider").first()
+    if found is not None and (tenant is None or found.provider.tenant_id != tenant.pk):
+        raise OtherTenantsPerson(
+            "Your account belongs to the organization through which you log in. Use an account "
+            "with another email address for other organizations."
+        )
+
+
+def change_role(
+    *, membership: Membership, role: str, by: Actor, from_group: str = ""
+) -> Membership:
     """Give the member the role ``role``; return the changed membership.
+
+    ``from_group`` is as for ``add``: no later login changes a role that a person gave.
 
     Raises:
         Invalid: no such role. LastOwner: the member is the only owner and would not stay one.
         Missing: the person is not a member any more.
     """
-    _check_role(role)
+    check_role(role)
     with transaction.atomic():
         # The tenant's lock serializes changes: two owners cannot both give up the role at once.
         admission.locked_tenant(membership.tenant)
@@ -60,8 +94,8 @@ def change_role(*, membership: Membership, role: str, by: Actor) -> Membership:
         before = locked.role
         if before == Role.OWNER and role != Role.OWNER:
             _keep_an_owner(locked)
-        locked.role = role
-        locked.save(update_fields=["role", "updated_at"])
+        locked.role, locked.from_group = role, from_group
+        locked.save(update_fields=["role", "from_group", "updated_at"])
         audit.record(
             by,
             "membership.change_role",
@@ -90,11 +124,45 @@ def remove(*, membership: Membership, by: Actor) -> None:
         locked.delete()
 
 
+def transfer(*, owner: Membership, to: Membership, by: Actor) -> Membership:
+    """Make the member ``to`` an owner and the owner ``owner`` an admin; return the new owner's row.
+
+    Raises:
+        Conflict: ``owner`` is no owner any more, or both are the same. Missing: ``to`` is not a
+        member any more.
+    """
+    with transaction.atomic():
+        admission.locked_tenant(owner.tenant)
+        former = _reread(owner)
+        if former is None or former.role != Role.OWNER or owner.pk == to.pk:
+            raise Conflict("Only an owner can hand over, and to another member.")
+        # First: the tenant always has an owner.
+        following = change_role(membership=to, role=Role.OWNER, by=by)
+        change_role(membership=former, role=Role.ADMIN, by=by)
+        audit.record(by, "tenant.transfer_ownership", _subject(following))
+    return following
+
+
 def _reread(membership: Membership) -> Membership | None:
     return Membership.objects.select_related("tenant", "user").filter(pk=membership.pk).first()
 
 
-def _check_role(role: str) -> None:
+def _require_open(tenant: Tenant) -> None:
+    """Check that the tenant is not frozen. The person is no member yet, so nothing says why it is.
+
+    Raises:
+        Denied: ``tenant.suspended`` or ``tenant.closing``.
+    """
+    if tenant.is_frozen:
+        is_suspended = tenant.suspended_at is not None
+        raise Denied(
+            "This organization takes no new members now. Ask the person who invited you.",
+            code="tenant.suspended" if is_suspended else "tenant.closing",
+        )
+
+
+def check_role(role: str) -> None:
+    """Raise Invalid if there is no such role."""
     if role not in Role.values:
         raise Invalid(
             f"There is no role {role[:40]!r}; choose one of: {', '.join(Role.values)}.",

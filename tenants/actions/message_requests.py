@@ -21,9 +21,9 @@ from tenants.actions import address_spaces
 from tenants.models import Address, MessageRequest, MessageRequestKind
 
 SUBJECT = "message_request"
-PAGE_SIZE = 50
-MOST_SELECTED = 500
-BODY_BYTES = 64 * 1024
+PAGE_SIZE = 50  # messages of one answer
+MOST_SELECTED = 500  # ids of messages in one request
+BODY_BYTES = 64 * 1024  # of a message that a person sends
 _Kind = MessageRequestKind
 
 

@@ -19,7 +19,7 @@ from tenants.notifications import chat_services, outbox
 from tenants.notifications.event_kinds import BY_KEY, CHOOSABLE
 from tenants.notifications.models import Channel, Delivery
 
-MOST = 20
+MOST = 20  # channels of a tenant
 # How long the former secret signs too, so that receivers can change theirs.
 FORMER_SECRET_VALID = timedelta(hours=24)
 Kind = Channel.Kind
@@ -112,12 +112,12 @@ def rotate_secret(*, channel: Channel, by: Actor) -> tuple[Channel, str]:
     """Give a webhook a new secret; return both. The former one signs too for 24 hours.
 
     Raises:
-        Invalid: the channel is no webhook.
+        Conflict: the channel is no webhook.
     """
     with transaction.atomic():
         row = _locked(channel)
         if row.kind != Kind.WEBHOOK:
-            raise Invalid("Only webhooks have a secret.", code="channel.invalid")
+            raise Conflict("Only webhooks have a secret.", code="channel.no_secret")
         secret = _new_secret()
         row.former_secret_encrypted = row.secret_encrypted
         row.former_secret_until = timezone.now() + FORMER_SECRET_VALID

@@ -1,4 +1,7 @@
-"""Change who gets which events by mail, and the budget at which a tenant is warned."""
+"""Change who gets which events by mail, and the budget at which a tenant is warned.
+
+Each action locks the row of the tenant, so that the API can compare an ETag and change in one step.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +11,7 @@ from django.db import transaction
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid
+from tenants import admission
 from tenants.models import Membership, Tenant
 from tenants.notifications.event_kinds import CHOOSABLE
 from tenants.notifications.models import PersonPreference, SpendBudget, TenantPreference
@@ -25,6 +29,7 @@ def set_own(*, membership: Membership, choices: Choices) -> None:
     """
     _check(choices, {kind.key for kind in CHOOSABLE if may_get(membership.role, kind)})
     with transaction.atomic():
+        admission.locked_tenant(membership.tenant)
         for kind, by_mail in choices.items():
             key: dict[str, Any] = {
                 "tenant": membership.tenant,
@@ -45,6 +50,7 @@ def set_defaults(*, tenant: Tenant, choices: Choices, by: Actor) -> None:
     """
     _check(choices, {kind.key for kind in CHOOSABLE})
     with transaction.atomic():
+        admission.locked_tenant(tenant)
         for kind, by_mail in choices.items():
             rows = TenantPreference.objects.filter(tenant=tenant, kind=kind)
             if by_mail is None:
@@ -64,8 +70,9 @@ def set_budget(*, tenant: Tenant, amount_minor: int | None, by: Actor) -> None:
     """
     if amount_minor is not None and not 1 <= amount_minor < 10**12:
         reason = "A positive amount in minor units."
-        raise Invalid(reason, code="budget.invalid", amount_minor=[reason])
+        raise Invalid(reason, code="budget.invalid", budget_minor=[reason])
     with transaction.atomic():
+        admission.locked_tenant(tenant)
         if amount_minor is None:
             SpendBudget.objects.filter(tenant=tenant).delete()
         else:
@@ -85,7 +92,7 @@ def _check(choices: Choices, possible: set[str]) -> None:
             reason = "There is no such kind, or your role may not get it."
         else:
             continue
-        raise Invalid(f"{kind[:60]}: {reason}", code="preference.invalid", kinds=[reason])
+        raise Invalid(f"{kind[:60]}: {reason}", code="preference.invalid", choices=[reason])
 
 
 def _subject(tenant: Tenant) -> audit.Subject:

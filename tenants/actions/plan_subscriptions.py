@@ -1,6 +1,6 @@
 """Move a tenant to another commercial plan."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,7 +10,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, QuotaExceeded
 from plans.catalog import publishing
 from plans.catalog.definitions import PlanDefinition
-from plans.models import PlanSubscription
+from plans.models import Plan, PlanSubscription
 from plans.quotas import checks
 from plans.quotas.resources import WORDS
 from tenants import admission
@@ -35,7 +35,7 @@ def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
     again at once.
 
     Raises:
-        Missing: no such plan. QuotaExceeded: the tenant has more spaces, addresses, members, users,
+        Invalid: no such plan. QuotaExceeded: the tenant has more spaces, addresses, members, users,
         brokers or tokens than the new plan, or an override, allows. PlanLacks: spaces or addresses
         use plans that the new plan does not include.
     """
@@ -49,14 +49,16 @@ def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
         )
         if present is not None and present.plan_id == plan.pk:
             return present
-        _check_fits(locked, publishing.plan_definition(plan))
+        check_fits(locked, publishing.plan_definition(plan))
         # One instant for both, so that the subscriptions neither overlap nor leave a gap.
         now = timezone.now()
         if present is not None:
             now = present.ends_at = max(now, present.starts_at + _SHORTEST)
             # Saved before the new one is created: a constraint allows one open subscription.
             present.save(update_fields=["ends_at", "updated_at"])
-        opened = PlanSubscription.objects.create(tenant=locked, plan=plan, starts_at=now)
+        opened = PlanSubscription.objects.create(
+            tenant=locked, plan=plan, starts_at=now, trial_ends_at=_trial_end(locked, plan, now)
+        )
         before = {"plan": present.plan.key if present else ""}
         subject, after = tenants.subject(locked), {"plan": plan.key}
         audit.record(by, "plan_subscription.change", subject, before=before, after=after)
@@ -64,7 +66,25 @@ def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
     return opened
 
 
-def _check_fits(tenant: Tenant, plan: PlanDefinition) -> None:
+def _trial_end(tenant: Tenant, plan: Plan, now: datetime) -> datetime | None:
+    """Return when the trial of a tenant that subscribes to ``plan`` ends; None: it has none.
+
+    Only a tenant's first plan begins a trial. A running one goes on with the next plan.
+    """
+    last = PlanSubscription.objects.filter(tenant=tenant).order_by("starts_at").last()
+    if last is None:
+        return publishing.trial_end(plan, now)
+    running = last.trial_ends_at is not None and last.trial_ends_at > now
+    return last.trial_ends_at if running else None
+
+
+def check_fits(tenant: Tenant, plan: PlanDefinition) -> None:
+    """Check that what the tenant has fits ``plan``.
+
+    Raises:
+        QuotaExceeded: the tenant has more of a resource than the plan, or an override, allows.
+        PlanLacks: spaces or addresses use plans that ``plan`` does not include.
+    """
     over = checks.exceeded(admission.in_force(tenant, plan), admission.use_of_all(tenant))
     # Only the first exceeded limit is reported.
     for resource, (limit, used) in over.items():

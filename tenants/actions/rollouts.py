@@ -19,7 +19,7 @@ from tenants.models import AddressSpace, EngineRelease, MaintenanceWindow, Rollo
 from tenants.rollouts import Window
 
 _OPEN = {"ended_at__isnull": True}
-_MOST_WINDOWS = 28
+_MOST_WINDOWS = 28  # of one tenant
 
 
 class NothingToSteer(Conflict):

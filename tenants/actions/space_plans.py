@@ -44,7 +44,7 @@ def change(
     ends after a reconcile pass and names the instances that restart.
 
     Raises:
-        Missing: no such plan. SpaceTerminating: the space is being deleted. GenerationChanged:
+        Invalid: no such plan. SpaceTerminating: the space is being deleted. GenerationChanged:
         ``if_generation`` is given and is not the row's. Invalid: the plan is for another space
         type. TypeNotOffered: the installation cannot run the type. Denied: the tenant's plan does
         not include the space plan. PlanTooSmall: the space uses more than the plan allows; the

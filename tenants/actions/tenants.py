@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import asdict, dataclass
 
+from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
@@ -12,7 +13,9 @@ from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Conflict
 from plans.catalog import publishing
 from plans.models import PlanSubscription
+from plans.rating import vat_ids
 from tenants import account_rules, admission
+from tenants.actions import memberships
 from tenants.models import Membership, Role, Tenant, User
 
 
@@ -47,15 +50,17 @@ def sign_up(
 
     Raises:
         SignupDisabled: sign-up is switched off. EmailTaken: the account exists. Invalid: email,
-        password or name is wrong. Missing: no such plan, or no catalog.
+        password or name is wrong. Invalid: no such plan, or no catalog.
     """
     # The system actor may create accounts even where sign-up is switched off.
     if by != SYSTEM:
         account_rules.require_signup()
     address = account_rules.legal_email(email)
     name = account_rules.legal_name(organization)
+    # The installation vouches for its own accounts, and the identity provider for its.
+    is_confirmed = by == SYSTEM or password is None
     with transaction.atomic():
-        user = _create_user(address, password)
+        user = create_user(address, password, is_confirmed=is_confirmed)
         return _found_tenant(user, name, plan_key, by or Actor(f"user:{address}"))
 
 
@@ -66,7 +71,7 @@ def found_tenant(*, user: User, organization: str, plan_key: str = "", by: Actor
     sign-up is switched off. An empty ``plan_key`` means the plan with the lowest monthly fee.
 
     Raises:
-        SignupDisabled: sign-up is switched off. Invalid: the name is wrong. Missing: no such plan,
+        SignupDisabled: sign-up is switched off. Invalid: the name is wrong. Invalid: no such plan,
         or no catalog.
     """
     if not user.is_staff:
@@ -89,7 +94,8 @@ def update_billing(*, tenant: Tenant, details: account_rules.BillingDetails, by:
         before = {name: getattr(locked, name) for name in wanted}
         for name, value in wanted.items():
             setattr(locked, name, value)
-        locked.save(update_fields=[*wanted, "updated_at"])
+        locked.tax_id_status = vat_ids.check(details.billing_country, details.tax_id).value
+        locked.save(update_fields=[*wanted, "tax_id_status", "updated_at"])
         audit.record(by, "tenant.update_billing", subject(locked), before=before, after=wanted)
     return locked
 
@@ -99,7 +105,15 @@ def subject(tenant: Tenant) -> audit.Subject:
     return audit.Subject("tenant", tenant.pk, tenant.name, tenant.pk)
 
 
-def _create_user(email: str, password: str | None) -> User:
+def create_user(email: str, password: str | None, *, is_confirmed: bool) -> User:
+    """Create an account; ``email`` is one that ``account_rules.legal_email`` returned.
+
+    ``password`` None means that the user logs in through OIDC. ``is_confirmed`` says whether the
+    address is known to be the user's. Call it in a transaction.
+
+    Raises:
+        EmailTaken: the account exists. Invalid: the password is refused.
+    """
     user = User(username=email, email=email)
     if password is None:
         user.set_unusable_password()
@@ -113,14 +127,19 @@ def _create_user(email: str, password: str | None) -> User:
             user.save()
     except IntegrityError:
         raise EmailTaken(f"There is an account for {email} already: log in instead.") from None
+    EmailAddress.objects.create(user=user, email=email, primary=True, verified=is_confirmed)
     return user
 
 
 def _found_tenant(user: User, name: str, plan_key: str, by: Actor) -> SignedUp:
     # ``current`` sorts plans by monthly fee, so the first one has the lowest.
     plan = publishing.plan(plan_key or publishing.current().plans[0].key)
+    memberships.require_free(user, None)
     tenant = _create_tenant(name, user.email)
-    PlanSubscription.objects.create(tenant=tenant, plan=plan, starts_at=timezone.now())
+    now = timezone.now()
+    PlanSubscription.objects.create(
+        tenant=tenant, plan=plan, starts_at=now, trial_ends_at=publishing.trial_end(plan, now)
+    )
     membership = Membership.objects.create(tenant=tenant, user=user, role=Role.OWNER)
     audit.record(by, "tenant.sign_up", subject(tenant), after={"plan": plan.key, "name": name})
     return SignedUp(user, tenant, membership)

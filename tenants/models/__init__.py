@@ -17,9 +17,16 @@ from tenants.models.client_connection import (
     Disconnection,
     InstanceConnections,
 )
+from tenants.models.identity_provider import (
+    PROVIDER_ROLES,
+    IdentityProvider,
+    LoginDomain,
+    TenantIdentity,
+)
 from tenants.models.kept_volumes import KeptVolumes
 from tenants.models.message_request import MessageRequest, MessageRequestKind
 from tenants.models.messaging_user import MessagingUser
+from tenants.models.operator_records import SupportConsent, TenantNote
 from tenants.models.readings import (
     AddressMinutes,
     AddressQuarters,
@@ -27,9 +34,10 @@ from tenants.models.readings import (
     SpaceReading,
 )
 from tenants.models.rollout import EngineRelease, MaintenanceWindow, Rollout
-from tenants.models.tenant import ApiToken, Membership, Role, Tenant, User
+from tenants.models.tenant import ApiToken, Invitation, Membership, Role, Tenant, User
 
 __all__ = [
+    "PROVIDER_ROLES",
     "Address",
     "AddressMinutes",
     "AddressQuarters",
@@ -43,8 +51,11 @@ __all__ = [
     "Endpoint",
     "EngineRelease",
     "FormerSpacePlan",
+    "IdentityProvider",
     "InstanceConnections",
+    "Invitation",
     "KeptVolumes",
+    "LoginDomain",
     "MaintenanceWindow",
     "Membership",
     "MessageRequest",
@@ -56,6 +67,9 @@ __all__ = [
     "SpaceReading",
     "SpaceSecret",
     "SpaceType",
+    "SupportConsent",
     "Tenant",
+    "TenantIdentity",
+    "TenantNote",
     "User",
 ]

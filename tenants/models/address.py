@@ -29,8 +29,9 @@ class Address(Reconciled):
     which names are legal. Each setting of the address is a column (``topic`` is a foreign key).
     Those that are numbers or texts are generated below from ``controlplane.core.address_types``, so
     a new one needs no more than a migration. ``dead_letter`` and ``expiry`` are names of other
-    addresses. ``probed_at`` is the last time that a probe passed through an address of the same
-    kind on the same instances. Probes never use the address itself.
+    addresses. ``labels`` is {key: value} of ``tenants.label_rules``; nothing runs by them.
+    ``probed_at`` is the last time that a probe passed through an address of the same kind on the
+    same instances. Probes never use the address itself.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.address_id)
@@ -47,6 +48,7 @@ class Address(Reconciled):
     dead_letter = models.CharField(max_length=255, blank=True)
     expiry = models.CharField(max_length=255, blank=True, default="", db_default="")
     probed_at = models.DateTimeField(null=True)
+    labels = models.JSONField(default=dict, db_default={})
     # Set while the address is being deleted, once its counters were read for the last time.
     last_sampled = models.BooleanField(default=False)
 

@@ -3,10 +3,21 @@
 from django.db import models
 from django.db.models import Q
 
-from controlplane.core import ids
+from controlplane.core import ids, phases
 from controlplane.core.instance_names import InstanceId, Kind
 from controlplane.core.models import Timestamped
 from tenants.models.reconciled import Reconciled, reconciled_constraints
+
+# Spaces with these conditions. Each is the condition of an index too: PostgreSQL uses the index for
+# a query that repeats it literally.
+NOT_READY = Q(
+    deletion_requested_at__isnull=True,
+    conditions__contains=[{"type": phases.READY, "status": "False"}],
+)
+CERTIFICATE_BAD = Q(
+    deletion_requested_at__isnull=True,
+    conditions__contains=[{"type": "Certificate", "status": "False"}],
+)
 
 
 class SpaceType(models.TextChoices):
@@ -32,6 +43,7 @@ class AddressSpace(Reconciled):
     - ``release``: the engine release to run; null before the first rollout.
     - ``released_at``: when a rollout moved the space to ``release``. Null if no rollout did, or if
       the space was down then, so that it never counts as a failure.
+    - ``labels``: {key: value} of ``tenants.label_rules``; for people, nothing runs by them.
     - ``send_withdrawn``: a used-up monthly quota has withdrawn ``send`` from every user of the
       space.
 
@@ -72,6 +84,7 @@ class AddressSpace(Reconciled):
     plan_generation = models.BigIntegerField(default=1, db_default=1)
     logins_generation = models.BigIntegerField(default=0, db_default=0)
     send_withdrawn = models.BooleanField(default=False)
+    labels = models.JSONField(default=dict, db_default={})
     router_patches = models.JSONField(default=list, db_default=[])
     claimed_by = models.CharField(max_length=120, blank=True)
     claimed_until = models.DateTimeField(null=True)
@@ -95,6 +108,11 @@ class AddressSpace(Reconciled):
     released_at = models.DateTimeField(null=True)
 
     class Meta:
+        # Notifications look for these each cycle. A query must repeat the condition as it is here.
+        indexes = [
+            models.Index(fields=["id"], condition=NOT_READY, name="space_not_ready"),
+            models.Index(fields=["id"], condition=CERTIFICATE_BAD, name="space_certificate_bad"),
+        ]
         constraints = [
             *reconciled_constraints("space"),
             models.UniqueConstraint(

@@ -34,7 +34,9 @@ class Tenant(Timestamped):
     """One paying customer. ``slug`` is unique and is the tenant's name in URLs.
 
     The billing details (``billing_…``, ``tax_id``) may be completed later; until then the tenant's
-    invoices are held.
+    invoices are held. While ``suspended_at`` is set, clients cannot send and nothing can be
+    changed; ``suspension_reason`` says why. The same holds while the tenant is being closed: it is
+    erased from ``erase_at`` on, and ``erased_at`` is when that was done.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.tenant_id)
@@ -45,16 +47,33 @@ class Tenant(Timestamped):
     billing_address = models.TextField(blank=True)
     billing_country = models.CharField(max_length=2, blank=True)
     tax_id = models.CharField(max_length=60, blank=True)
+    # What a check of the tax id's form found, a value of ``plans.rating.vat_ids.Status``.
+    tax_id_status = models.CharField(max_length=20, blank=True, default="", db_default="")
+    # Staff know of a certificate by which the tenant pays no tax; its text is printed on invoices.
+    tax_exemption = models.CharField(max_length=300, blank=True, default="", db_default="")
     # Decides where a billing month begins (docs/billing.md, rule 1).
     billing_time_zone = models.CharField(max_length=60, default="UTC")
+    suspended_at = models.DateTimeField(null=True)
+    suspension_reason = models.CharField(max_length=300, blank=True, default="", db_default="")
+    erase_at = models.DateTimeField(null=True)
+    erased_at = models.DateTimeField(null=True)
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether clients cannot send and nothing can be changed: suspended, or being closed."""
+        return self.suspended_at is not None or self.erase_at is not None
 
 
 class Membership(Timestamped):
-    """The row that makes a person a member of a tenant, with a role. Key: (tenant, user)."""
+    """The row that makes a person a member of a tenant, with a role. Key: (tenant, user).
+
+    ``from_group`` is the group at the identity provider that gave the role; empty: a person did.
+    """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=12, choices=Role.choices)
+    from_group = models.CharField(max_length=200, blank=True, default="", db_default="")
 
     class Meta:
         constraints = [
@@ -63,11 +82,40 @@ class Membership(Timestamped):
         ]
 
 
+class Invitation(Timestamped):
+    """An invitation by mail to become a member of a tenant. Only the hash of its link is stored.
+
+    It can be accepted once, until ``expires_at``, unless ``revoked_at`` is set. Sending it again
+    replaces the link. ``email`` is in lower case; it need not have an account.
+    """
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="invitations")
+    email = models.EmailField(max_length=150)
+    role = models.CharField(max_length=12, choices=Role.choices)
+    token_hash = models.CharField(max_length=64, unique=True)
+    invited_by = models.CharField(max_length=255)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "email"],
+                condition=Q(accepted_at__isnull=True, revoked_at__isnull=True),
+                name="invitation_once",
+            ),
+            models.CheckConstraint(name="invitation_role_known", condition=Q(role__in=Role.values)),
+        ]
+
+
 class ApiToken(Timestamped):
     """A bearer token for programs, bound to one tenant and one role. Only its hash is stored.
 
     The token is valid until ``expires_at`` (null: without end), unless ``revoked_at`` is set.
-    ``last_used_at`` is at most a minute behind.
+    ``last_used_at`` is at most a minute behind. ``spaces`` and ``permissions`` limit the token
+    further: it sees only spaces with these names, and does only what these permissions of its role
+    allow. An empty list does not limit.
     """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="api_tokens")
@@ -79,8 +127,17 @@ class ApiToken(Timestamped):
     expires_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    spaces = models.JSONField(default=list, db_default=[])
+    permissions = models.JSONField(default=list, db_default=[])
 
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["expires_at"],
+                condition=Q(revoked_at__isnull=True, expires_at__isnull=False),
+                name="api_token_expires",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "name"],

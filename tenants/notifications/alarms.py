@@ -45,9 +45,44 @@ def evaluate(space_id: str, changed: Collection[str], now: datetime) -> int:
     return len(alarms)
 
 
+def having_alarms(space_ids: Collection[str]) -> set[str]:
+    """Return which of the spaces have alarms at all; most have none."""
+    rows = AddressAlarm.objects.filter(space_id__in=space_ids)
+    return set(rows.order_by().values_list("space_id", flat=True).distinct())
+
+
 def make_due(space_id: str, now: datetime) -> None:
     """Have all alarms of a space evaluated in its next cycle, because this one could not."""
     AddressAlarm.objects.filter(space_id=space_id).update(due_at=now)
+
+
+def end_deleted(now: datetime) -> int:
+    """End the raised alarms whose address or space is deleted, with an event; return how many.
+
+    No sampling cycle evaluates them any more, and pagers wait for the end of the incident.
+    Idempotent. Call it in a transaction.
+    """
+    gone = Q(address__deleted_at__isnull=False) | Q(space__deleted_at__isnull=False)
+    rows = (
+        AddressAlarm.objects.select_for_update(of=("self",), skip_locked=True)
+        .select_related("address", "space__tenant")
+        .filter(gone, raised_at__isnull=False)
+    )
+    alarms = list(rows.order_by("id"))
+    for alarm in alarms:
+        write_ended(alarm, "the address is deleted", now)
+        alarm.breached_since = alarm.raised_at = alarm.due_at = None
+    AddressAlarm.objects.bulk_update(alarms, _STATE)
+    return len(alarms)
+
+
+def write_ended(alarm: AddressAlarm, why: str, now: datetime) -> None:
+    """Write the event that an alarm is over without a value that ends it.
+
+    It does nothing for an alarm that is not raised. ``why`` is the reason for people.
+    """
+    if alarm.raised_at is not None:
+        _write(alarm, Change.CLEARED, alarm.raised_at, now, why)
 
 
 def value_words(metric: str, value: int) -> str:
@@ -96,7 +131,10 @@ def _advance(
     return change, before.raised_at
 
 
-def _write(alarm: AddressAlarm, change: Change, raised_at: datetime | None, now: datetime) -> None:
+def _write(
+    alarm: AddressAlarm, change: Change, raised_at: datetime | None, now: datetime, why: str = ""
+) -> None:
+    words = value_words(alarm.metric, alarm.last_value or 0)
     fields: dict[str, Any] = {
         "space": alarm.space.name,
         "address": alarm.address.address,
@@ -105,7 +143,8 @@ def _write(alarm: AddressAlarm, change: Change, raised_at: datetime | None, now:
         "metric": alarm.metric,
         "value": alarm.last_value,
         "threshold": alarm.threshold,
-        "value_words": value_words(alarm.metric, alarm.last_value or 0),
+        "value_words": words,
+        "why": why or f"it has {words}",
         "threshold_words": threshold_words(alarm),
         "raised_at": f"{raised_at or now:%Y-%m-%d %H:%M}",
     }

@@ -25,11 +25,11 @@ BACKOFF_SECONDS = (5, 30, 120, 600, 1800, 3600, 7200, 14400, 28800, 28800)
 DISABLE_AFTER = timedelta(hours=12)
 # Longer than any attempt lasts. Then the worker that claimed the delivery must have been killed.
 LEASE = timedelta(seconds=120)
-KEPT = timedelta(days=30)
+KEPT = timedelta(days=30)  # then an event and its deliveries are deleted
 # So many of one receiver at once, so that a slow receiver leaves time for the others.
 _OF_ONE_RECEIVER = 4
-_LONGEST_RESPONSE = 1000
-_LONGEST_RETRY_SECONDS = 86400
+_LONGEST_RESPONSE = 1000  # characters of a receiver's answer that are stored
+_LONGEST_RETRY_SECONDS = 86400  # that a receiver may ask for
 
 State = Delivery.State
 

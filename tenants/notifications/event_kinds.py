@@ -21,9 +21,9 @@ class Severity(StrEnum):
     CRITICAL = "critical"
 
 
-_MONEY = frozenset({Role.OWNER, Role.BILLING})
-_ADMINS = frozenset({Role.OWNER, Role.ADMIN})
-_ENGINEERS = frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER})
+_MONEY = frozenset({Role.OWNER, Role.BILLING})  # roles that see invoices
+_ADMINS = frozenset({Role.OWNER, Role.ADMIN})  # roles that manage members
+_ENGINEERS = frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER})  # roles that manage messaging
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,17 @@ class EventKind:
     * ``title``, ``meaning``: what lists of kinds show.
     * ``subject``, ``text``: the message. ``{name}`` stands for a field of the event.
     * ``path``: the page of the portal about it, with fields too. Empty: no page.
-    * ``needs``: the permission without which a member never gets it.
+    * ``needs``: the permission without which a member never gets it, and nobody may have it sent
+      to a channel (``subscriptions``).
     * ``roles``: the members who get it by mail unless they, or the tenant, chose otherwise.
     * ``to_staff``: the operator's staff get it too.
     * ``is_required``: nobody can turn it off.
     * ``is_addressed``: it goes to the address or channel that the event names, and to nobody else.
+    * ``incident``: names of the fields that say which incident the event begins or ends. Kinds
+      whose key has the same first part share incidents. Empty: each event is one of its own.
+    * ``ends_incident``: the event ends its incident, so that a pager closes it.
+    * ``secrets``: names of fields that let their reader in, such as links. They are stored
+      encrypted, and webhooks do not get them.
     * ``sample``: example values of all fields.
     """
 
@@ -54,6 +60,9 @@ class EventKind:
     to_staff: bool = False
     is_required: bool = False
     is_addressed: bool = False
+    incident: tuple[str, ...] = ()
+    ends_incident: bool = False
+    secrets: frozenset[str] = frozenset()
     sample: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -131,16 +140,75 @@ REGISTRY = (
         "Somebody invites you to their organization.",
         Severity.INFO,
         "{invited_by} invites you to {organization}",
-        "{invited_by} invites you to the organization {organization} as {role}. The invitation is "
-        "valid until {expires_on}.",
+        "{invited_by} invites you to the organization {organization} as {role}. You need no "
+        "account yet. The invitation is valid until {expires_on}. If you do not know "
+        "{organization}, you need to do nothing.",
         "{link}",
         is_required=True,
         is_addressed=True,
+        secrets=frozenset({"link"}),
         sample={
             "invited_by": "ann@acme.example",
             "role": "developer",
             "expires_on": "2026-12-01",
             "link": "/invitations/example",
+        },
+    ),
+    EventKind(
+        "tenant.suspended",
+        "Organization suspended",
+        "The operator has suspended your organization.",
+        Severity.CRITICAL,
+        "{organization} is suspended",
+        "The operator has suspended {organization}: {reason} Clients cannot send, and nothing can "
+        "be changed. They still receive what is stored.",
+        "/t/{tenant}/",
+        roles=_MONEY | _ADMINS,
+        is_required=True,
+        incident=("tenant",),
+        sample={"reason": "An invoice is unpaid."},
+    ),
+    EventKind(
+        "tenant.restored",
+        "Organization works again",
+        "The operator has ended the suspension of your organization.",
+        Severity.INFO,
+        "{organization} works again",
+        "The suspension of {organization} has ended.",
+        "/t/{tenant}/",
+        roles=_MONEY | _ADMINS,
+        is_required=True,
+        incident=("tenant",),
+        ends_incident=True,
+    ),
+    EventKind(
+        "tenant.closing",
+        "Organization is being closed",
+        "An owner has requested to close your organization.",
+        Severity.CRITICAL,
+        "{organization} will be erased on {erase_on}",
+        "{requested_by} has requested to close {organization}. Clients cannot send any more. On "
+        "{erase_on} its spaces and messages are deleted. An owner can undo this until then.",
+        "/t/{tenant}/close",
+        roles=_ADMINS,
+        is_required=True,
+        sample={"erase_on": "2026-12-25 09:00 UTC", "requested_by": "ann@acme.example"},
+    ),
+    EventKind(
+        "account.mail",
+        "Mail about an account",
+        "An address is to be confirmed, a password was forgotten, or an account was changed.",
+        Severity.INFO,
+        "{subject}",
+        "{text}",
+        "{link}",
+        is_required=True,
+        is_addressed=True,
+        secrets=frozenset({"text", "link"}),
+        sample={
+            "subject": "Confirm your email address",
+            "text": "Hello,\n\nconfirm your address with this link.",
+            "link": "/account/email/confirm/example",
         },
     ),
     EventKind(
@@ -152,7 +220,7 @@ REGISTRY = (
         "{spaces} of your spaces get a new release. Their instances restart one at a time, in "
         "your maintenance window from {starts_at} to {ends_at} UTC. Clients reconnect by "
         "themselves.",
-        "/t/{tenant}/spaces/",
+        "/t/{tenant}/maintenance/",
         roles=_ENGINEERS,
         sample={"spaces": 2, "starts_at": "2026-12-01 02:00", "ends_at": "2026-12-01 06:00"},
     ),
@@ -166,6 +234,7 @@ REGISTRY = (
         "/t/{tenant}/spaces/{space}/",
         roles=_ENGINEERS,
         to_staff=True,
+        incident=("space",),
         sample={
             "space": "production",
             "since": "2026-12-01 02:00",
@@ -183,6 +252,8 @@ REGISTRY = (
         "/t/{tenant}/spaces/{space}/",
         roles=_ENGINEERS,
         to_staff=True,
+        incident=("space",),
+        ends_incident=True,
         sample={
             "space": "production",
             "since": "2026-12-01 02:00",
@@ -228,6 +299,7 @@ REGISTRY = (
         "{threshold_words}.",
         "/t/{tenant}/spaces/{space}/addresses/{address_id}",
         roles=_ENGINEERS,
+        incident=("alarm",),
         sample={
             "space": "production",
             "address": "orders",
@@ -243,13 +315,15 @@ REGISTRY = (
     EventKind(
         "alarm.cleared",
         "Alarm of an address cleared",
-        "An alarm of an address is over.",
+        "An alarm of an address is over, or the address or the alarm is deleted.",
         Severity.INFO,
         "Alarm cleared: {address} in {space}",
-        "The alarm of the address {address} in the space {space} is over: it has {value_words}. "
+        "The alarm of the address {address} in the space {space} is over: {why}. "
         "It began at {raised_at} UTC.",
         "/t/{tenant}/spaces/{space}/addresses/{address_id}",
         roles=_ENGINEERS,
+        incident=("alarm",),
+        ends_incident=True,
         sample={
             "space": "production",
             "address": "orders",
@@ -259,6 +333,7 @@ REGISTRY = (
             "value": 12,
             "threshold": 1000,
             "value_words": "12 messages",
+            "why": "it has 12 messages",
             "raised_at": "2026-12-01 02:00",
         },
     ),

@@ -8,7 +8,7 @@ from controlplane.core import ids
 from controlplane.core.models import Timestamped
 from tenants.models import Address, AddressSpace, Tenant
 
-_MAIL_LONGEST = 254
+_MAIL_LONGEST = 254  # characters of a mail address (RFC 5321, 4.5.3.1.3)
 
 
 class Channel(Timestamped):
@@ -230,7 +230,10 @@ class AddressAlarm(Timestamped):
         indexes = [
             models.Index(
                 fields=["space", "due_at"], condition=Q(due_at__isnull=False), name="alarm_due"
-            )
+            ),
+            models.Index(
+                fields=["raised_at"], condition=Q(raised_at__isnull=False), name="alarm_raised"
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

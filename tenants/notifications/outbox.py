@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
-from controlplane.core import enqueue
+from controlplane.core import enqueue, secrets
 from tenants.models import Tenant
 from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import Channel, Event
@@ -49,9 +49,12 @@ def write_to_channel(
 
 
 def write_to_address(
-    kind: str, *, tenant: Tenant, email: str, key: str, fields: Mapping[str, Any]
+    kind: str, *, tenant: Tenant | None, email: str, key: str, fields: Mapping[str, Any]
 ) -> Event:
-    """Write an event for one email address only, such as an invitation; return its row."""
+    """Write an event for one email address only, such as an invitation; return its row.
+
+    ``tenant`` None: it concerns an account, and no tenant.
+    """
     event = Event(kind=kind, tenant=tenant, dedup_key=key, fields=dict(fields), email=email)
     return _write(event, None)
 
@@ -59,10 +62,14 @@ def write_to_address(
 def _write(event: Event, now: datetime | None) -> Event:
     if not connection.in_atomic_block:
         raise TransactionManagementError("an event needs the transaction of its change")
-    assert event.tenant is not None
-    event.dedup_key = f"{BY_KEY[event.kind].key}:{event.dedup_key}"[:200]
+    kind = BY_KEY[event.kind]
+    event.dedup_key = f"{kind.key}:{event.dedup_key}"[:200]
     event.occurred_at = now or timezone.now()
-    event.fields |= {"tenant": event.tenant.slug, "organization": event.tenant.name}
+    event.fields |= {
+        name: secrets.encrypt(event.fields[name]) for name in kind.secrets & event.fields.keys()
+    }
+    if event.tenant is not None:
+        event.fields |= {"tenant": event.tenant.slug, "organization": event.tenant.name}
     Event.objects.bulk_create([event], ignore_conflicts=True)
     enqueue.after_commit("workers.notify")
     return event

@@ -1,6 +1,6 @@
 """Read channels, deliveries and alarms of one tenant, for API and portal."""
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from controlplane.core.errors import Missing
 from tenants.models import AddressSpace, Tenant
@@ -20,20 +20,16 @@ def get_channel(tenant: Tenant, channel_id: str) -> Channel:
     return found
 
 
-def list_deliveries(
-    tenant: Tenant, *, channel: str = "", state: str = ""
-) -> QuerySet[Delivery, Delivery]:
+def list_deliveries(tenant: Tenant, *, channel: str = "") -> QuerySet[Delivery, Delivery]:
     """Return the deliveries to channels of the tenant, newest first; mails are not among them.
 
-    ``channel`` (an id) and ``state`` select; empty ones do not.
+    ``channel`` (an id) selects; an empty one does not.
     """
     rows = Delivery.objects.select_related("event", "channel").filter(
         tenant=tenant, channel__isnull=False
     )
     if channel:
         rows = rows.filter(channel_id=channel)
-    if state:
-        rows = rows.filter(state=state)
     return rows.order_by("-created_at", "-id")
 
 
@@ -56,6 +52,23 @@ def list_alarms(space: AddressSpace, address: str = "") -> QuerySet[AddressAlarm
     if address:
         rows = rows.filter(address__address=address)
     return rows.order_by("created_at", "id")
+
+
+def list_tenant_alarms(tenant: Tenant) -> QuerySet[AddressAlarm, AddressAlarm]:
+    """Return the alarms of all addresses of a tenant: raised ones first, then by space and name."""
+    return (
+        AddressAlarm.objects.select_related("address", "space")
+        .filter(
+            space__tenant=tenant, address__deleted_at__isnull=True, space__deleted_at__isnull=True
+        )
+        .order_by(
+            F("raised_at").desc(nulls_last=True),
+            F("breached_since").desc(nulls_last=True),
+            "space__name",
+            "address__address",
+            "id",
+        )
+    )
 
 
 def get_alarm(space: AddressSpace, alarm_id: str) -> AddressAlarm:

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 
+from controlplane.core import secrets
 from tenants.notifications.event_kinds import BY_KEY, EventKind
 from tenants.notifications.models import Event
 
@@ -39,7 +40,13 @@ def message(event: Event) -> Message:
     version that wrote the event.
     """
     kind = BY_KEY[event.kind]
-    fields = _Fields(event.fields)
+    fields = event.fields
+    clear = {name: secrets.decrypt(fields[name]) for name in kind.secrets if name in fields}
+    return _message(kind, fields | clear)
+
+
+def _message(kind: EventKind, values: Mapping[str, Any]) -> Message:
+    fields = _Fields(values)
     path = kind.path.format_map(fields)
     url = path if path.startswith("http") or not path else settings.PUBLIC_URL.rstrip("/") + path
     # One line, because a line break in a subject would begin another header of the mail.
@@ -53,9 +60,9 @@ def webhook_body(event: Event) -> str:
     ``data`` has the fields of the event, and the message for people. The same event always has the
     same body, so a receiver may compare repeated deliveries.
     """
-    made = message(event)
+    made, secret = message(event), BY_KEY[event.kind].secrets
     content: dict[str, Any] = {
-        **event.fields,
+        **{name: value for name, value in event.fields.items() if name not in secret},
         "subject": made.subject,
         "text": made.text,
         "url": made.url,
@@ -71,8 +78,7 @@ def webhook_body(event: Event) -> str:
 
 def sample(kind: EventKind, organization: str, slug: str) -> Message:
     """Return an example of a kind, with the sample values of its fields."""
-    fields = {**kind.sample, "tenant": slug, "organization": organization}
-    return message(Event(kind=kind.key, fields=fields))
+    return _message(kind, {**kind.sample, "tenant": slug, "organization": organization})
 
 
 class _Fields(dict[str, Any]):

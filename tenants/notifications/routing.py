@@ -10,7 +10,7 @@ from tenants.notifications import preferences
 from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import Channel, Delivery, Event
 
-_AT_ONCE = 100
+_AT_ONCE = 100  # events in one transaction
 
 
 def route(now: datetime) -> int:

@@ -18,7 +18,8 @@ from controlplane.core.phases import Condition, Phase
 from controlplane.core.reasons import ENGINE_DOWN, Reason
 from tenants import rollouts
 from tenants.models import AddressSpace, ApiToken, MaintenanceWindow, Rollout, Tenant
-from tenants.notifications import outbox
+from tenants.models.address_space import CERTIFICATE_BAD, NOT_READY
+from tenants.notifications import alarms, outbox
 from tenants.notifications.models import Event, SpaceTrouble
 from tenants.rollouts import Window
 
@@ -27,8 +28,8 @@ _PATIENCE = timedelta(minutes=2)
 # An instance that restarts for a change is not in trouble. Neither is a space that a rollout moves.
 _TROUBLES = frozenset(ENGINE_DOWN) - {Reason.ROLLING_OUT}
 _CERTIFICATES = frozenset({Reason.CERTIFICATE_EXPIRING, Reason.CERTIFICATE_EXPIRED})
-_TOKEN_DAYS = (1, 7)
-_NOTICE = timedelta(hours=24)
+_TOKEN_DAYS = (1, 7)  # before a token ends, an event each
+_NOTICE = timedelta(hours=24)  # before a maintenance window, an event
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +43,11 @@ class _Finding:
 
 
 def watch(now: datetime) -> None:
-    """Open and end troubles of spaces, and write the events that are due at ``now``."""
+    """Open and end troubles of spaces, end alarms of deleted addresses, and write what is due."""
     with transaction.atomic():
         _open_troubles(now)
         _end_troubles(now)
+        alarms.end_deleted(now)
         found = [*_certificates(), *_tokens(now), *_maintenance(now)]
         names = {finding: f"{finding.kind}:{finding.key}" for finding in found}
         known = set(
@@ -63,15 +65,13 @@ def watch(now: datetime) -> None:
 
 
 def minute(instant: datetime) -> str:
-    """Return an instant for people, in UTC: ``2026-12-01 02:00``."""
+    """Return the text of an instant in UTC, as messages have it: ``2026-12-01 02:00``."""
     return f"{instant:%Y-%m-%d %H:%M}"
 
 
 def _open_troubles(now: datetime) -> None:
     down = AddressSpace.objects.select_related("tenant").filter(
-        active_since__isnull=False,
-        deletion_requested_at__isnull=True,
-        conditions__contains=[{"type": phases.READY, "status": "False"}],
+        NOT_READY, active_since__isnull=False
     )
     for space in down.exclude(troubles__in=SpaceTrouble.objects.filter(ended_at__isnull=True)):
         ready = phases.find_condition(space.conditions, phases.READY)
@@ -121,10 +121,7 @@ def _end_troubles(now: datetime) -> None:
 
 
 def _certificates() -> Iterable[_Finding]:
-    rows = AddressSpace.objects.select_related("tenant").filter(
-        deletion_requested_at__isnull=True,
-        conditions__contains=[{"type": "Certificate", "status": "False"}],
-    )
+    rows = AddressSpace.objects.select_related("tenant").filter(CERTIFICATE_BAD)
     for space in rows:
         found = phases.find_condition(space.conditions, "Certificate")
         if found is not None and found["reason"] in _CERTIFICATES:

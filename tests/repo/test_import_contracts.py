@@ -31,6 +31,7 @@ BREAKING = {
     "Only lakehouse imports Spark": ("workers/models.py", "import pyspark"),
     "Only workers.messaging": ("workers/infra/base.py", "import proton"),
     "Only workers.infra.kubernetes": ("workers/messaging/observed.py", "import kubernetes"),
+    "Only workers.custom_resources": ("workers/messaging/observed.py", "import kopf"),
     "Only workers.metering": ("workers/messaging/observed.py", "import deltalake"),
     "Only controlplane.oidc": ("controlplane/core/ids.py", "import mozilla_django_oidc"),
     "Only the Celery app": ("plans/quotas/checks.py", "import celery"),

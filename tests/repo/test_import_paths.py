@@ -5,6 +5,7 @@ from the package, and only the package itself imports its modules.
 """
 
 import ast
+import functools
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -14,16 +15,18 @@ from tests.support import source_tree
 Trees = Mapping[str, ast.Module]
 
 
-def product() -> dict[str, ast.Module]:
+@functools.cache
+def product() -> Trees:
     """Return {dotted name: syntax tree} of the product's modules."""
     found = {}
     for path in source_tree.list_modules():
         name = str(path.relative_to(source_tree.ROOT).with_suffix("")).replace("/", ".")
-        found[name.removesuffix(".__init__")] = ast.parse(path.read_text())
+        found[name.removesuffix(".__init__")] = source_tree.parsed(path)
     return found
 
 
-def defined(tree: ast.Module) -> set[str]:
+@functools.cache
+def defined(tree: ast.Module) -> frozenset[str]:
     """Return the names that a module binds itself: functions, classes, variables."""
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -31,7 +34,7 @@ def defined(tree: ast.Module) -> set[str]:
             found.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
-    return found
+    return frozenset(found)
 
 
 def taken(tree: ast.Module, trees: Trees) -> Iterator[tuple[str, str]]:

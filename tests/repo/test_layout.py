@@ -9,12 +9,15 @@ TESTS = source_tree.ROOT / "tests"
 FROM_TESTS = re.compile(r"^\s*(from|import) tests\.(suites|unit|repo)\b", re.MULTILINE)
 # Tests of a whole package or of several modules.
 OF_A_PACKAGE = {
+    "controlplane/cli/test_documented.py",
     "plans/invoicing/test_billing_law.py",
     "plans/models/test_guards.py",
     "workers/infra/kubernetes/test_manifests.py",
     "workers/infra/kubernetes/test_rendered.py",
     "workers/metering/closing/test_closing.py",
+    "workers/metering/closing/test_housekeeping.py",
     "workers/metering/closing/test_verifying.py",
+    "workers/metering/closing/test_verifying_tampering.py",
 }
 
 

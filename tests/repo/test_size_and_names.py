@@ -23,7 +23,7 @@ def test_modules_are_short() -> None:
 def test_test_modules_are_short() -> None:
     tests = [
         path
-        for path in source_tree.list_files(".py")
+        for path in source_tree.list_written(".py")
         if path.relative_to(source_tree.ROOT).parts[0] == "tests"
     ]
 
@@ -36,7 +36,7 @@ def test_test_modules_are_short() -> None:
 def test_functions_are_short() -> None:
     too_long = [
         f"{function.place} {function.name}: {function.n_lines}"
-        for path in source_tree.list_files(".py")
+        for path in source_tree.list_written(".py")
         for function in source_tree.list_functions(path)
         if function.n_lines > MAX_FUNCTION
     ]
@@ -80,7 +80,7 @@ def test_every_module_says_what_lives_there() -> None:
     silent = [
         str(path)
         for path in source_tree.list_modules()
-        if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
+        if path.read_text().strip() and not ast.get_docstring(source_tree.parsed(path))
     ]
 
     assert silent == []
@@ -90,7 +90,7 @@ def test_every_module_says_what_lives_there() -> None:
 def test_nothing_is_left_to_do(word: str) -> None:
     left = [
         str(path)
-        for path in source_tree.list_files(".py", ".html", ".yaml", ".toml")
+        for path in source_tree.list_written(".py", ".html", ".yaml", ".toml")
         if path.name != "test_size_and_names.py" and word in path.read_text()
     ]
 

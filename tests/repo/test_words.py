@@ -79,10 +79,10 @@ def _defined(path: Path, line: str) -> set[str]:
 
 
 def _texts() -> list[Path]:
-    docs = [*source_tree.list_files(".md"), *source_tree.list_files(".html")]
+    docs = [*source_tree.list_written(".md"), *source_tree.list_written(".html")]
     tests = [
         path
-        for path in source_tree.list_files(".py")
+        for path in source_tree.list_written(".py")
         if path.relative_to(source_tree.ROOT).parts[0] == "tests"
     ]
     return [

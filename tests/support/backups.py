@@ -47,7 +47,7 @@ class DumpingContainer:
             yield made
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(120)
 
     @staticmethod
     def database_url() -> str:

@@ -11,11 +11,14 @@ from xdist.scheduler import LoadFileScheduling
 _SHARED = {
     "one installation": (
         "e2e/test_command.py",
+        "e2e/test_documented_programs.py",
         "e2e/test_foreign_clients.py",
         "e2e/test_jms_clients.py",
+        "e2e/test_journeys.py",
         "e2e/test_tenant_metrics.py",
         "e2e/test_up_and_down.py",
     ),
+    "one Keycloak": ("login/test_oidc_browser.py", "login/test_oidc_keycloak.py"),
     "one Spark": (
         "lakehouse/test_billing_law.py",
         "lakehouse/test_pipeline.py",

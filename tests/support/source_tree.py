@@ -1,6 +1,7 @@
 """What the tests of this folder look at: the tracked files, and the functions in them."""
 
 import ast
+import functools
 import re
 import subprocess
 import tomllib
@@ -10,6 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("controlplane", "tenants", "plans", "workers", "lakehouse")
+# What `make client` generates; the wheel `waypost-client` holds it too.
+CLIENT = ROOT / "controlplane" / "client"
 # Packages and modules that the images lack.
 LEFT_OUT: list[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["waypost"][
     "not-in-production"
@@ -39,18 +42,34 @@ def list_files(*suffixes: str) -> list[Path]:
     return [path for path in paths if path.is_file() and (not suffixes or path.suffix in suffixes)]
 
 
+def list_written(*suffixes: str) -> list[Path]:
+    """Return the files of ``list_files`` that people write: without the generated client."""
+    return [path for path in list_files(*suffixes) if not path.is_relative_to(CLIENT)]
+
+
 def list_modules() -> list[Path]:
-    """Return the product's Python modules without migrations."""
+    """Return the product's Python modules without migrations and without the generated client."""
     return [
         path
-        for path in list_files(".py")
+        for path in list_written(".py")
         if path.relative_to(ROOT).parts[0] in PACKAGES and "migrations" not in path.parts
     ]
 
 
-def list_functions(path: Path) -> Iterator[Function]:
-    """Yield every function of a module, nested ones too."""
-    for node in ast.walk(ast.parse(path.read_text())):
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a module; one tree for all tests, which must not change it."""
+    return ast.parse(path.read_text())
+
+
+@functools.cache
+def list_functions(path: Path) -> tuple[Function, ...]:
+    """Return every function of a module, nested ones too."""
+    return tuple(_functions(path))
+
+
+def _functions(path: Path) -> Iterator[Function]:
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             own = [parameter for parameter in parameters if parameter.arg not in {"self", "cls"}]

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 
-def eventually(holds: Callable[[], object], what: str = "it holds", seconds: float = 30) -> None:
+def eventually(holds: Callable[[], object], what: str = "it holds", seconds: float = 120) -> None:
     """Return once ``holds`` does; the bound only ends a test that failed, which says ``what``.
 
     The pauses grow with the time waited, so that the look takes no processor from what it waits

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,12 @@ from pathlib import Path
 import httpx
 from django.db import connection
 
-from controlplane.embedded import ports
+from controlplane.embedded import ports, servers
 from tests.support.waiting import eventually
+
+METRICS_TOKEN = "let-me-in"
+# Open connections of one network address to one of the two processes.
+SOURCE_CONNECTIONS = 250
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,20 @@ class WebServer:
 
 
 @contextmanager
-def running(folder: Path, *, threads: int, queue_port: int | None = None) -> Iterator[WebServer]:
+def running(
+    folder: Path,
+    *,
+    threads: int,
+    queue_port: int | None = None,
+    port: int | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[WebServer]:
     """Yield a web server on this test's database; what the test commits is visible to it.
 
-    ``queue_port``: the port of its queue; None: nothing answers there.
+    ``queue_port``: the port of its queue; None: nothing answers there. ``port``: its own one, which
+    is reserved already. ``settings``: further variables of its environment.
     """
-    port, log = ports.reserve_port(), folder / "web.log"
+    port, log = port or ports.reserve_port(), folder / "web.log"
     database = connection.settings_dict
     url = "postgresql://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**database)
     environment = {
@@ -45,8 +57,11 @@ def running(folder: Path, *, threads: int, queue_port: int | None = None) -> Ite
         "WAYPOST_PUBLIC_URL": f"http://127.0.0.1:{port}",
         "WAYPOST_WEB_THREADS": str(threads),
         "WAYPOST_EVENT_RECHECK_SECONDS": "1",
+        "WAYPOST_METRICS_TOKEN": METRICS_TOKEN,
+        "WAYPOST_WEB_SOURCE_CONNECTIONS": str(SOURCE_CONNECTIONS),
         "PGAPPNAME": f"web-{port}",
         "WAYPOST_REDIS_URL": f"redis://127.0.0.1:{queue_port or ports.reserve_port()}/0",
+        **(settings or {}),
     }
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -61,7 +76,23 @@ def running(folder: Path, *, threads: int, queue_port: int | None = None) -> Ite
         yield server
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
+
+
+@contextmanager
+def queue(folder: Path) -> Iterator[int]:
+    """Yield the port of a real queue, which is also the cache of the web server."""
+    port = ports.reserve_port()
+    process = subprocess.Popen(
+        [str(servers.valkey_binary()), "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        yield port
+    finally:
+        process.terminate()
+        process.wait(timeout=120)
 
 
 def _answers(server: WebServer) -> bool:

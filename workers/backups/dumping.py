@@ -17,7 +17,7 @@ from pathlib import Path
 from controlplane.core import files
 from controlplane.core.errors import Unavailable
 
-_POLL_SECONDS = 1.0
+_POLL_SECONDS = 1.0  # between two looks at the running dump
 
 
 class DumpFailed(Unavailable):

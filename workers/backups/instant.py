@@ -26,8 +26,8 @@ from workers.metering import committer, delta
 from workers.metering.roots import Root
 from workers.models import LandingBatch
 
-_LEASE_SECONDS = 60
-_RETRY_SECONDS = 1.0
+_LEASE_SECONDS = 60  # extended while the backup needs it
+_RETRY_SECONDS = 1.0  # while another process holds the lease
 _FACTS = """
 SELECT now(), pg_export_snapshot(), current_setting('server_version'),
     COALESCE((SELECT max(commit_number) FROM workers_landingbatch), 0),
@@ -143,4 +143,5 @@ def _parameters() -> dict[str, Any]:
     return {name: value for name, value in known.items() if name not in _OF_DJANGO}
 
 
+# Settings of connections that psycopg alone does not know.
 _OF_DJANGO = {"cursor_factory", "context", "prepare_threshold"}

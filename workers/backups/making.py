@@ -38,7 +38,7 @@ from workers.metering.roots import ObjectStore, Root
 
 logger = structlog.get_logger(__name__)
 
-FORMAT = 1
+FORMAT = 1  # of the backup, for who reads it later
 PARTIAL, MANIFEST, DUMP, LAKEHOUSE = ".partial", "manifest.json", "database.dump", "lakehouse"
 _POLL_SECONDS = 1.0
 # A CSI driver cuts a snapshot in seconds; its upload may take longer and is not waited for.

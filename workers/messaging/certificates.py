@@ -27,8 +27,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from controlplane.core.files import write_atomically
 
 ORGANIZATION = "waypost"
-AUTHORITY_LIFETIME = timedelta(days=3650)
-LIFETIME = timedelta(days=30)
+AUTHORITY_LIFETIME = timedelta(days=3650)  # of the authority of a space
+LIFETIME = timedelta(days=30)  # of a certificate that an authority signs
 # The clocks of two machines differ; a new certificate must be valid on both at once.
 _BACKDATED = timedelta(minutes=5)
 

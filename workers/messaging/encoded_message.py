@@ -13,10 +13,11 @@ from typing import Any
 
 from proton import Data, DataException, Message
 
-_BODY_BYTES = 4096
+_BODY_BYTES = 4096  # that people see of a body
 _TEXT = 1000  # characters of one value of a property
 _HEADER, _PROPERTIES, _APPLICATION = 0x70, 0x73, 0x74
-_BODIES = {0x75, 0x76, 0x77}
+_BODIES = {0x75, 0x76, 0x77}  # data, AMQP sequence, AMQP value (AMQP 1.0, 3.2)
+# In the order of AMQP 1.0, 3.2.4.
 _PROPERTY_NAMES = (
     "message_id",
     "user_id",
@@ -66,8 +67,8 @@ class ShownMessage:
 def shown(row: Mapping[str, Any], encoded: bytes) -> ShownMessage:
     """Return the message of ``row``, a row of ``Messages.list`` of the broker plugin.
 
-    ``encoded`` is the begin of its AMQP encoding; empty if the plugin has none. Whatever cannot be
-    decoded is left out.
+    ``encoded``: the first bytes of its AMQP encoding; empty if the plugin has none. What cannot
+    be decoded is left out.
     """
     sections, body, is_cut = _sections(encoded)
     properties = {

@@ -21,7 +21,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from controlplane.core.reasons import Reason
 from workers.messaging.certificates import KeyPair, is_signed
 
-_WARNED_BEFORE = timedelta(days=21)
+_WARNED_BEFORE = timedelta(days=21)  # the end of a certificate that Waypost cannot renew
 _Key = RSAPrivateKey | EllipticCurvePrivateKey
 
 

@@ -35,7 +35,11 @@ def is_filter(address: str) -> bool:
     if len(address) > _LONGEST or address.startswith(("$", "activemq.")):
         return False
     levels = address.split("/")
-    wild = [level == "*" or (level == "#" and last) for level, last in _marked(levels)]
+    # ``#`` stands for all further levels, so it is a wildcard at the end only.
+    wild = [
+        level == "*" or (level == "#" and number == len(levels))
+        for number, level in enumerate(levels, start=1)
+    ]
     others = [level for level, is_wild in zip(levels, wild, strict=True) if not is_wild]
     return any(wild) and not any(
         letter in _WILD or letter.isspace() for level in others for letter in level
@@ -51,11 +55,6 @@ def covers(pattern: str, wanted: str) -> bool:
     return len(narrow) >= len(wide) and all(
         level in ("*", other) for level, other in zip(wide, narrow, strict=False)
     )
-
-
-def _marked(levels: list[str]) -> list[tuple[str, bool]]:
-    """Return each level, and whether it is the last one."""
-    return [(level, place == len(levels) - 1) for place, level in enumerate(levels)]
 
 
 def _fixed(pattern: str) -> tuple[list[str], bool]:

@@ -19,7 +19,7 @@ from proton._reactor import GlobalOverrides
 # An ``SSLDomain`` holds 0.8 MiB of authorities, and 12 KiB for each TLS session that a peer offers
 # to resume. So the cache is small, and its entries expire.
 _KEPT = 16
-_KEPT_SECONDS = 60
+_KEPT_SECONDS = 60  # then the files are read again, as they may be renewed
 
 
 def make_settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLDomain:

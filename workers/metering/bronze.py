@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from workers.metering.source_states import SampleRow
 
 TABLE = "bronze/samples"
+# Type in ``bronze_schema.json`` -> type of Arrow.
 _TYPES: Mapping[str, Any] = {
     "string": pa.string(),
     "bigint": pa.int64(),
@@ -40,6 +41,11 @@ def schema() -> pa.Schema:
 def columns_of_role(role: str) -> tuple[str, ...]:
     """Return the names of the columns that are meters of ``role``: ``counter`` or ``peak``."""
     return tuple(column["name"] for column in _columns() if column.get("role") == role)
+
+
+def kinds() -> list[tuple[str, str]]:
+    """Return (name, type) of every column in order; the type of counters and peaks is ``meter``."""
+    return [(c["name"], "meter" if c.get("role") else c["type"]) for c in _columns()]
 
 
 def audit_days() -> int:

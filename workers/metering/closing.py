@@ -21,15 +21,14 @@ from django.db.models import QuerySet
 from controlplane.core import leases, operations
 from controlplane.core.audit import WORKER
 from controlplane.core.errors import Unavailable, WaypostError
-from plans.invoicing import invoice_closing
-from plans.invoicing.evidence import Evidence, TablePin, UsageKey
+from plans.invoicing import comparisons, invoice_closing
+from plans.invoicing.evidence import EarlierUsage, Evidence, TablePin
 from plans.models import Invoice
 from plans.rating.periods import Period
 from plans.usage import recording
-from plans.usage.reading import UsageCell, merged
 from tenants.models import AddressSpace
 from workers.metering import delta, gold, ingest, landing, pipeline, quality, recompute, sampling
-from workers.metering.pipeline import Report
+from workers.metering.pipeline import Report, Table
 from workers.metering.readers import Readers
 from workers.metering.roots import Root
 from workers.models import MeteredSource
@@ -42,7 +41,7 @@ PIPELINE_VERSION = "1"
 # time between two full passes (``reconcile.loop.FULL_PASS_EVERY``), because on Kubernetes a full
 # pass gives metering its rights in a space.
 PATIENCE = timedelta(minutes=7)
-_LEASE_SECONDS = 60
+_LEASE_SECONDS = 60  # extended while the close runs
 _WAIT_SECONDS = 20  # for a sampling cycle that reads the same space now
 # The names of the steps that the invoice's operation shows.
 _STEPS = ("last samples", "landing", "pipeline", "recompute", "validation")
@@ -198,7 +197,7 @@ def close(invoice_id: str, readers: Readers) -> None:
             evidence = gather(attempt)
             attempt.report("validation")
             invoice_closing.close(invoice=invoice, evidence=evidence, by=WORKER)
-        except NotYet as reason:
+        except (NotYet, invoice_closing.CorrectionNotRead) as reason:
             logger.info("the close of an invoice waits", invoice=invoice_id, reason=str(reason))
         except WaypostError as error:
             logger.warning("an invoice is held", invoice=invoice_id, code=error.error_code)
@@ -231,30 +230,43 @@ def gather(attempt: CloseAttempt) -> Evidence:
     bronze, usage = report.tables[delta.BRONZE], report.tables[delta.USAGE]
     question = recompute.question(attempt.root, bronze, tenant_id, period)
     cells = gold.cells(attempt.root, usage, tenant_id, period.starts_at, period.ends_at)
-    sample_hash, n_samples = recompute.sample_ids(question)
+    samples = recompute.samples(question)
+    spans = invoice_closing.corrected_spans(attempt.invoice)
     lost = quality.lost_ends(expected, recompute.last_seqs(question))
     return Evidence(
         as_of=as_of,
         tables={n: TablePin(table.id, table.version) for n, table in report.tables.items()},
-        sample_hash=sample_hash,
-        n_samples=n_samples,
-        gold=figures(cells),
+        sample_hash=samples.hash,
+        n_samples=samples.n_samples,
+        hash_version=samples.hash_version,
+        doubled_samples=samples.doubled,
+        gold=comparisons.figures(cells),
         recomputed=recompute.totals(question),
         sampled_spaces=recompute.sampled_spaces(question),
         pipeline_version=PIPELINE_VERSION,
         gaps=(*recompute.gaps(question), *lost),
         counter_resets=recompute.counter_resets(question),
         crash_gaps=quality.crash_gaps(tenant_id, period),
+        earlier=tuple(earlier(attempt, report, span) for span in spans),
     )
 
 
-def figures(cells: list[UsageCell]) -> dict[UsageKey, int]:
-    """Return {space, address and meter: sum of the cells}; for a peak the largest of them."""
-    found: dict[UsageKey, int] = {}
-    for cell in cells:
-        key = UsageKey(cell.space_id, cell.address, cell.meter)
-        found[key] = merged(cell.meter, found.get(key, 0), cell.quantity)
-    return found
+def earlier(attempt: CloseAttempt, report: Report, span: Period) -> EarlierUsage:
+    """Return the tenant's usage of ``span`` from gold and from bronze, at the reported versions."""
+    tenant_id = attempt.invoice.tenant_id
+    bronze, usage = report.tables[delta.BRONZE], report.tables[delta.USAGE]
+    return read_span(attempt.root, (bronze, usage), tenant_id, span)
+
+
+def read_span(root: Root, pins: tuple[Table, Table], tenant_id: str, span: Period) -> EarlierUsage:
+    """Return the tenant's usage of ``span`` from gold and from bronze; ``pins`` = (bronze, gold).
+
+    Raises:
+        TableReplaced: a pinned table does not exist any more.
+    """
+    cells = gold.cells(root, pins[1], tenant_id, span.starts_at, span.ends_at)
+    question = recompute.question(root, pins[0], tenant_id, span)
+    return EarlierUsage(span, comparisons.figures(cells), recompute.totals(question))
 
 
 def _space_ids(sources: QuerySet[MeteredSource]) -> set[str]:

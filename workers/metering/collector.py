@@ -80,7 +80,7 @@ def advance(
 ) -> Advance:
     """Return the states after one cycle, and the rows that must be landed at once.
 
-    * ``states``: those that ``sources.load_space`` returns.
+    * ``states``: those that ``sources.load_spaces`` returns of the space.
     * ``reading``: what the cycle has read.
     * ``cut_at``: the running bucket ends there. This cycle still belongs to the bucket that ends,
       all later ones to the bucket that begins.

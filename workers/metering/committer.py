@@ -29,7 +29,7 @@ from workers.models import LandingBatch
 logger = structlog.get_logger(__name__)
 
 APP = "bronze-committer"
-_LEASE_SECONDS = 60
+_LEASE_SECONDS = 60  # extended while the commit runs
 # Batches in one commit. With smaller commits, a run that is killed after an outage of days has
 # finished at least some of them.
 _MOST = 500
@@ -107,7 +107,7 @@ def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: in
         return False
     open_file = roots.reader(root)
     table.create_write_transaction(
-        [_add_action(open_file, path) for path in paths],
+        [add_action(open_file, path, data_change=True) for path in paths],
         mode="append",
         schema=bronze.schema(),
         partition_by=["date"],
@@ -179,7 +179,12 @@ def forget_committed() -> int:
     return deleted
 
 
-def _add_action(open_file: Callable[[str], Any], path: str) -> AddAction:
+def add_action(open_file: Callable[[str], Any], path: str, *, data_change: bool) -> AddAction:
+    """Return the log's entry of the written file ``path``, with statistics from its footer.
+
+    ``open_file`` opens a file by its path under the root. ``data_change`` False means that its rows
+    were in the table before.
+    """
     partition = PurePosixPath(path).parent.name.removeprefix("date=")
     with open_file(f"{bronze.TABLE}/{path}") as file:
         return AddAction(
@@ -187,6 +192,6 @@ def _add_action(open_file: Callable[[str], Any], path: str) -> AddAction:
             size=file.size(),
             partition_values={"date": partition},
             modification_time=int(time.time() * 1000),
-            data_change=True,
+            data_change=data_change,
             stats=bronze.statistics(file),
         )

@@ -142,7 +142,7 @@ def _row(instance: str, seen: ConnectionSeen) -> dict[str, Any]:
     }
 
 
-_MOST_ADDRESSES = 100
+_MOST_ADDRESSES = 100  # stored of one connection
 
 
 def _text(value: str, length: int) -> str:

@@ -12,6 +12,7 @@ from plans.usage.meters import METERS, REGISTRY, Scope
 # What is counted for each address, and what for an incarnation as a whole. The names are also keys
 # of stored states. An older worker that runs beside this one fails on a key that it does not know.
 ADDRESS_METERS = tuple(meter.slug for meter in REGISTRY if meter.scope is Scope.ADDRESS)
+# Meters of whole instances, not of addresses.
 SOURCE_METERS = tuple(meter.slug for meter in REGISTRY if meter.scope is Scope.SOURCE)
 
 _NAMES = frozenset(METERS)

@@ -18,6 +18,9 @@ from workers.metering.roots import Root
 BRONZE = "bronze.samples"
 QUARANTINE = "bronze.quarantine"
 STATE = "state.buckets"
+HEADS = "state.heads"
+OPENINGS = "state.openings"
+SOURCES = "state.sources"
 USAGE = "gold.usage"
 USAGE_DAILY = "gold.usage_daily"
 QUALITY = "gold.quality"
@@ -29,10 +32,19 @@ FOLDERS = {
     BRONZE: "bronze/samples",
     QUARANTINE: "bronze/quarantine",
     STATE: "state/buckets",
+    # A backup reads the versions in this order. Openings may be newer than heads, never older.
+    HEADS: "state/heads",
+    OPENINGS: "state/openings",
+    SOURCES: "state/sources",
     USAGE: "gold/usage",
     USAGE_DAILY: "gold/usage_daily",
     QUALITY: "gold/quality",
 }
+# An entry of the log with this metadata, or with one of these operations, changes no row.
+ROWS, UNCHANGED = "rows", "unchanged"
+_NO_ROWS = ("OPTIMIZE", "VACUUM START", "VACUUM END")
+# Tables that only the next run of the Spark job reads: no invoice pins their versions.
+WORKING = (HEADS, OPENINGS, SOURCES)
 
 
 class TableReplaced(Conflict):
@@ -75,6 +87,22 @@ def open_table(
             "invoice was made, then try again."
         )
     return table
+
+
+@roots.translated_errors()
+def has_rows_of(table: DeltaTable, version: int) -> bool:
+    """Return whether the open table has the same rows as its ``version``, an earlier one or equal.
+
+    Only housekeeping adds commits that change no row. If entries of the log were deleted, the
+    answer is False.
+    """
+    later = int(table.version()) - version
+    if later <= 0:
+        return later == 0
+    entries = table.history(later)
+    return len(entries) == later and all(
+        entry.get("operation") in _NO_ROWS or entry.get(ROWS) == UNCHANGED for entry in entries
+    )
 
 
 @roots.translated_errors()

@@ -8,8 +8,10 @@ idempotent; ``recording.copy_in`` refuses a version older than the last copy.
 import json
 from datetime import UTC, date, datetime
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from plans.models import UsageCopy
@@ -88,34 +90,45 @@ def copy_newest(root: Root) -> int | None:
 
 @roots.translated_errors()
 def is_current(root: Root) -> bool:
-    """Return whether the newest gold was computed from the newest bronze, or there is no bronze."""
+    """Return whether the newest gold was computed from all of bronze, or there is no bronze.
+
+    Housekeeping of bronze after that changes nothing, because it changes no row.
+    """
     if not delta.exists(root, delta.BRONZE):
         return True
     if not delta.exists(root, delta.USAGE):
         return False
     made_from = _Usage(delta.open_table(root, delta.USAGE)).note().get("bronze_version")
-    return bool(made_from == delta.open_table(root, delta.BRONZE).version())
+    return made_from is not None and delta.has_rows_of(
+        delta.open_table(root, delta.BRONZE), int(made_from)
+    )
 
 
 @roots.translated_errors()
 def report_without_run(root: Root) -> Report | None:
     """Return what the Spark job would report if it ran now, or None if it has something to do.
 
-    It has nothing to do if each table that it writes includes the newest bronze: the job notes the
-    bronze version in each commit, as the version of the transaction ``pipeline.APP``. The
-    quarantine is an exception, because the job writes it only when it finds something; the job
-    writes it before the others.
+    It has nothing to do if each table that it writes includes all rows of bronze: the job notes the
+    bronze version in each commit, as the version of the transaction ``pipeline.APP``. Quarantine
+    and openings are exceptions, because the job writes them only when they change; it writes them
+    before the heads.
     """
     if not all(delta.exists(root, name) for name in delta.FOLDERS):
         return None
     tables = {name: delta.open_table(root, name) for name in delta.FOLDERS}
-    newest = int(tables[delta.BRONZE].version())
-    made = set(tables) - {delta.BRONZE, delta.QUARANTINE}
-    if {tables[name].transaction_version(APP) for name in made} != {newest}:
+    bronze = tables[delta.BRONZE]
+    made = set(tables) - {delta.BRONZE, delta.QUARANTINE, delta.OPENINGS}
+    versions = {tables[name].transaction_version(APP) for name in made}
+    oldest = min(-1 if version is None else version for version in versions)
+    if oldest < 0 or not delta.has_rows_of(bronze, oldest):
         return None
     return Report(
-        tables={n: Table(str(t.metadata().id), int(t.version())) for n, t in tables.items()},
-        bronze_version=newest,
+        tables={
+            name: Table(str(table.metadata().id), int(table.version()))
+            for name, table in tables.items()
+            if name not in delta.WORKING
+        },
+        bronze_version=int(bronze.version()),
         rows={"samples": 0, "quarantined": 0},
         as_of=_Usage(tables[delta.USAGE]).note().get("as_of"),
     )
@@ -137,6 +150,30 @@ def cells(
         f"AND bucket_at >= {delta.instant(starts_at)} AND bucket_at < {delta.instant(ends_at)}"
     )
     return _Usage(table).cells(where)
+
+
+def cells_by_arrow(
+    root: Root, pin: Table, tenant_id: str, starts_at: datetime, ends_at: datetime
+) -> list[UsageCell]:
+    """Return the same as ``cells``, read by pyarrow instead of DataFusion.
+
+    Raises:
+        TableReplaced: the pinned table does not exist any more.
+    """
+    table = delta.open_table(root, delta.USAGE, version=pin.version, table_id=pin.id)
+    first, last = starts_at.astimezone(UTC).date(), ends_at.astimezone(UTC).date()
+    days = _Usage(table).files()
+    paths = [path for day in days if first <= day <= last for path in sorted(days[day])]
+    open_file, found = roots.reader(root), list[UsageCell]()
+    for path in paths:
+        with open_file(f"{delta.FOLDERS[delta.USAGE]}/{unquote(path)}") as file:
+            rows = pq.ParquetFile(file).read(columns=_COLUMNS.split(", ")).to_pylist()
+        found += [
+            UsageCell(**row)
+            for row in rows
+            if row["tenant_id"] == tenant_id and starts_at <= row["bucket_at"] < ends_at
+        ]
+    return found
 
 
 def changed_days(root: Root, table: DeltaTable, since: int | None) -> set[date]:

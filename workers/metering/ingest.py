@@ -7,7 +7,7 @@ and repeated.
 from collections.abc import Sequence
 from datetime import datetime
 
-from workers.metering import committer, landing, roots
+from workers.metering import committer, landing, roots, run_history
 from workers.metering.roots import Root
 
 
@@ -35,6 +35,7 @@ def ingest(space_ids: Sequence[str] | None = None) -> int:
 
 
 def tidy(now: datetime) -> None:
-    """Delete temporary files of killed processes, and outbox rows committed over 40 days ago."""
+    """Delete temporary files of killed processes, and outbox rows and runs of over 40 days ago."""
     landing.remove_orphans(lakehouse_root(), now)
     committer.forget_committed()
+    run_history.forget(now)

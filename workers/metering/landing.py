@@ -22,13 +22,14 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from controlplane.core.errors import Unavailable
-from workers.metering import bronze, collector, roots, sources
+from workers.metering import bronze, collector, file_hashes, roots, sources
 from workers.metering.roots import ObjectStore, Root
 from workers.metering.source_states import SampleRow
 from workers.models import LandingBatch
 
-_INSTANTS = ("taken_at", "bucket_at")
+_INSTANTS = ("taken_at", "bucket_at")  # columns that JSON holds as text
 _LATER = "Nothing is lost: the samples wait in the database and are written again automatically."
+# The volume, the quota or the largest size of a file.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -99,12 +100,14 @@ def write_reserved(root: Root) -> int:
             roots.put(root, f"{bronze.TABLE}/{path}", content)
         else:
             path = bronze.file_path(batch.id, rows[0].date)
-            _write_file(root / bronze.TABLE / path, content)
-        # Of two attempts at once only the first to finish updates the row, so ``path`` names one
-        # whole file.
-        landed += LandingBatch.objects.filter(
-            number=batch.number, state=LandingBatch.State.RESERVED
-        ).update(state=LandingBatch.State.LANDED, path=path, landed_at=Now())
+            write_file(root / bronze.TABLE / path, content)
+        with transaction.atomic():
+            # Of two attempts at once only the first to finish updates the row, so ``path`` names
+            # one whole file. In a folder, both attempts write the same bytes to the same path.
+            landed += LandingBatch.objects.filter(
+                number=batch.number, state=LandingBatch.State.RESERVED
+            ).update(state=LandingBatch.State.LANDED, path=path, landed_at=Now())
+            file_hashes.record(path, content)
     return landed
 
 
@@ -122,7 +125,7 @@ def waiting(tenant_id: str, until: datetime) -> int:
     )
 
 
-def _write_file(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path`` atomically and durably.
 
     After a kill or a power failure the file is whole or absent.

@@ -21,7 +21,7 @@ from workers.metering.sampling import Sampled
 # For how long the deletion of a space waits for a silent instance, from the request on. Then it
 # goes on without a last sample, and the time since the previous sample is shown as a gap.
 PATIENCE = timedelta(minutes=10)
-_WAIT_SECONDS = 5
+_WAIT_SECONDS = 5  # for a running sampling cycle of the space
 _WAIT_FOR_ALL_SECONDS = 20  # for a sampling cycle over all spaces that is running now
 
 

@@ -21,7 +21,7 @@ from workers.metering import sources
 from workers.metering.source_states import BUCKET, SourceState, floor_bucket
 from workers.models import MeteredSource
 
-_MESSAGES = (MESSAGES_IN, MESSAGES_OUT)
+_MESSAGES = (MESSAGES_IN, MESSAGES_OUT)  # the meters that are counted before they are landed
 
 
 def enforce(now: datetime) -> None:

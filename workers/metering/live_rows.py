@@ -1,11 +1,11 @@
 """Write the newest reading of each address, and the finished steps of its history.
 
 ``sampling.apply`` calls ``write`` in the transaction that stores the samples. So a cycle is counted
-once, also if its worker is killed. The number of queries of a cycle does not depend on the number
-of addresses. Addresses without a change are not written.
+once, also if its worker is killed. The number of queries of a cycle depends neither on the number
+of spaces nor of addresses. Addresses without a change are not written.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ _WAVERS = timedelta(seconds=2)
 _WRITTEN = [f.name for f in AddressReading._meta.concrete_fields if not f.primary_key]
 # A space may have thousands of addresses, and a cycle makes an object of each. So it reads no
 # other columns, and copies gauges without ``asdict``, which costs ten times as much.
-_READ = ["address", "type", *(f"reading__{name}" for name in _WRITTEN)]
+_READ = ["address", "type", "space", *(f"reading__{name}" for name in _WRITTEN)]
 _GAUGES = [f.name for f in fields(AddressGauges) if f.name != "oldest_ms"]
 
 
@@ -48,25 +48,26 @@ class _Changes:
     )
 
 
-def write(cycle: Cycle) -> list[str]:
-    """Store the newest reading of each address of a space, and the steps of history that ended.
+def write(cycles: Iterable[Cycle]) -> dict[str, list[str]]:
+    """Store the newest reading of each address of some spaces, and the steps that ended.
 
-    Returns the ids of the addresses whose reading has changed. Call it in the transaction that
-    stores the samples. Does nothing if no instance answered.
+    Returns the ids of the addresses whose reading has changed, by space. Call it in the transaction
+    that stores the samples. A space of which no instance answered is left out. The number of
+    queries does not depend on the number of spaces.
     """
-    if not cycle.instances:
-        return []
-    space = SpaceReading.objects.filter(pk=cycle.space_id).first()
-    before = dict(space.answered) if space else {}
-    # An instance that is neither read nor silent does not exist any more.
-    kept = {name: at for name, at in before.items() if name in cycle.silent}
-    answered = {**kept, **dict.fromkeys(cycle.instances, cycle.taken_at.isoformat())}
+    answering = {cycle.space_id: cycle for cycle in cycles if cycle.instances}
+    if not answering:
+        return {}
+    stored = SpaceReading.objects.in_bulk(answering)
+    before = {one: dict(stored[one].answered) if one in stored else {} for one in answering}
+    answered = {one: _answered(cycle, before[one]) for one, cycle in answering.items()}
     changes = _Changes()
     addresses = Address.objects.select_related("reading").filter(
-        space_id=cycle.space_id, deleted_at__isnull=True
+        space_id__in=answering, deleted_at__isnull=True
     )
     for address in addresses.only(*_READ).order_by("id"):
-        _Update(cycle, before, answered, address).collect(changes)
+        one = address.space_id
+        _Update(answering[one], before[one], answered[one], address).collect(changes)
     AddressReading.objects.bulk_create(
         changes.rows,
         update_conflicts=True,
@@ -75,8 +76,23 @@ def write(cycle: Cycle) -> list[str]:
     )
     for table in (MINUTES, QUARTERS):
         reading_history.store(table, changes.steps[table.table])
-    SpaceReading.objects.update_or_create(pk=cycle.space_id, defaults={"answered": answered})
-    return [row.address_id for row in changes.rows]
+    SpaceReading.objects.bulk_create(
+        [SpaceReading(space_id=one, answered=answered[one]) for one in sorted(answered)],
+        update_conflicts=True,
+        unique_fields=["space"],
+        update_fields=["answered"],
+    )
+    changed: dict[str, list[str]] = {one: [] for one in answering}
+    for row in changes.rows:
+        changed[row.address.space_id].append(row.address_id)
+    return changed
+
+
+def _answered(cycle: Cycle, before: Mapping[str, str]) -> dict[str, str]:
+    """Return when each instance of the cycle's space last answered, after the cycle."""
+    # An instance that is neither read nor silent does not exist any more.
+    kept = {name: at for name, at in before.items() if name in cycle.silent}
+    return {**kept, **dict.fromkeys(cycle.instances, cycle.taken_at.isoformat())}
 
 
 class _Update:

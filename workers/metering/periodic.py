@@ -11,10 +11,12 @@ import structlog
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import WaypostError
-from plans.invoicing import invoice_closing, invoice_verification, issuing
-from workers.metering import gold, ingest, pipeline, roots
+from plans.invoicing import granting, invoice_closing, invoice_verification, issuing
+from workers.metering import gold, housekeeping, ingest, pipeline, roots
 
 logger = structlog.get_logger(__name__)
+
+HOUSEKEEPING_HOUR = 2  # UTC
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,22 @@ def run_pipeline(now: datetime) -> None:
     ingest.tidy(now)
 
 
+def keep_lakehouse(now: datetime) -> None:
+    """In the hour that begins at 02:00 UTC, compact and clean the lakehouse; log errors.
+
+    The task runs every hour, so a restart of Celery beat does not move the next run.
+    """
+    if now.hour != HOUSEKEEPING_HOUR:
+        return
+    try:
+        found = housekeeping.run(now)
+        logger.info("the lakehouse was compacted", tables=found)
+    except pipeline.PipelineBusy:
+        logger.warning("another process computes usage; the lakehouse is compacted tomorrow")
+    except WaypostError as error:
+        logger.error("the lakehouse was not compacted", **_fields(error))
+
+
 def _fields(error: WaypostError) -> dict[str, str]:
     """Return the fields of a log event about ``error``.
 
@@ -81,10 +99,11 @@ def _fields(error: WaypostError) -> dict[str, str]:
 
 
 def list_due(now: datetime) -> Due:
-    """Request every close that is due, and mark invoices that are overdue for payment.
+    """Request every close that is due, mark overdue invoices, and book credit that has expired.
 
     Returns the invoices that wait for a worker: those just requested and earlier ones. Idempotent.
     """
     invoice_closing.close_due(by=SYSTEM, now=now)
     issuing.mark_overdue(by=SYSTEM, now=now)
+    granting.expire(by=SYSTEM, now=now)
     return Due(tuple(invoice_closing.closing_invoices()), tuple(invoice_verification.waiting()))

@@ -25,8 +25,9 @@ from django.conf import settings
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
 from controlplane.core.models import Lease
-from workers.metering import roots
+from workers.metering import roots, run_history
 from workers.metering.roots import ObjectStore, Root
+from workers.models import LakehouseRun
 
 logger = structlog.get_logger(__name__)
 
@@ -37,7 +38,7 @@ _LEAST_HEAP_MB = 512
 # The lease is short, and renewed while the job runs. So a killed worker blocks the next run no
 # longer than this.
 _LEASE_SECONDS = 60
-_RENEWED_SECONDS = 15
+_RENEWED_SECONDS = 15  # between two renewals of the lease
 _AWAITED = "lakehouse-pipeline-awaited"
 # A close that found the job running tries again within 20 s of its end.
 _AWAITED_SECONDS = 60
@@ -78,12 +79,14 @@ class Report:
     * ``rows``: ``samples`` counts the new rows of bronze, also invalid ones. ``quarantined`` counts
       the invalid rows and the counter resets among them.
     * ``as_of``: the time up to which usage is complete (ISO 8601); None without samples.
+    * ``cpu_seconds``: the processor time of the job, without executors in other pods.
     """
 
     tables: Mapping[str, Table]
     bronze_version: int | None
     rows: Mapping[str, int]
     as_of: str | None
+    cpu_seconds: float = 0
 
     @classmethod
     def parse(cls, code: int, out: str, err: str) -> Self:
@@ -108,7 +111,8 @@ class Report:
                 "retried automatically; the worker's log has the reason."
             )
         tables = {n: Table(table["id"], table["version"]) for n, table in answer["tables"].items()}
-        return cls(tables, answer["bronze_version"], answer["rows"], answer["as_of"])
+        cpu_seconds = answer.get("cpu_seconds", 0)
+        return cls(tables, answer["bronze_version"], answer["rows"], answer["as_of"], cpu_seconds)
 
 
 def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
@@ -126,7 +130,12 @@ def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
             raise PipelineBusy("The usage pipeline is running already; try again when it is done.")
         renew = partial(leases.acquire, LEASE, holder, _LEASE_SECONDS)
         limit = timeout_seconds or settings.PIPELINE_TIMEOUT_SECONDS
-        return Report.parse(*SparkJob(root).execute(limit, renew))
+        with run_history.recorded(LakehouseRun.Job.PIPELINE) as row:
+            report = Report.parse(*SparkJob(root).execute(limit, renew))
+            row.cpu_seconds = report.cpu_seconds
+            row.n_samples = report.rows.get("samples", 0)
+            row.n_quarantined = report.rows.get("quarantined", 0)
+            return report
 
 
 def await_turn(holder: str) -> None:
@@ -153,8 +162,9 @@ def is_awaited(now: datetime) -> bool:
 class SparkJob:
     """Runs the Spark job on the lakehouse at ``root`` as a child process."""
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: Root, job: str = "pipeline") -> None:
         self._root = root
+        self._job = job  # a module of ``lakehouse.jobs`` with the same options
 
     def execute(self, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:
         """Run the job; return its exit code, standard output and standard error.
@@ -191,7 +201,7 @@ class SparkJob:
         heap_mb = max(_LEAST_HEAP_MB, settings.PIPELINE_CONTAINER_MB // 2)
         size = ["--threads", str(settings.PIPELINE_THREADS), "--memory", f"{heap_mb}m"]
         bulk = ["--bulk"] if settings.PIPELINE_BULK else []
-        module = [sys.executable, "-m", "lakehouse.jobs.pipeline"]
+        module = [sys.executable, "-m", f"lakehouse.jobs.{self._job}"]
         return [*module, "--root", location, "--end-with-stdin", *size, *bulk]
 
     @contextmanager

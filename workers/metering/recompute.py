@@ -4,8 +4,8 @@ Spark adds up the usage of each bucket. This module needs one subtraction per co
 incarnation: the largest value before the period's end minus the largest before its start. The close
 validation compares the two results.
 
-The module also finds what only the samples show: the hash of their ids, the spaces that have any,
-gaps in ``seq``, and counter resets.
+The module also finds what only the samples show: the hash of their values, samples with one key and
+two values, the spaces that have any, gaps in ``seq``, and counter resets.
 """
 
 import hashlib
@@ -16,9 +16,9 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from plans.invoicing.evidence import CounterReset, Gap, UsageKey
+from plans.invoicing.evidence import CounterReset, Gap, SampleSet, UsageKey
 from plans.rating.periods import Period
-from workers.metering import bronze, delta
+from workers.metering import bronze, delta, sample_hash
 from workers.metering.pipeline import Table
 from workers.metering.roots import Root
 
@@ -123,10 +123,31 @@ def totals(query: Question) -> dict[UsageKey, int]:
     }
 
 
+def samples(query: Question, version: int = sample_hash.VALUES) -> SampleSet:
+    """Return the hash and the number of the period's samples, by a version of the hash.
+
+    With the version ``sample_hash.VALUES`` it also has the keys that have two different values.
+    """
+    if version == sample_hash.IDS:
+        return SampleSet(version, *sample_ids(query))
+    words = sample_hash.words_sql(sample_hash.DATAFUSION, "samples", query.inside)
+    key = ", ".join(sample_hash.KEY)
+    (row,) = query.ask(
+        f", words AS ({words}), keys AS (SELECT {key}, {sample_hash.sums_sql()} FROM words "
+        f"GROUP BY {key}) SELECT {sample_hash.sums_sql('CAST(sum(n) AS bigint)')}, "
+        "count(*) AS n_keys FROM keys"
+    )
+    found = sample_hash.combined([row[word] or 0 for word in sample_hash.WORDS])
+    n_samples = row["n"] or 0
+    doubled = _doubled(query) if n_samples != row["n_keys"] else ()
+    return SampleSet(version, found, n_samples, doubled)
+
+
 def sample_ids(query: Question) -> tuple[str, int]:
     """Return the SHA-256 over the sorted ids of the period's samples, and how many there are.
 
-    An id is (source, boot_id, address, epoch, seq), so order, duplicates and batches do not matter.
+    This is version 1 of the hash (``sample_hash.IDS``). An id is (source, boot_id, address, epoch,
+    seq), so order, duplicates and batches do not matter.
     """
     rows = query.ask(
         f" SELECT DISTINCT source, boot_id, address, epoch, seq FROM samples WHERE {query.inside}"
@@ -195,6 +216,17 @@ def last_seqs(query: Question) -> dict[tuple[str, str], int]:
         {"bronze": query.table},
     )
     return {(row["source"], row["boot_id"]): row["seq"] for row in rows}
+
+
+def _doubled(query: Question) -> tuple[str, ...]:
+    """Return the keys of samples that have more than one value, as ``source boot address seq``."""
+    key = ", ".join(sample_hash.KEY)
+    words = sample_hash.words_sql(sample_hash.DATAFUSION, "samples", query.inside)
+    rows = query.ask(
+        f", words AS ({words}) SELECT {key} FROM words GROUP BY {key} HAVING count(*) > 1 "
+        f"ORDER BY {key}"
+    )
+    return tuple(" ".join(str(row[name]) for name in sample_hash.KEY) for row in rows)
 
 
 def _resets_of(row: dict[str, Any]) -> Iterable[CounterReset]:

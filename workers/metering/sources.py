@@ -1,10 +1,11 @@
 """Find rows of ``MeteredSource``, and convert between them and ``SourceState``.
 
-``load`` and ``load_space`` lock the rows. So call them, and the ``save`` that follows, in one
+``load`` and ``load_spaces`` lock the rows. So call them, and the ``save`` that follows, in one
 transaction.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +25,20 @@ _SCALARS = (
     "unclosed",
     "health",
 )
+# Columns that ``save`` changes in a row that exists.
+_WRITTEN = (
+    "space_id",
+    "tenant_id",
+    "seq",
+    "sampled_at",
+    "bucket_at",
+    "integrals",
+    "addresses",
+    "ended_at",
+    "ended_cleanly",
+    "updated_at",
+)
+_AT_ONCE = 500
 
 
 def living(space_ids: Iterable[str] | None = None) -> QuerySet[MeteredSource]:
@@ -38,31 +53,57 @@ def load(rows: QuerySet[MeteredSource]) -> list[SourceState]:
     return [state_of(row) for row in rows.order_by("source", "boot_id").select_for_update()]
 
 
-def load_space(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> list[SourceState]:
-    """Return the states of a space's sources, locked until the transaction ends.
+@dataclass(frozen=True)
+class Loaded:
+    """What is stored of one space, for the snapshots of one cycle.
 
-    These are the incarnations that have not ended. For a source without one, the result has the
-    incarnation that its snapshot shows, if that one was recorded as ended.
+    * ``states``: those of the incarnations that have not ended. For a source without one also the
+      incarnation that its snapshot shows, if that one was recorded as ended.
+    * ``outdated``: names of instances whose snapshot shows an incarnation that was replaced.
     """
-    states = load(living([space_id]))
-    named = {state.source for state in states}
-    boot_ids = {instance: snapshot.boot_id for instance, snapshot in snapshots.items()}
-    for instance, boot_id in {**boot_ids, SPACE: SPACE}.items():
-        source = f"{space_id}/{instance}"
-        if source not in named:
-            states += load(MeteredSource.objects.filter(source=source, boot_id=boot_id))
-    return states
+
+    states: list[SourceState]
+    outdated: frozenset[str]
 
 
-def outdated(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> set[str]:
-    """Return the names of instances whose snapshot shows an incarnation that was replaced."""
-    replaced = set()
-    for instance, snapshot in snapshots.items():
-        rows = MeteredSource.objects.filter(source=f"{space_id}/{instance}")
-        is_ended = rows.filter(boot_id=snapshot.boot_id, ended_at__isnull=False).exists()
-        if is_ended and rows.filter(ended_at__isnull=True).exists():
-            replaced.add(instance)
-    return replaced
+def load_spaces(spaces: Mapping[str, Mapping[str, InstanceSnapshot]]) -> dict[str, Loaded]:
+    """Return what is stored of each space, locked until the transaction ends, by its id.
+
+    ``spaces`` has the snapshots of each space by instance name. The call takes two queries at most,
+    however many spaces there are.
+    """
+    states: dict[str, list[SourceState]] = {space_id: [] for space_id in spaces}
+    boots: dict[str, str] = {}
+    for state in load(living(spaces)):
+        states[state.space_id].append(state)
+        boots[state.source] = state.boot_id
+    shown = {
+        (f"{space_id}/{instance}", boot_id): (space_id, instance)
+        for space_id, snapshots in spaces.items()
+        for instance, boot_id in [*((n, s.boot_id) for n, s in snapshots.items()), (SPACE, SPACE)]
+    }
+    # Instances that began a new incarnation, or show one that was recorded as ended.
+    others = {(source, boot_id) for source, boot_id in shown if boots.get(source) != boot_id}
+    outdated: dict[str, set[str]] = {space_id: set() for space_id in spaces}
+    for state in load(_ended(others)) if others else []:
+        if (state.source, state.boot_id) not in others:
+            continue
+        space_id, instance = shown[state.source, state.boot_id]
+        if state.source in boots:
+            outdated[space_id].add(instance)
+        else:
+            states[space_id].append(state)
+    return {one: Loaded(states[one], frozenset(outdated[one])) for one in spaces}
+
+
+def _ended(lives: Iterable[tuple[str, str]]) -> QuerySet[MeteredSource]:
+    """Return the rows of ended incarnations with these sources and boot ids, in any combination."""
+    found = list(lives)
+    return MeteredSource.objects.filter(
+        source__in={source for source, _ in found},
+        boot_id__in={boot_id for _, boot_id in found},
+        ended_at__isnull=False,
+    )
 
 
 def save(
@@ -71,18 +112,26 @@ def save(
     """Write the states to their rows; create the rows of new incarnations. Idempotent.
 
     ``ended_at`` and ``cleanly`` apply to the states that have ended. Ended states are written
-    first, because a unique constraint allows each source only one row without an end.
+    first, because a unique constraint allows each source only one row without an end. All states
+    are written by one statement for each 500 of them.
     """
-    for state in sorted(states, key=lambda state: not state.ended):
-        columns = {
+    rows = [
+        MeteredSource(
+            source=state.source,
+            boot_id=state.boot_id,
+            ended_at=ended_at if state.ended else None,
+            ended_cleanly=cleanly and state.ended,
             **_columns(state),
-            "ended_at": ended_at if state.ended else None,
-            "ended_cleanly": cleanly and state.ended,
-        }
-        row = MeteredSource.objects.filter(source=state.source, boot_id=state.boot_id)
-        # The rows of large spaces are large, and ``update_or_create`` would read them once more.
-        if not row.update(**columns):
-            row.update_or_create(source=state.source, boot_id=state.boot_id, defaults=columns)
+        )
+        for state in sorted(states, key=lambda state: (not state.ended, state.source))
+    ]
+    MeteredSource.objects.bulk_create(
+        rows,
+        batch_size=_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["source", "boot_id"],
+        update_fields=_WRITTEN,
+    )
 
 
 def state_of(row: MeteredSource) -> SourceState:

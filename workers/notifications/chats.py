@@ -1,13 +1,14 @@
 """Send an event to a chat or a pager, through Apprise."""
 
+import hashlib
 import time
 
 from controlplane.core import outbound, secrets
 from controlplane.core.errors import WaypostError
 from tenants.notifications import chat_services, rendering
 from tenants.notifications.deliveries import Outcome
-from tenants.notifications.event_kinds import Severity
-from tenants.notifications.models import Delivery
+from tenants.notifications.event_kinds import BY_KEY, Severity
+from tenants.notifications.models import Delivery, Event
 
 
 def send(delivery: Delivery) -> Outcome:
@@ -24,8 +25,8 @@ def send(delivery: Delivery) -> Outcome:
     started = time.monotonic()
     try:
         url = secrets.decrypt(channel.target_encrypted)
-        service = chat_services.check(url)
-        for host in service.hosts:
+        target = chat_services.check(url)
+        for host in target.hosts:
             outbound.resolve(f"https://{host}/")
     except (WaypostError, OSError) as error:
         return Outcome(_passed(started), f"{error}")
@@ -37,21 +38,32 @@ def send(delivery: Delivery) -> Outcome:
         storage_mode=apprise.PersistentStoreMode.MEMORY,
     )
     sender = apprise.Apprise(asset=asset)
-    if not sender.add(url):
-        return Outcome(
-            _passed(started), f"{service.title} does not accept this URL.", is_final=True
-        )
+    if not sender.add(target.apprise_url(_incident(delivery.event))):
+        return Outcome(_passed(started), f"{target.title} does not accept this URL.", is_final=True)
     made = rendering.message(delivery.event)
-    kinds = {
+    severities = {
         Severity.INFO: apprise.NotifyType.INFO,
         Severity.WARNING: apprise.NotifyType.WARNING,
         Severity.CRITICAL: apprise.NotifyType.FAILURE,
     }
+    ends = BY_KEY[delivery.event.kind].ends_incident
+    notify_type = apprise.NotifyType.SUCCESS if ends else severities[Severity(made.severity)]
     body = "\n".join(part for part in (made.text, made.url) if part)
-    is_sent = sender.notify(
-        body, made.subject, notify_type=kinds[Severity(made.severity)], interpret_escapes=False
-    )
-    return Outcome(_passed(started), "" if is_sent else f"{service.title} did not take it.")
+    is_sent = sender.notify(body, made.subject, notify_type=notify_type, interpret_escapes=False)
+    return Outcome(_passed(started), "" if is_sent else f"{target.title} did not take it.")
+
+
+def _incident(event: Event) -> str:
+    """Return the key of the event's incident: the same for what begins and what ends it.
+
+    It is the same in each attempt too, so a lost answer makes no second incident.
+    """
+    kind = BY_KEY[event.kind]
+    if not kind.incident:
+        return event.pk
+    names = [str(event.fields.get(name, "")) for name in kind.incident]
+    parts = [event.tenant_id or "", kind.key.partition(".")[0], *names]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:40]
 
 
 def _passed(started: float) -> int:

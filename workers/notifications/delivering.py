@@ -23,11 +23,12 @@ from workers.notifications import chats, mail, webhooks
 logger = structlog.get_logger(__name__)
 
 _LEASE_SECONDS = 60
-_AT_ONCE = 16
+_AT_ONCE = 16  # deliveries at the same time
 _RUNS = 20  # then the next task goes on
 Clock = Callable[[], datetime]
 # Sends a delivery; the instant is the present time.
 Send = Callable[[Delivery, datetime], Outcome]
+# Kind of channel -> what sends a delivery to it.
 SENDERS: Mapping[str, Send] = {
     "mail": lambda delivery, now: mail.send(delivery),
     Channel.Kind.WEBHOOK: webhooks.send,

@@ -6,13 +6,14 @@ import structlog
 from django.db import InterfaceError, OperationalError, transaction
 
 from plans.invoicing import previewing
+from plans.invoicing.facts import NoSubscription
 from plans.rating import money
 from tenants.notifications import outbox
 from tenants.notifications.models import SpendBudget
 
 logger = structlog.get_logger(__name__)
 
-LEVELS = (50, 80, 100)
+LEVELS = (50, 80, 100)  # percent of the budget, each with an event
 
 
 def watch(now: datetime) -> None:
@@ -24,6 +25,8 @@ def watch(now: datetime) -> None:
     for budget in SpendBudget.objects.select_related("tenant").order_by("tenant"):
         try:
             _watch(budget, now)
+        except NoSubscription:
+            continue  # the tenant is being closed: its plan has ended, and nothing is spent
         except (OperationalError, InterfaceError):
             raise  # an outage would fail all other tenants too
         except Exception as error:

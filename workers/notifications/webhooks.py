@@ -17,8 +17,8 @@ from tenants.notifications import rendering
 from tenants.notifications.deliveries import Outcome
 from tenants.notifications.models import Channel, Delivery, Event
 
-_SECONDS = 10.0
-_GONE = 410
+_SECONDS = 10.0  # in which the receiver must answer
+_GONE = 410  # status of HTTP: the receiver wants no more
 
 
 def send(delivery: Delivery, now: datetime) -> Outcome:

@@ -91,6 +91,7 @@ class DesiredRouters:
             max_connections=plan.max_connections,
             limits=ClientLimits(
                 plan.max_user_connections,
+                plan.max_source_connections,
                 plan.max_connection_sessions,
                 plan.max_connection_senders,
                 plan.max_connection_receivers,

@@ -16,7 +16,7 @@ from django.db.models import Q
 from controlplane.core import leases
 from tenants.models import AddressSpace
 
-LENGTH = timedelta(seconds=45)
+LENGTH = timedelta(seconds=45)  # then another worker may take the space over
 _RENEW_SECONDS = 15.0  # a third of the lease: one failed renewal does not lose it
 # A pass that takes longer than this most likely hangs: another worker may try.
 _LONGEST_SECONDS = 300.0

@@ -36,8 +36,8 @@ logger = structlog.get_logger(__name__)
 
 FULL_PASS_EVERY = timedelta(minutes=5)
 _EARLIEST = 0.8  # with jitter, a full pass may begin after this share of ``FULL_PASS_EVERY``
-FAILED_DELAY_SECONDS = 30.0
-_LONGEST_BACKOFF_SECONDS = 300.0
+FAILED_DELAY_SECONDS = 30.0  # before a failed pass is repeated
+_LONGEST_BACKOFF_SECONDS = 300.0  # after many errors in a row
 _LONGEST_NAP_SECONDS = 1.0  # the worker sleeps until a pass that is due so soon, and then runs it
 # At first a waiting space is reconciled as often as the step asks for, so that an instance that has
 # started is noticed at once. Later the pauses grow, so that a wait of days costs almost nothing.
@@ -46,7 +46,7 @@ _LONGEST_PAUSE_SECONDS = 60.0
 # One crash may be transient, so the condition shows crashes only from this number of attempts on.
 # ``AddressSpace.attempts`` also counts a pass that ended with ``Failed`` just before the crashes.
 _REPORTED_AFTER_ATTEMPTS = 3
-_SHORTEST_RECHECK_SECONDS = 5.0
+_SHORTEST_RECHECK_SECONDS = 5.0  # between two checks of a space in trouble
 
 
 @dataclass(frozen=True)

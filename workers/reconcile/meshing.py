@@ -18,7 +18,7 @@ from workers.reconcile.space_rows import SpaceRows
 # After a restart the peers of a router need an idle timeout (16 s), the lifetime of its old DNS
 # entry (30 s in a cluster) and a pause before they connect again. Until then nothing is wrong.
 _PATIENCE = timedelta(seconds=60)
-_MOST_SHOWN = 3
+_MOST_SHOWN = 3  # routers that the message names
 
 
 def find_unjoined(

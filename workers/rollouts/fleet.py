@@ -27,7 +27,7 @@ from workers.infra.base import EngineImages
 logger = structlog.get_logger(__name__)
 
 _LEASE_SECONDS = 60
-_READY = [{"type": phases.READY, "status": "True"}]
+_READY = [{"type": phases.READY, "status": "True"}]  # a condition that every ready space has
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.pipeline" }}{{ include "waypost.names.base" . }}-pipeline{{ end }}
 {{- define "waypost.names.spark" }}{{ include "waypost.names.base" . }}-spark{{ end }}
 {{- define "waypost.names.backup" }}{{ include "waypost.names.base" . }}-backup{{ end }}
+{{- define "waypost.names.custom-resources" }}{{ include "waypost.names.base" . }}-custom-resources{{ end }}
 {{- define "waypost.names.database" }}{{ include "waypost.names.base" . }}-database{{ end }}
 {{- define "waypost.names.queue" }}{{ include "waypost.names.base" . }}-queue{{ end }}
 {{- define "waypost.names.test-portal" }}{{ include "waypost.names.base" . }}-test-portal{{ end }}
@@ -81,6 +82,7 @@ that has failed finally must run again. The job is idempotent.
 {{- define "waypost.names.policy-migrate" }}{{ include "waypost.names.base" . }}-migrate{{ end }}
 {{- define "waypost.names.policy-pipeline" }}{{ include "waypost.names.base" . }}-pipeline{{ end }}
 {{- define "waypost.names.policy-backup" }}{{ include "waypost.names.base" . }}-backup{{ end }}
+{{- define "waypost.names.policy-custom-resources" }}{{ include "waypost.names.base" . }}-custom-resources{{ end }}
 {{- define "waypost.names.policy-executors" }}{{ include "waypost.names.base" . }}-executors{{ end }}
 {{- define "waypost.names.policy-database" }}{{ include "waypost.names.base" . }}-database{{ end }}
 {{- define "waypost.names.policy-queue" }}{{ include "waypost.names.base" . }}-queue{{ end }}

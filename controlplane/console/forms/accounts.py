@@ -3,50 +3,54 @@
 from collections.abc import Sequence
 from typing import Any
 
+from allauth.account import forms as allauth_forms
 from django import forms
 from django.contrib.auth import password_validation
-from django.contrib.auth.forms import AuthenticationForm
 
-from controlplane.console.forms.base import ConsoleForm, ConsoleRenderer
+from controlplane.console.forms.base import ConsoleForm
 from controlplane.console.plan_reads import Offer
-from controlplane.core import throttling
-from controlplane.core.errors import RateLimited
 
 
-class LoginForm(AuthenticationForm):
-    """Login with email and password; an error does not reveal which of them was wrong."""
+class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]  # the library has no types
+    """Login with email and password; an error does not reveal which of them was wrong.
 
-    default_renderer = ConsoleRenderer
-    username = forms.EmailField(
-        label="Email",
-        widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
+    ``refusal_status`` is 429 if a rate limit refused the attempt.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = "Email"
+        self.fields["login"].widget.attrs = {"autocomplete": "username webauthn", "autofocus": True}
+        self.fields["password"].widget.attrs = {"autocomplete": "current-password"}
+        # The library's help text is a link to the password reset; the page has its own.
+        self.fields["password"].help_text = ""
+
+    def user_credentials(self) -> dict[str, str]:
+        # User names are emails in lower case.
+        email = str(self.cleaned_data["login"]).strip().lower()
+        return {"email": email, "username": email, "password": self.cleaned_data["password"]}
+
+    @property
+    def refusal_code(self) -> str:
+        refusal = getattr(self.request, "refusal", None)
+        return refusal.error_code if refusal else ""
+
+    @property
+    def refusal_status(self) -> int:
+        refusal = getattr(self.request, "refusal", None)
+        return refusal.status if refusal else 200  # Django's status for a wrong password
+
+
+class InvitedForm(ConsoleForm):
+    """Asks an invited person without an account for a password."""
+
+    password = forms.CharField(
+        label="Password",
+        # A password may begin or end with a space.
+        strip=False,
+        help_text="At least 10 characters, and not a common password.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
-    # The same text for both errors, so that nobody can find out whether an account exists.
-    error_messages = {
-        "invalid_login": "Email or password is wrong. Try again, or sign up.",
-        "inactive": "Email or password is wrong. Try again, or sign up.",
-    }
-
-    refusal_code = ""
-    refusal_status = 200  # Django's status for a wrong password
-
-    def clean_username(self) -> str:
-        return str(self.cleaned_data["username"]).lower()
-
-    def clean(self) -> dict[str, Any]:
-        """Count the attempt against the rate limits, then check email and password.
-
-        Over a limit, the password is not checked; the form gets an error and the status 429. An
-        attempt without a valid email is not counted.
-        """
-        email = self.cleaned_data.get("username")
-        try:
-            if email and self.request:
-                throttling.require_login(self.request, email)
-        except RateLimited as error:
-            self.refusal_code, self.refusal_status = error.error_code, error.status
-            raise forms.ValidationError(error.message) from None
-        return super().clean()
 
 
 class PlanForm(ConsoleForm):

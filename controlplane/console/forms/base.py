@@ -1,7 +1,7 @@
 """The base class of the portal's forms: rendering, and errors of actions as errors of the form."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
@@ -17,12 +17,19 @@ class ConsoleRenderer(DjangoTemplates):
 
     form_template_name = "console/parts/form.html"
     field_template_name = "console/parts/field.html"
+    _own: ClassVar[dict[str, str]] = {
+        "django/forms/widgets/select.html": "console/parts/select.html"
+    }
+
+    def get_template(self, template_name: str) -> Any:
+        """Return the portal's template in place of the one of Django with this name, if any."""
+        return super().get_template(self._own.get(template_name, template_name))
 
 
 class ConsoleForm(forms.Form):
     """A form whose view runs an action; the action's error becomes an error of the form.
 
-    ``refusal_code`` is the code of the action's error, which the page prints after the message; ''
+    ``refusal_code`` is the code of the action's error, which the page keeps out of sight; ''
     if no action was refused. ``refusal_status`` is the HTTP status of the page if the form has
     errors: that of the action's error, or 400 for errors that the form found itself.
     """
@@ -48,18 +55,23 @@ class ConsoleForm(forms.Form):
         return self.attempt(action, **arguments) is not None
 
     def refuse(self, error: WaypostError) -> None:
-        """Add the message of ``error`` to the form, and its reasons to the fields that it names.
+        """Add the reasons of ``error`` to the fields that it names, or its message to the form.
 
-        Also sets ``refusal_code`` and ``refusal_status``. Reasons are skipped if the form lacks
-        their field, or if they are not a list or tuple.
+        The message repeats the reasons, so it is added only if the form lacks a field that has
+        reasons, or if no field has any. Also sets ``refusal_code`` and ``refusal_status``.
         """
         self.refusal_code, self.refusal_status = error.error_code, error.status
-        self.add_error(NON_FIELD_ERRORS, error.message)
-        for name, reasons in error.fields.items():
-            field = self.field_named(name)
-            # add_error raises ValueError for fields that the form does not have.
-            if field in self.fields and isinstance(reasons, (list, tuple)):
-                self.add_error(field, [str(reason) for reason in reasons])
+        reasons = {
+            self.field_named(name): [str(reason) for reason in found]
+            for name, found in error.fields.items()
+            if isinstance(found, (list, tuple))
+        }
+        # add_error raises ValueError for fields that the form does not have.
+        shown = {name: found for name, found in reasons.items() if name in self.fields}
+        if len(shown) < len(reasons) or not shown:
+            self.add_error(NON_FIELD_ERRORS, error.message)
+        for name, found in shown.items():
+            self.add_error(name, found)
 
     def field_named(self, name: str) -> str:
         """Return the name of the form field that an error calls ``name``: here ``name`` itself.

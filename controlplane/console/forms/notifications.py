@@ -14,6 +14,7 @@ from tenants.notifications.models import AddressAlarm, Channel
 from tenants.notifications.preferences import Choice
 
 _CHATS = ", ".join(service.title for service in CHATS)
+_EU = " and ".join(service.title for service in CHATS if "eu" in service.regions)
 _KINDS = [(kind.key, kind.title) for kind in CHOOSABLE]
 
 
@@ -30,7 +31,8 @@ class ChannelForm(ConsoleForm):
         max_length=2000,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         help_text=f"A https address for a webhook. For {_CHATS}: the URL of Apprise's form, such "
-        f"as {CHATS[0].form}. It is stored encrypted and not shown again.",
+        f"as {CHATS[0].form}. {_EU} in the EU: with ?region=eu at its end. "
+        "It is stored encrypted and not shown again.",
     )
     kinds = forms.MultipleChoiceField(
         label="Events",
@@ -134,7 +136,7 @@ class AlarmForm(ConsoleForm):
         help_text="The alarm is raised when the value has been at the threshold for so long.",
     )
     clear_below = forms.IntegerField(
-        label="Over below",
+        label="Cleared below",
         min_value=1,
         required=False,
         help_text="Empty: below 80 percent of the threshold.",

@@ -1,4 +1,4 @@
-"""Forms of an organization: members, API tokens and billing details."""
+"""Forms of an organization: members, API tokens, billing details, consent to help."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,7 +7,10 @@ from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
 from plans.rating import periods
+from tenants.actions import support_access
+from tenants.actions.api_tokens import TokenScope
 from tenants.models import Role, Tenant
+from tenants.permissions import NOT_FOR_LIMITED_TOKENS, Permission
 
 
 class MemberForm(ConsoleForm):
@@ -39,6 +42,38 @@ class TokenForm(ConsoleForm):
         choices=[(30, "30 days"), (90, "90 days"), (365, "a year"), (0, "no expiry")],
     )
 
+    spaces = forms.CharField(
+        label="Only these spaces",
+        required=False,
+        max_length=2000,
+        help_text="Names, with spaces between them. Empty: all spaces, and what belongs to none.",
+    )
+    permissions = forms.MultipleChoiceField(
+        label="Only these permissions",
+        required=False,
+        choices=[
+            (item.value, item.value.replace("_", " "))
+            for item in Permission
+            if item not in NOT_FOR_LIMITED_TOKENS
+        ],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen: all of the role.",
+    )
+
+    def scope(self) -> TokenScope:
+        """Return the limits of the token."""
+        return TokenScope(self.cleaned_data["spaces"].split(), self.cleaned_data["permissions"])
+
+    def scope_now(self) -> TokenScope:
+        """Return the limits that the form shows now, which may not be valid."""
+        spaces, permissions = self["spaces"].value() or "", self["permissions"].value() or []
+        return TokenScope(spaces.split(), permissions)
+
+    def days_now(self) -> int:
+        """Return for how many days the form is now; its initial value unless it is valid."""
+        valid = getattr(self, "cleaned_data", {})
+        return int(valid.get("days", self.fields["days"].initial))
+
     def expires_at(self, now: datetime) -> datetime | None:
         """Return when a token issued at ``now`` expires (UTC), or None if it never expires."""
         days = self.cleaned_data["days"]
@@ -66,6 +101,11 @@ class BillingForm(ConsoleForm):
     def clean_billing_country(self) -> str:
         return str(self.cleaned_data["billing_country"]).upper()
 
+    def details_now(self) -> dict[str, str]:
+        """Return {name: value} that the form shows now, which may not be valid."""
+        shown = {name: self[name].value() or "" for name in self.fields}
+        return {**shown, **getattr(self, "cleaned_data", {})}
+
     @classmethod
     def of(cls, tenant: Tenant, data: Any = None) -> "BillingForm":
         """Return a form with the tenant's present details as initial values.
@@ -73,3 +113,48 @@ class BillingForm(ConsoleForm):
         ``data``: the submitted values; None for a form that is only shown.
         """
         return cls(data, initial={name: getattr(tenant, name) for name in cls.base_fields})
+
+
+class CouponForm(ConsoleForm):
+    """Asks for the code of a coupon."""
+
+    code = forms.CharField(label="Code", max_length=40)
+
+
+class ConsentForm(ConsoleForm):
+    """Asks what the operator may do in the tenant's pages, and for how long."""
+
+    role = forms.ChoiceField(
+        label="The operator may",
+        widget=forms.RadioSelect,
+        choices=[
+            (Role.VIEWER, "look at spaces, addresses and usage, but at no message"),
+            (Role.DEVELOPER, "also change messaging, and read and change stored messages"),
+        ],
+        initial=Role.VIEWER,
+    )
+    hours = forms.TypedChoiceField(
+        label="For",
+        coerce=int,
+        initial=8,
+        choices=[(n, f"{n} hour{'' if n == 1 else 's'}") for n in support_access.HOURS],
+    )
+
+
+class ConfirmPlanForm(ConsoleForm):
+    """Confirms a change of plan. ``version`` is the version of the plan that the page priced."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, version: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.offered_version = version
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a confirmation that does not name the version on offer."""
+        cleaned = super().clean() or {}
+        if cleaned.get("version") != self.offered_version:
+            raise forms.ValidationError(
+                "The prices of this plan have changed since you opened the page. Check them below."
+            )
+        return cleaned

@@ -1,6 +1,7 @@
 """Forms for spaces, addresses, messaging users, confirmations and client examples."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -11,6 +12,8 @@ from controlplane.core.setting_values import Text, Whole
 from plans.catalog.definitions import AddressPlanDefinition, SpacePlanDefinition
 from tenants.models import Address
 
+# The names by which the API calls settings; a form calls them by their titles.
+_NAMES = re.compile(rf"\b({'|'.join(name for name in SETTING if '_' in name)})\b")
 # HTML attributes of inputs for names that programs use: browsers must not alter them.
 _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
@@ -51,6 +54,10 @@ class SpaceForm(ConsoleForm):
         self.space_plans = space_plans
         _offer(self.fields["space_plan"], [(plan.key, plan.title) for plan in space_plans])
 
+    def field_named(self, name: str) -> str:
+        """Return the name of the form field that an error calls ``name``, as the API does."""
+        return "space_plan" if name == "plan" else name
+
 
 class SpacePlanForm(ConsoleForm):
     """Asks for a space's new plan, and for agreement to its price and to restarts.
@@ -71,6 +78,10 @@ class SpacePlanForm(ConsoleForm):
         self.space_plans = space_plans
         _offer(self.fields["space_plan"], [(plan.key, plan.title) for plan in space_plans])
         self.fields["space_plan"].initial = current
+
+    def field_named(self, name: str) -> str:
+        """Return the name of the form field that an error calls ``name``, as the API does."""
+        return "space_plan" if name == "plan" else name
 
 
 def form_name(setting: Setting) -> str:
@@ -98,7 +109,7 @@ def setting_field(
         return forms.IntegerField(
             label=f"{setting.title}, {unit.form_title}" if unit.form_title else setting.title,
             required=False,
-            help_text=setting.help_text,
+            help_text=_help_text(setting),
             # Rounded up: one millisecond is less than the smallest whole second.
             min_value=-(-number.smallest // unit.size),
             max_value=number.largest // unit.size,
@@ -108,7 +119,7 @@ def setting_field(
         texts: dict[str, Any] = {
             "label": setting.title,
             "required": False,
-            "help_text": setting.help_text,
+            "help_text": _help_text(setting),
         }
         if number.choices:
             return forms.ChoiceField(choices=options, **texts)
@@ -123,13 +134,18 @@ def setting_field(
         forms.ChoiceField(
             label=setting.title,
             required=False,
-            help_text=setting.help_text,
+            help_text=_help_text(setting),
             choices=choices,
             initial=number.default if number.default in usual else "",
         )
         if names
         else None
     )
+
+
+def _help_text(setting: Setting) -> str:
+    """Return what a setting does, with the titles of other settings in place of their names."""
+    return _NAMES.sub(lambda found: f"“{SETTING[found[0]].title}”", setting.help_text)
 
 
 def base_value(setting: Setting, entered: Any) -> Any:
@@ -141,6 +157,18 @@ def base_value(setting: Setting, entered: Any) -> Any:
         return entered or ""
     # ``is None``, because zero is a value.
     return None if entered is None else entered * setting.value.unit.size
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of ``values``, {setting: value in base units}, that a request must name.
+
+    '' is a value of ``dead_letter``: an absent one means the default of the space.
+    """
+    return {
+        name: value
+        for name, value in values.items()
+        if value is not None and (value != "" or name == "dead_letter")
+    }
 
 
 class AddressForm(ConsoleForm):
@@ -200,6 +228,16 @@ class AddressForm(ConsoleForm):
         """Whether a value was submitted in ``setting_fields``; the page then unfolds them."""
         return any(field.data for field in self.setting_fields)
 
+    def given(self) -> dict[str, Any]:
+        """Return the settings that a submitted form has, as the API names them, in base units."""
+        valid = getattr(self, "cleaned_data", {})
+        values = {
+            setting.name: base_value(setting, valid[name])
+            for name, setting in self.shown.items()
+            if name in valid
+        }
+        return given(values)
+
     def settings(self) -> AddressSettings:
         """Return the settings of the valid form, in base units; empty fields stay unset."""
         values = {
@@ -214,6 +252,8 @@ class AddressForm(ConsoleForm):
         An error names a setting as the API does, such as ``message_ttl_ms``; the name of the form
         field has the form's unit instead (``message_ttl_seconds``).
         """
+        if name == "plan":
+            return "address_plan"
         return form_name(SETTING[name]) if name in SETTING else name
 
 
@@ -244,12 +284,31 @@ class MessagingUserForm(ConsoleForm):
 
         The only entry allows every chosen operation on every entered address pattern.
         """
-        return [
-            {
-                "addresses": self.cleaned_data["addresses"].replace(",", " ").split(),
-                "operations": self.cleaned_data["operations"],
-            }
-        ]
+        return self._entry(self.cleaned_data["addresses"], self.cleaned_data["operations"])
+
+    def permissions_now(self) -> list[dict[str, list[str]]]:
+        """Return the permissions that the form shows now, which may not be valid."""
+        return self._entry(self["addresses"].value() or "", self["operations"].value() or [])
+
+    def _entry(self, patterns: str, operations: Sequence[str]) -> list[dict[str, list[str]]]:
+        addresses = patterns.replace(",", " ").split()
+        return [{"addresses": addresses, "operations": list(operations)}]
+
+
+class FirstMessageForm(ConsoleForm):
+    """Asks to which of ``addresses`` a test message goes; the first is selected."""
+
+    address = forms.ChoiceField(label="Address")
+
+    def __init__(self, *args: Any, addresses: Sequence[Address], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _offer(self.fields["address"], [(row.pk, row.address) for row in addresses])
+
+
+class NewPasswordForm(ConsoleForm):
+    """Confirms that a messaging user gets a new password, which Waypost generates."""
+
+    renew = forms.CharField(widget=forms.HiddenInput, initial="yes")
 
 
 class ConfirmForm(ConsoleForm):
@@ -269,6 +328,27 @@ class ConfirmForm(ConsoleForm):
         return typed
 
 
+class _Texts(forms.MultipleChoiceField):
+    """Any number of texts, of which none is refused."""
+
+    def valid_value(self, value: str) -> bool:
+        return True
+
+
+class BulkForm(ConfirmForm):
+    """The confirmation of an action on several rows, whose ids are ``chosen``: at most ``MOST``.
+
+    The hidden fields carry the ids to the confirmation. Which of them are still rows, and rows of
+    the caller, the view decides: one that is gone must not stop the others.
+    """
+
+    MOST = 500
+    id = _Texts(required=False, widget=forms.MultipleHiddenInput)
+
+    def __init__(self, *args: Any, chosen: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, initial={"id": list(chosen)}, **kwargs)
+
+
 class CloseConnectionsForm(ConsoleForm):
     """Carries the connections to close through the confirmation page, in hidden fields.
 
@@ -283,16 +363,6 @@ class CloseConnectionsForm(ConsoleForm):
         kwargs["initial"] = {"ids": chosen, "user": user}
         super().__init__(*args, **kwargs)
         self.fields["ids"].choices = [(name, name) for name in chosen]  # type: ignore[attr-defined]
-
-
-class DeleteSpaceForm(ConfirmForm):
-    """The confirmation of deleting a space, and whether to keep its volumes."""
-
-    keep_volumes = forms.BooleanField(
-        label="Keep the volumes with stored messages",
-        required=False,
-        help_text="They stay until the operator releases them.",
-    )
 
 
 class ConnectForm(ConsoleForm):

@@ -8,9 +8,12 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 
+from controlplane.console import fleet_reads, tenant_reads
 from controlplane.console.forms.base import ConsoleForm
+from controlplane.core.phases import Phase
 from plans.models import Invoice
 from plans.rating import money
+from tenants.actions import suspensions
 
 
 class OverrideForm(ConsoleForm):
@@ -47,6 +50,147 @@ class ReasonForm(ConsoleForm):
     reason = forms.CharField(label="Reason", max_length=500)
 
 
+class ActingForm(ConsoleForm):
+    """Asks why an operator opens the pages of a tenant; its audit log shows it."""
+
+    reason = forms.CharField(label="Why do you open them?", max_length=500)
+
+
+class SuspensionForm(ConsoleForm):
+    """Asks why a tenant is suspended; its members read the reason."""
+
+    reason = forms.CharField(
+        label="Reason, for the members",
+        max_length=suspensions.LONGEST_REASON,
+        help_text="Such as: The invoice EU-000042 is not paid since October.",
+    )
+
+
+class NoteForm(ConsoleForm):
+    """Asks for a note about a tenant, which only staff read."""
+
+    text = forms.CharField(
+        label="New note", max_length=4000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+
+class TenantListForm(ConsoleForm):
+    """The filter of the list of tenants. A value that is not valid does not filter."""
+
+    q = forms.CharField(label="Name", required=False, max_length=100)
+    plan = forms.ChoiceField(label="Plan", required=False)
+    show = forms.ChoiceField(
+        label="Show",
+        required=False,
+        choices=[("", "All"), *((key, title) for key, title in tenant_reads.SUBSETS.items())],
+    )
+    sort = forms.ChoiceField(
+        label="Order",
+        required=False,
+        choices=[(key, order.title) for key, order in tenant_reads.ORDERS.items()],
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        plans = [(key, title) for key, title in tenant_reads.plan_titles()]
+        self.fields["plan"].choices = [("", "Any plan"), *plans]  # type: ignore[attr-defined]
+        self.full_clean()
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether any value limits the list."""
+        return any(value for name, value in self.cleaned_data.items() if name != "sort")
+
+
+class FleetForm(ConsoleForm):
+    """The filter of the fleet's spaces. A value that is not valid does not filter."""
+
+    q = forms.CharField(label="Space or tenant", required=False, max_length=100)
+    state = forms.ChoiceField(
+        label="State",
+        required=False,
+        choices=[
+            ("", "Any state"),
+            *((phase.value, phase.value) for phase in Phase),
+            (fleet_reads.UNAPPLIED, "Changes not applied"),
+            (fleet_reads.SILENT, "Does not answer"),
+            (fleet_reads.ENDING, "Certificate ends soon"),
+        ],
+    )
+    plan = forms.ChoiceField(label="Plan", required=False)
+    release = forms.ChoiceField(label="Version", required=False)
+    sort = forms.ChoiceField(
+        label="Order",
+        required=False,
+        choices=[(key, title) for key, (title, _) in fleet_reads.ORDERS.items()],
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        plans, releases = fleet_reads.plan_keys(), fleet_reads.release_numbers()
+        self.fields["plan"].choices = [("", "Any plan"), *((key, key) for key in plans)]  # type: ignore[attr-defined]
+        self.fields["release"].choices = [  # type: ignore[attr-defined]
+            ("", "Any version"),
+            *((str(number), f"Release {number}") for number in releases),
+            (fleet_reads.NO_RELEASE, "None yet"),
+        ]
+        self.full_clean()
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether any value limits the list."""
+        return any(value for name, value in self.cleaned_data.items() if name != "sort")
+
+    def wanted(self) -> fleet_reads.FleetFilter:
+        """Return the filter and the order."""
+        found = self.cleaned_data
+        return fleet_reads.FleetFilter(
+            found.get("q", ""),
+            found.get("state", ""),
+            found.get("plan", ""),
+            found.get("release", ""),
+            found.get("sort") or next(iter(fleet_reads.ORDERS)),
+        )
+
+
+class MandatoryReasonForm(ConsoleForm):
+    """Asks for the reason of a step that cannot be undone."""
+
+    reason = forms.CharField(label="Reason", max_length=1000)
+
+
+class VoidForm(MandatoryReasonForm):
+    """Asks why an invoice is voided."""
+
+
+class WriteOffForm(MandatoryReasonForm):
+    """Asks why an invoice is written off."""
+
+
+class CreditNoteForm(MandatoryReasonForm):
+    """Asks which line of ``invoice`` a credit note takes back, how much of it, and why."""
+
+    position = forms.TypedChoiceField(label="Line", coerce=int)
+    amount = forms.DecimalField(label="Amount", max_digits=20)
+
+    def __init__(self, *args: Any, invoice: Invoice, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.digits = money.minor_digits(invoice.currency)
+        self.fields["amount"].label = f"Amount before tax, {invoice.currency}"
+        lines = invoice.lines.filter(amount_minor__gt=0)
+        self.fields["position"].choices = [  # type: ignore[attr-defined]
+            (
+                line.position,
+                f"{line.description}, {money.display(line.amount_minor, invoice.currency)}",
+            )
+            for line in lines
+        ]
+
+    def clean_amount(self) -> int:
+        """Return the entered amount in minor units; raise ValidationError if it is wrong."""
+        return minor_amount(self.cleaned_data["amount"], self.digits)
+
+
 class PaymentForm(ConsoleForm):
     """Asks for the amount, reference and day of a payment received for ``invoice``.
 
@@ -77,10 +221,17 @@ class PaymentForm(ConsoleForm):
         Raises:
             ValidationError: it is not positive, or has more decimals than the currency.
         """
-        # The form field allows more decimals than the currency has.
-        minor = Decimal(self.cleaned_data["amount"]).scaleb(self.digits)
-        if minor <= 0 or minor != minor.to_integral_value():
-            raise forms.ValidationError(
-                f"Enter a positive amount with at most {self.digits} decimals."
-            )
-        return int(minor)
+        return minor_amount(self.cleaned_data["amount"], self.digits)
+
+
+def minor_amount(entered: Decimal, digits: int) -> int:
+    """Return an entered amount in minor units of a currency with ``digits`` decimals.
+
+    Raises:
+        ValidationError: it is not positive, or has more decimals than the currency.
+    """
+    # The form field allows more decimals than the currency has.
+    minor = Decimal(entered).scaleb(digits)
+    if minor <= 0 or minor != minor.to_integral_value():
+        raise forms.ValidationError(f"Enter a positive amount with at most {digits} decimals.")
+    return int(minor)

@@ -31,6 +31,15 @@ class SendForm(ConsoleForm):
     )
     durable = forms.BooleanField(label="Keep it over a restart", required=False, initial=True)
 
+    def message_now(self) -> tuple[str, dict[str, Property]]:
+        """Return (text, properties) that the form has now; no properties unless they are valid."""
+        valid = getattr(self, "cleaned_data", {})
+        return self["body"].value() or "", valid.get("properties", {})
+
+    def is_durable_now(self) -> bool:
+        """Return whether the message of the form as it is now is durable."""
+        return bool(self["durable"].value())
+
     def clean_properties(self) -> dict[str, Property]:
         """Parse the lines ``name=value`` and return {name: value}; empty lines are skipped.
 

@@ -3,41 +3,75 @@
 They give templates the functions of ``formats``, ``charts``, ``plan_descriptions`` and ``money``.
 """
 
+import html
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django import template
+from django.conf import settings
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from controlplane.console import charts, formats, plan_descriptions
+from controlplane.console import charts, formats, help_pages, plan_descriptions
 from plans.rating import money as currencies
 
 register = template.Library()
 register.filter("phase_class", formats.phase_class)
 register.filter("invoice_class", formats.invoice_class)
+register.filter("invoice_state_words", formats.invoice_state_words)
 register.filter("step_class", formats.step_class)
 register.filter("quantity", formats.quantity)
 register.filter("plain_words", formats.plain_words)
 register.filter("operation_class", formats.operation_class)
 register.filter("operation_words", formats.operation_words)
-register.filter("change_words", formats.change_words)
+register.filter("reason_words", formats.reason_words)
+register.filter("step_words", formats.step_words)
 register.filter("limit_words", formats.limit_words)
 register.filter("problem_words", formats.problem_words)
+register.filter("is_in_trouble", formats.is_in_trouble)
 register.filter("plan_lines", plan_descriptions.lines)
+register.filter("client_limits", plan_descriptions.client_limits)
 register.filter("type_words", plan_descriptions.type_words)
 register.filter("space_type_words", plan_descriptions.space_type_words)
 register.filter("hour_price", plan_descriptions.hour_price)
+
+
+@register.inclusion_tag("console/parts/learn_more.html", takes_context=True)
+def learn_more(context: Mapping[str, Any]) -> dict[str, object]:
+    """Render a link to the page of the docs site that explains the portal page being rendered."""
+    # An error page may be rendered for a path without a route, and without a request.
+    match = getattr(context.get("request"), "resolver_match", None)
+    return {"help": help_pages.of_route(match.url_name if match else None)}
+
+
+@register.simple_tag(takes_context=True)
+def log_out_url(context: Mapping[str, Any]) -> str:
+    """Return where a form that logs the person out is posted to.
+
+    A login through the identity provider ends there too. Otherwise the next login would be that
+    of the same person, without a question.
+    """
+    request = context.get("request")
+    if settings.OIDC_ISSUER and request and request.session.get("oidc_id_token"):
+        return reverse("oidc_logout")
+    return reverse("console:logout")
 
 
 @register.filter
 def money(amount_minor: int, currency: str) -> str:
     """Return an amount, given in minor units, as text with its currency."""
     return currencies.display(amount_minor, currency)
+
+
+@register.filter
+def signed_money(amount_minor: int, currency: str) -> str:
+    """Return a difference, given in minor units, as text with its sign and its currency."""
+    return ("+" if amount_minor > 0 else "") + currencies.display(amount_minor, currency)
 
 
 @register.filter
@@ -50,6 +84,12 @@ def figure(value: Decimal | int) -> str:
 def live_figure(value: Decimal | int | float | None) -> str:
     """Return a live value as text; ``not known`` for None."""
     return "not known" if value is None else charts.words(Decimal(str(value)))
+
+
+@register.filter
+def label_pairs(labels: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return labels as (key, value), sorted. A template cannot ask a mapping with a key "items"."""
+    return sorted(labels.items())
 
 
 @register.filter
@@ -78,6 +118,33 @@ def literal(text: str) -> SafeString:
 def svg_chart(chart: charts.BarChart) -> SafeString:
     """Return a chart as inline SVG."""
     return charts.build_svg(chart)
+
+
+@register.simple_tag
+def options(groups: Iterable[tuple[str | None, Sequence[Mapping[str, Any]], int]]) -> SafeString:
+    """Return the options of a select, from ``optgroups`` of its widget; texts are escaped.
+
+    In Python, because a template takes four times as long for each option.
+    """
+    written = []
+    for title, choices, _ in groups:
+        if title:
+            written.append(f'\n  <optgroup label="{html.escape(str(title))}">')
+        written += map(_option, choices)
+        if title:
+            written.append("\n  </optgroup>")
+    return mark_safe("".join(written))
+
+
+def _option(choice: Mapping[str, Any]) -> str:
+    """Return an option as HTML; an attribute that is True has no value."""
+    attributes = "".join(
+        f" {name}" if value is True else f' {name}="{html.escape(str(value))}"'
+        for name, value in choice["attrs"].items()
+        if value is not False
+    )
+    value, label = html.escape(str(choice["value"])), html.escape(str(choice["label"]))
+    return f'\n  <option value="{value}"{attributes}>{label}</option>'
 
 
 @register.simple_tag

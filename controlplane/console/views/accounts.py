@@ -1,21 +1,23 @@
 """Login, sign-up, creation of further organizations, and the redirects afterwards.
 
-Local accounts are Django's own. For single sign-on, the login page has a link to the routes of
-``controlplane.oidc``.
+Local accounts are those of django-allauth, as ``controlplane.accounts`` adapts it. For single
+sign-on, the login page has a link to the routes of ``controlplane.oidc``.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
+from allauth.account.internal.flows.signup import complete_signup, prevent_enumeration
+from allauth.account.views import LoginView
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login as start_session
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from controlplane.accounts import confirmations
+from controlplane.accounts.adapter import LOCAL_BACKEND
 from controlplane.console import plan_reads
 from controlplane.console.access import login_page, public_page
 from controlplane.console.forms.accounts import LoginForm, OrganizationForm, SignUpForm
@@ -24,13 +26,10 @@ from controlplane.console.scope import Scope
 from controlplane.core import throttling
 from tenants import queries
 from tenants.actions import tenants
-from tenants.actions.tenants import SignedUp
 from tenants.models import Tenant
 
-_LOCAL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
-
-class LogIn(LoginView):
+class LogIn(LoginView):  # type: ignore[misc]  # the library has no types
     """Shows the login page and logs users of local accounts in.
 
     For single sign-on the page has a link. Without local accounts it has no form, and a POST
@@ -38,8 +37,7 @@ class LogIn(LoginView):
     """
 
     template_name = "console/accounts/login.html"
-    authentication_form = LoginForm
-    redirect_authenticated_user = True
+    form_class = LoginForm
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         # The page has no form then, but a client can still post one.
@@ -47,19 +45,30 @@ class LogIn(LoginView):
             return redirect("console:login")
         return super().post(request, *args, **kwargs)
 
-    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        answer = super().form_invalid(form)
+    def form_invalid(self, form: LoginForm) -> HttpResponse:
+        answer: HttpResponse = super().form_invalid(form)
         # Django answers 200 with the errors; a rate limit must be answered with 429.
-        answer.status_code = getattr(form, "refusal_status", answer.status_code)
+        answer.status_code = form.refusal_status
         return answer
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(
+        context: dict[str, Any] = super().get_context_data(
             **kwargs,
-            oidc_url=reverse("oidc_authentication_init") if settings.OIDC_ISSUER else "",
+            oidc_url=_provider_url(),
             local_accounts=settings.LOCAL_ACCOUNTS_ENABLED,
+            organization_login=settings.ORGANIZATION_LOGIN_ENABLED,
             signup_enabled=settings.SIGNUP_ENABLED and settings.LOCAL_ACCOUNTS_ENABLED,
+            next=self.request.POST.get("next", self.request.GET.get("next", "")),
         )
+        return context
+
+
+log_in = public_page(LogIn.as_view())
+
+
+def _provider_url() -> str:
+    """Return where a login through the identity provider begins; empty if there is none."""
+    return reverse("oidc_authentication_init") if settings.OIDC_ISSUER else ""
 
 
 @login_page
@@ -87,15 +96,17 @@ def sign_up(request: HttpRequest) -> HttpResponseBase:
     if request.user.is_authenticated:
         return redirect("console:new_organization")
     if not (settings.SIGNUP_ENABLED and settings.LOCAL_ACCOUNTS_ENABLED):
-        return render(request, "console/accounts/signup_closed.html", status=403)
+        # Without local accounts people sign up by a login through the provider.
+        url = _provider_url() if settings.SIGNUP_ENABLED else ""
+        return render(
+            request, "console/accounts/signup_closed.html", {"at_provider": url}, status=403
+        )
     form = SignUpForm(request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
         # The rate limit is inside ``_sign_up``, so that it becomes an error of the form too.
-        signed_up = form.attempt(_sign_up, request=request, fields=form.cleaned_data)
-        if signed_up:
-            # Django needs the backend's name when several are configured and none authenticated.
-            start_session(request, signed_up.user, backend=_LOCAL_BACKEND)
-            return _first_space(request, signed_up.tenant)
+        answer = form.attempt(_sign_up, request=request, fields=form.cleaned_data)
+        if answer is not None:
+            return answer
     return render(request, "console/accounts/signup.html", {"form": form}, status=form_status(form))
 
 
@@ -103,9 +114,10 @@ def sign_up(request: HttpRequest) -> HttpResponseBase:
 def new_organization(scope: Scope) -> HttpResponseBase:
     """Show the form for a new organization of a logged-in user; on POST create the organization.
 
-    Then redirect to the form for a first space. Answers 403 where sign-up is disabled.
+    Then redirect to the form for a first space. Where sign-up is disabled, only staff may do this,
+    and others get 403.
     """
-    if not settings.SIGNUP_ENABLED:
+    if not (settings.SIGNUP_ENABLED or scope.user.is_staff):
         return render(scope.request, "console/accounts/signup_closed.html", status=403)
     form = OrganizationForm(scope.request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
@@ -121,14 +133,29 @@ def new_organization(scope: Scope) -> HttpResponseBase:
     return scope.render("accounts/signup.html", {"form": form}, form_status(form))
 
 
-def _sign_up(*, request: HttpRequest, fields: Mapping[str, Any]) -> SignedUp:
+def _sign_up(*, request: HttpRequest, fields: Mapping[str, Any]) -> HttpResponseBase:
+    """Sign up, and return the next page: the first space, or the request to open a mail."""
     throttling.require_signup(request, fields["email"])
-    return tenants.sign_up(
-        email=fields["email"].lower(),
-        password=fields["password"],
-        by=None,
-        organization=fields["organization"],
-        plan_key=fields["plan"],
+    email = fields["email"].lower()
+    wanted = {
+        "email": email,
+        "password": fields["password"],
+        "organization": fields["organization"],
+        "plan_key": fields["plan"],
+    }
+    if not confirmations.are_required():
+        signed_up = tenants.sign_up(**wanted)
+        confirmations.send_mail(request, email, signed_up)
+        start_session(request, signed_up.user, backend=LOCAL_BACKEND)
+        return _first_space(request, signed_up.tenant)
+    confirmed_later = confirmations.sign_up(**wanted)
+    if confirmed_later is None:
+        # The same page as for a new account; the mail says that there is one.
+        return cast("HttpResponseBase", prevent_enumeration(request, email=email))
+    url = reverse("console:space_new", args=[confirmed_later.tenant.slug])
+    return cast(
+        "HttpResponseBase",
+        complete_signup(request, user=confirmed_later.user, redirect_url=url),
     )
 
 

@@ -10,7 +10,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from controlplane.console import address_charts, plan_reads
+from controlplane.console import address_charts, as_command, plan_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.spaces import AddressForm, ConfirmForm
@@ -20,6 +20,7 @@ from controlplane.core.address_types import SETTINGS
 from controlplane.core.setting_values import Reference
 from plans.catalog import publishing
 from plans.catalog.definitions import AddressPlanDefinition
+from plans.quotas.resources import Resource
 from tenants import live_readings, queries, reading_history
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace
@@ -35,13 +36,16 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
     Then redirect to the space's page, which shows the next step.
     """
     row = queries.get_space(scope.tenant, space)
-    existing = list(queries.list_addresses(row))
+    existing = list(queries.name_addresses(row))
+    plans = creatable_plans(row, existing)
+    types = list(dict.fromkeys(plan.address_type for plan in plans))
+    chosen = _chosen_type(scope, plans, types)
     form = AddressForm(
         scope.request.POST or None,
-        address_plans=creatable_plans(row, existing),
+        address_plans=[plan for plan in plans if plan.address_type == chosen],
         existing=existing,
     )
-    if form.is_valid():
+    if form.is_valid() and not scope.shows_command:
         # The form offers plans only: a plan determines the type of the address.
         plan = publishing.address_plan(form.cleaned_data["address_plan"])
         made = form.attempt(
@@ -60,7 +64,17 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
         "form": form,
         "space": row,
         "first": not queries.has_clients_addresses(row),
-        "currency": publishing.seller().currency,
+        "same": as_command.create_address(
+            scope.tenant.slug,
+            row,
+            form["address"].value() or "",
+            form.given(),
+            type=chosen or "TYPE",
+            plan=form["address_plan"].value() or "PLAN",
+        ),
+        "types": types,
+        "chosen": chosen,
+        "prices": plan_reads.hour_prices(scope.tenant, Resource.ADDRESSES, form.address_plans),
     }
     return scope.render("spaces/address_new.html", context, form_status(form))
 
@@ -120,10 +134,21 @@ def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
         "question": f"Delete {found.address}?",
         "consequence": "Every message in it is lost. Its usage until then is billed.",
         "verb": "Delete address",
+        "same": as_command.delete_address(scope.tenant.slug, row.name, found.address),
         "back": scope.url("space", row.name),
         "back_label": row.name,
     }
     return scope.render("confirm.html", context, form_status(form))
+
+
+def _chosen_type(
+    scope: TenantScope, plans: Sequence[AddressPlanDefinition], types: Sequence[str]
+) -> str:
+    """Return the address type of the submitted plan, else of ``?type=``, else the first one."""
+    submitted = scope.request.POST.get("address_plan")
+    of_plan = next((plan.address_type for plan in plans if plan.key == submitted), "")
+    wanted = of_plan or scope.request.GET.get("type", "")
+    return wanted if wanted in types else next(iter(types), "")
 
 
 def live_context(address: Address, now: datetime) -> dict[str, Any]:

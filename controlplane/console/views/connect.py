@@ -27,7 +27,7 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
     row = queries.get_space(scope.tenant, space)
     # The example programs send: they are of no use for an address that clients only receive from.
     addresses = [
-        address for address in queries.list_addresses(row) if not BY_SLUG[address.type].is_read_only
+        address for address in queries.name_addresses(row) if not BY_SLUG[address.type].is_read_only
     ]
     users = list(queries.list_users(row))
     context = {

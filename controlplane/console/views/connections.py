@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
 
+from controlplane.console import as_command
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.spaces import CloseConnectionsForm
@@ -76,6 +77,9 @@ def _question(scope: TenantScope, row: AddressSpace, form: CloseConnectionsForm)
         "question": f"Close all connections of {user}?" if user else f"Close {count} {plural}?",
         "consequence": _CONSEQUENCE,
         "verb": "Close connections",
+        "same": as_command.close_connections(
+            scope.tenant.slug, row.name, form.initial["ids"], user
+        ),
         "back": scope.url("space_connections", row.name),
         "back_label": row.name,
     }

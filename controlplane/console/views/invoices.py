@@ -7,13 +7,20 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from controlplane.console import invoice_reads
+from controlplane.console import buttons_as_command, invoice_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
 from plans.invoice_formats import INFO, InvoiceFormat
-from plans.invoicing import document, invoice_verification, previewing, rendering
-from plans.models import Invoice
+from plans.invoicing import (
+    credit_note_rendering,
+    document,
+    invoice_verification,
+    issuing,
+    previewing,
+    rendering,
+)
+from plans.models import CreditNote, Invoice
 from tenants.permissions import Permission
 
 
@@ -41,9 +48,17 @@ def preview(scope: TenantScope) -> HttpResponseBase:
 def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
     """Show one invoice of the tenant, by id or number, with history, payments and verification."""
     row = _find(scope, invoice)
-    return scope.render(
-        "invoices/detail.html", {**detail_context(row), "back": scope.url("invoices")}
-    )
+    context = {
+        **detail_context(row),
+        "back": scope.url("invoices"),
+        "can_recompute": bool(row.number),
+        "buttons": buttons_as_command.verify_invoice(scope.tenant.slug, row.pk),
+        "history": invoice_reads.tenant_history(row),
+        "needs_details": any(
+            reason["code"] == "billing_details.missing" for reason in row.held_reasons
+        ),
+    }
+    return scope.render("invoices/detail.html", context)
 
 
 @tenant_page(Permission.VIEW_BILLING)
@@ -65,15 +80,31 @@ def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
     )
 
 
+@tenant_page(Permission.VIEW_BILLING)
+def note_file(scope: TenantScope, credit_note: str, suffix: str) -> HttpResponseBase:
+    """Download a credit note of the tenant, as ``pdf`` or ``json``; 404 if there is none."""
+    row = CreditNote.objects.filter(tenant=scope.tenant, number=credit_note).first()
+    if row is None or suffix not in credit_note_rendering.RENDERERS:
+        raise Missing("There is no such file; an invoice's page lists its credit notes.")
+    media_type, render = credit_note_rendering.RENDERERS[suffix]
+    return HttpResponse(
+        render(document.loaded(row.document)),
+        content_type=media_type,
+        headers={"Content-Disposition": f'attachment; filename="{row.number}.{suffix}"'},
+    )
+
+
 @require_POST
 @tenant_page(Permission.VIEW_BILLING)
 def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
-    """Request a verification: a worker recomputes the invoice and compares every byte.
+    """Request a verification: a worker recomputes the invoice and compares every place.
 
+    With the field ``files``, whole files are checked too.
     Then redirect to the invoice's page, which shows the result later. POST only.
     """
     row = _find(scope, invoice)
-    invoice_verification.request_verify(invoice=row, by=scope.actor)
+    files = "files" in scope.request.POST
+    invoice_verification.request_verify(invoice=row, by=scope.actor, files=files)
     messages.info(scope.request, "The invoice is being recomputed; the result appears below.")
     return redirect(scope.url("invoice", row.id))
 
@@ -90,6 +121,8 @@ def detail_context(row: Invoice) -> dict[str, Any]:
         "crumb": row.number or "Not numbered yet",
         "events": invoice_reads.events(row),
         "payments": invoice_reads.payments(row),
+        "notes": invoice_reads.credit_notes(row),
+        "outstanding_minor": issuing.outstanding_minor(row) if row.number else 0,
         "proof": invoice_reads.proof(row),
         "formats": [str(kind) for kind in InvoiceFormat],
         **(rendering.context(made) if made else {}),

@@ -7,6 +7,7 @@ from django.http import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from controlplane.console import as_command, buttons_as_command
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.notifications import (
@@ -21,7 +22,7 @@ from plans.rating import money
 from tenants import admission, queries
 from tenants.actions import notification_channels, notification_preferences
 from tenants.actions.notification_channels import Target
-from tenants.notifications import preferences, reads
+from tenants.notifications import preferences, reads, subscriptions
 from tenants.notifications.models import Channel, SpendBudget
 from tenants.permissions import Permission
 
@@ -33,11 +34,16 @@ def page(scope: TenantScope) -> HttpResponseBase:
     """Show what the member gets by mail; on POST save it. Managers also see the channels."""
     membership = queries.membership(scope.user, scope.tenant.slug)
     form = PreferencesForm(scope.request.POST or None, choices=preferences.choices(membership))
-    if form.is_valid() and form.attempted(_saved, form=form, membership=membership):
+    valid = form.is_valid()
+    if (valid and not scope.shows_command) and form.attempted(
+        _saved, form=form, membership=membership
+    ):
         messages.success(scope.request, "Your preferences are saved.")
         return redirect(scope.url("notifications"))
-    channels = reads.list_channels(scope.tenant) if scope.may[_MANAGE] else None
-    context = {"form": form, "channels": channels}
+    channels = reads.list_channels(scope.tenant) if scope.may_end[_MANAGE] else None
+    changed = form.changed_choices() if valid else {}
+    same = buttons_as_command.own_preferences(scope.tenant.slug, changed)
+    context = {"form": form, "channels": channels, "same": same}
     return scope.render("notifications/page.html", context, form_status(form))
 
 
@@ -51,22 +57,24 @@ def defaults(scope: TenantScope) -> HttpResponseBase:
         scope.request.POST or None, defaults=dict(preferences.of_tenant(scope.tenant))
     )
     budget_form = BudgetForm(scope.request.POST or None, initial={"budget": amount})
+    changed: dict[str, bool | None] = {}
+    amount_minor = stored.amount_minor if stored else None
     if form.is_valid() and budget_form.is_valid():
         changed = {
             kind: form.cleaned_data[kind] for kind in form.changed_data if kind in form.fields
         }
         budget = budget_form.cleaned_data["budget"]
+        digits = money.minor_digits(currency)
+        amount_minor = None if budget is None else int(budget.scaleb(digits))
+    if form.is_valid() and budget_form.is_valid() and not scope.shows_command:
         notification_preferences.set_defaults(tenant=scope.tenant, choices=changed, by=scope.actor)
         notification_preferences.set_budget(
-            tenant=scope.tenant,
-            amount_minor=None
-            if budget is None
-            else int(budget.scaleb(money.minor_digits(currency))),
-            by=scope.actor,
+            tenant=scope.tenant, amount_minor=amount_minor, by=scope.actor
         )
         messages.success(scope.request, "The defaults are saved.")
         return redirect(scope.url("notifications"))
-    context = {"form": form, "budget_form": budget_form, "currency": currency}
+    same = buttons_as_command.default_preferences(scope.tenant.slug, changed, amount_minor)
+    context = {"form": form, "budget_form": budget_form, "currency": currency, "same": same}
     status = form_status(form, budget_form)
     return scope.render("notifications/defaults.html", context, status)
 
@@ -75,8 +83,9 @@ def defaults(scope: TenantScope) -> HttpResponseBase:
 def channel_new(scope: TenantScope) -> HttpResponseBase:
     """Show the form for a new channel; on POST create it and show its secret, once."""
     form = ChannelForm(scope.request.POST or None)
-    if form.is_valid():
+    if form.is_valid() and not scope.shows_command:
         values = form.cleaned_data
+        subscriptions.require_new(values["kinds"], scope.has)
         made = form.attempt(
             notification_channels.create,
             tenant=scope.tenant,
@@ -87,7 +96,15 @@ def channel_new(scope: TenantScope) -> HttpResponseBase:
         )
         if made:
             return _channel_page(scope, made[0], secret=made[1])
-    return scope.render("notifications/channel_new.html", {"form": form}, form_status(form))
+    same = as_command.create_channel(
+        scope.tenant.slug,
+        form["name"].value() or "",
+        form["kind"].value() or Channel.Kind.WEBHOOK.value,
+        form["url"].value() or "",
+        form["kinds"].value() or [],
+    )
+    context = {"form": form, "same": same}
+    return scope.render("notifications/channel_new.html", context, form_status(form))
 
 
 @tenant_page(_MANAGE)
@@ -95,8 +112,9 @@ def channel(scope: TenantScope, channel: str) -> HttpResponseBase:
     """Show a channel with its deliveries; on POST change it."""
     row = reads.get_channel(scope.tenant, channel)
     form = _change_form(row, scope.request.POST or None)
-    if form.is_valid():
+    if form.is_valid() and not scope.shows_command:
         values = form.cleaned_data
+        subscriptions.require_changed(row, values["kinds"], values["url"] or None, scope.has)
         if form.attempted(
             notification_channels.update,
             channel=row,
@@ -130,7 +148,7 @@ def channel_secret(scope: TenantScope, channel: str) -> HttpResponseBase:
     return _channel_page(scope, row, secret=secret)
 
 
-@tenant_page(_MANAGE)
+@tenant_page(_MANAGE, ends_access=True)
 def channel_delete(scope: TenantScope, channel: str) -> HttpResponseBase:
     """Ask whether to delete a channel; on POST delete it."""
     row = reads.get_channel(scope.tenant, channel)
@@ -138,18 +156,21 @@ def channel_delete(scope: TenantScope, channel: str) -> HttpResponseBase:
         notification_channels.delete(channel=row, by=scope.actor)
         messages.success(scope.request, f"The channel {row.name} is deleted.")
         return redirect(scope.url("notifications"))
-    return scope.render("notifications/channel_delete.html", {"channel": row})
+    same = as_command.delete_channel(scope.tenant.slug, row.pk)
+    return scope.render("notifications/channel_delete.html", {"channel": row, "same": same})
 
 
 @tenant_page(_MANAGE)
 def delivery(scope: TenantScope, delivery: str) -> HttpResponseBase:
     """Show a delivery with its attempts; on POST replay it and redirect to its channel."""
     row = reads.get_delivery(scope.tenant, delivery)
+    subscriptions.require([row.event.kind], scope.has)
     if scope.request.method == "POST":
         notification_channels.replay(delivery=row, by=scope.actor)
         messages.success(scope.request, "The event is being sent again.")
         return redirect(scope.url("channel", str(row.channel_id)))
-    context = {"delivery": row, "attempts": row.log.order_by("at", "id")}
+    buttons = buttons_as_command.replay(scope.tenant.slug, row.pk)
+    context = {"delivery": row, "attempts": row.log.order_by("at", "id"), "buttons": buttons}
     return scope.render("notifications/delivery.html", context)
 
 
@@ -169,8 +190,13 @@ def _channel_page(
 ) -> HttpResponseBase:
     # No redirect after a new secret: it is stored encrypted, and only this response shows it.
     form = form or _change_form(row)
+    changes = {name: form[name].value() for name in ("name", "url", "kinds", "enabled")}
+    if not changes["url"]:  # it stays as it is
+        del changes["url"]
     context = {
+        "same": as_command.change_channel(scope.tenant.slug, row.pk, changes),
         "channel": row,
+        "buttons": buttons_as_command.of_channel(scope.tenant.slug, row),
         "form": form,
         "secret": secret,
         "page": scope.page_of(reads.list_deliveries(scope.tenant, channel=row.pk)),

@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 from django.http import HttpResponseBase
 from django.utils import timezone
 
-from controlplane.console import invoice_reads, limits, meters, space_reads, windows
+from controlplane.console import invoice_reads, limits, meters, space_reads, usage_tables, windows
 from controlplane.console.access import tenant_page
 from controlplane.console.charts import words
 from controlplane.console.scope import TenantScope
 from controlplane.console.windows import Window
-from plans.models import QuotaAlert
 from plans.usage import reading
 from plans.usage.meters import CONNECTION_MS, MESSAGES_IN, MESSAGES_OUT
 from tenants import admission
 from tenants.models import Tenant
 from tenants.permissions import Permission
 
-_SHOWN_SPACES = 10
+_SHOWN_SPACES = 10  # the rest has a page of its own
 _SHOWN = (MESSAGES_IN, MESSAGES_OUT, CONNECTION_MS)
+_DRAWN = [meters.BY_METER[meter] for meter in (MESSAGES_IN, MESSAGES_OUT)]
 # Billing details (columns of ``Tenant``) without which the next invoice is held, and their titles.
 _NEEDED = {
     "billing_name": "legal name",
@@ -54,28 +54,34 @@ class Gauge(NamedTuple):
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show a tenant's first ten spaces, usage of the month, limits and quota alerts.
+    """Show a tenant's first ten spaces, usage of the month by days, limits and quota alerts.
 
     Only roles with the permission to view billing see what the current period costs so far, and
     which billing details are missing.
     """
     window = windows.parse("", scope.tenant.billing_time_zone, timezone.now())
     phases = space_reads.phases(scope.tenant)
+    series = usage_tables.read(scope.tenant.id, window, wanted=_DRAWN)
     context: dict[str, Any] = {
         "window": window,
-        "plan": admission.plan_of(scope.tenant),
+        "plan": admission.open_plan(scope.tenant),
         "spaces": space_reads.listed(scope.tenant)[:_SHOWN_SPACES],
         "phases": phases,
         "space_count": sum(count for _, count in phases),
         "as_of": reading.as_of(),
-        "alerts": _alerts(scope.tenant),
+        "alerts": limits.alerts(scope.tenant),
         "figures": _figures(scope.tenant, window),
+        "panels": usage_tables.panels(series, window),
         "gauges": [_gauge(limit) for limit in limits.of(scope.tenant)],
     }
     # Not every role may see amounts.
     if scope.may["view_billing"]:
-        context["preview"] = invoice_reads.running(scope.tenant)
-        context["billing_missing"] = _missing(scope.tenant)
+        preview = context["preview"] = invoice_reads.running(scope.tenant)
+        # Nothing is due on a free plan, so no invoice waits for the details.
+        is_due = preview is not None and preview.total_minor > 0
+        context["billing_missing"] = [
+            title for name, title in _NEEDED.items() if is_due and not getattr(scope.tenant, name)
+        ]
     return scope.render("overview.html", context)
 
 
@@ -99,19 +105,3 @@ def _gauge(limit: limits.Limit) -> Gauge:
     level = "bad" if percent >= 100 else "warn" if percent >= 80 else ""
     text = f"{limit.used:,} of {limit.amount:,}"
     return Gauge(title, text, percent, min(percent, 100), level)
-
-
-def _alerts(tenant: Tenant) -> list[QuotaAlert]:
-    """Return one alert for each resource: the highest one of its newest period.
-
-    Lifted alerts are left out.
-    """
-    rows = QuotaAlert.objects.filter(tenant=tenant, lifted_at__isnull=True)
-    # PostgreSQL's DISTINCT ON keeps the first row of each resource in this order.
-    return list(
-        rows.order_by("resource", "-period_starts_at", "-level_percent").distinct("resource")
-    )
-
-
-def _missing(tenant: Tenant) -> list[str]:
-    return [title for name, title in _NEEDED.items() if not getattr(tenant, name)]

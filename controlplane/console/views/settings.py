@@ -1,15 +1,25 @@
-"""Views of a tenant's settings page: billing details and plan."""
+"""Views of a tenant's settings: billing details, and the change of plan with its price."""
+
+from collections.abc import Sequence
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
 
-from controlplane.console import plan_reads
+from controlplane.console import as_command, plan_descriptions, plan_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.accounts import PlanForm
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.organization import BillingForm
+from controlplane.console.forms.organization import BillingForm, ConfirmPlanForm, CouponForm
+from controlplane.console.plan_reads import Offer
 from controlplane.console.scope import TenantScope
+from controlplane.core.errors import WaypostError
+from plans.catalog import publishing
+from plans.invoicing import discounting, plan_change_preview
+from plans.models import Discount, Plan
 from tenants import admission
 from tenants.account_rules import BillingDetails
 from tenants.actions import plan_subscriptions, tenants
@@ -20,43 +30,100 @@ from tenants.permissions import Permission
 def page(scope: TenantScope) -> HttpResponseBase:
     """Show the tenant's plan and billing details; on POST save the billing details.
 
-    Only members who may manage billing see the forms.
+    Only members who may manage billing see the form.
     """
     form = BillingForm.of(scope.tenant, scope.request.POST or None)
-    if form.is_valid():
+    if form.is_valid() and not scope.shows_command:
         details = BillingDetails(**form.cleaned_data)
         if form.attempt(
             tenants.update_billing, tenant=scope.tenant, details=details, by=scope.actor
         ):
             messages.success(scope.request, "Your billing details are saved.")
             return redirect(scope.url("settings"))
-    return _render(scope, form, PlanForm(offers=plan_reads.offered()))
+    context = {
+        "plan": admission.open_plan(scope.tenant),
+        "form": form if scope.may["manage_billing"] else None,
+        "same": as_command.replace_billing(scope.tenant.slug, form.details_now()),
+        "coupon_form": CouponForm() if scope.may["manage_billing"] else None,
+        "discounts": Discount.objects.filter(tenant=scope.tenant).order_by("starts_at", "id"),
+    }
+    return scope.render("team/settings.html", context, form_status(form))
+
+
+@require_POST
+@tenant_page(Permission.MANAGE_BILLING)
+def redeem_coupon(scope: TenantScope) -> HttpResponseBase:
+    """Redeem a coupon for the tenant; POST only."""
+    form = CouponForm(scope.request.POST)
+    if form.is_valid():
+        # Without ``attempted``: ``tenant_page`` shows an error as a page of its own.
+        found = discounting.redeem(
+            tenant=scope.tenant, code=form.cleaned_data["code"], by=scope.actor
+        )
+        messages.success(scope.request, f"Redeemed: {found.title}.")
+    else:
+        messages.error(scope.request, "Enter the code of the coupon.")
+    return redirect(scope.url("settings"))
 
 
 @tenant_page(Permission.MANAGE_BILLING)
 def plan(scope: TenantScope) -> HttpResponseBase:
-    """Change the tenant's plan on POST; on an error show the settings page with the message."""
-    form = PlanForm(scope.request.POST or None, offers=plan_reads.offered())
-    if form.is_valid():
-        changed = form.attempt(
-            plan_subscriptions.change,
-            tenant=scope.tenant,
-            plan_key=form.cleaned_data["plan"],
-            by=scope.actor,
-        )
-        if changed:
-            messages.success(scope.request, "Your plan is changed as of now.")
-            return redirect(scope.url("settings"))
-    return _render(scope, BillingForm.of(scope.tenant), form)
+    """Show the plans; with ``?plan=`` show what a change to it costs; on POST make the change.
+
+    A POST changes the plan only if ``version`` is the version of the plan that is on offer. So
+    nobody buys at a price that the page did not show.
+    """
+    offers = plan_reads.offered()
+    chosen = scope.request.POST.get("plan") or scope.request.GET.get("plan")
+    if not chosen:
+        return _compare(scope, PlanForm(offers=offers), offers)
+    form = PlanForm({"plan": chosen}, offers=offers)
+    if not form.is_valid():
+        return _compare(scope, form, offers)
+    offered = publishing.plan(form.cleaned_data["plan"])
+    confirmation = ConfirmPlanForm(scope.request.POST or None, version=offered.version)
+    if confirmation.is_valid() and confirmation.attempted(
+        plan_subscriptions.change, tenant=scope.tenant, plan_key=offered.key, by=scope.actor
+    ):
+        messages.success(scope.request, f"You are now on the plan {offered.title}.")
+        return redirect(scope.url("settings"))
+    return _confirm(scope, offered, confirmation, offers)
 
 
-def _render(scope: TenantScope, form: BillingForm, plan_form: PlanForm) -> HttpResponseBase:
-    may = scope.may["manage_billing"]
+def _compare(scope: TenantScope, form: PlanForm, offers: Sequence[Offer]) -> HttpResponseBase:
     current = admission.plan_of(scope.tenant)
-    plan_form.fields["plan"].initial = current.key
+    form.fields["plan"].initial = current.key
     context = {
-        "plan": current,
-        "form": form if may else None,
-        "plan_form": plan_form if may else None,
+        "current": current,
+        "form": form,
+        "compared": plan_descriptions.comparison(offers),
+        "offers": offers,
     }
-    return scope.render("team/settings.html", context, form_status(form, plan_form))
+    return scope.render("team/plan.html", context, form_status(form))
+
+
+def _confirm(
+    scope: TenantScope, offered: Plan, form: ConfirmPlanForm, offers: Sequence[Offer]
+) -> HttpResponseBase:
+    """Show what the change to ``offered`` costs, or why the tenant cannot make the change."""
+    current = admission.plan_of(scope.tenant)
+    chosen = publishing.plan_definition(offered)
+    columns = [offer for offer in offers if offer.plan.key == current.key and offer.plan == current]
+    # The tenant may be on an older version of a plan, which is on offer no more.
+    columns = [*(columns or [Offer(current)]), *(o for o in offers if o.plan.key == chosen.key)]
+    context: dict[str, Any] = {
+        "current": current,
+        "chosen": chosen,
+        "form": form,
+        "compared": plan_descriptions.comparison(columns),
+        "offers": columns,
+        "is_present": current == chosen,
+        "same": as_command.change_plan(scope.tenant.slug, chosen.key),
+    }
+    try:
+        plan_subscriptions.check_fits(scope.tenant, chosen)
+        context["price"] = plan_change_preview.price(scope.tenant, offered, timezone.now())
+    except WaypostError as error:
+        # A form that was submitted shows the same error itself.
+        context["refusal"] = "" if form.errors else error.message
+    return scope.render("team/plan_confirm.html", context, form_status(form))

@@ -23,7 +23,7 @@ _TABS = (
     ("Activity", "space_activity"),
     ("Settings", "space_settings"),
 )
-_SHOWN_RUNNING = 5
+_SHOWN_RUNNING = 5  # running operations
 _HEADLINES = {
     Phase.PENDING: "Waiting to be configured.",
     Phase.CONFIGURING: "Being configured.",
@@ -120,6 +120,7 @@ def frame(scope: TenantScope, space: AddressSpace, tab: str) -> dict[str, Any]:
     """
     return {
         **status_context(space),
+        "may_choose": scope.may["manage_messaging"] and not space.deletion_requested_at,
         "client_notes": client_notes(space),
         "tabs": [NavItem(label, scope.url(name, space.name), name == tab) for label, name in _TABS],
     }
@@ -138,18 +139,19 @@ def client_notes(space: AddressSpace) -> Sequence[str]:
 
 
 def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:
-    """Return what a new space needs next: a first address, then a first messaging user.
+    """Return what a new space needs next: a first address, a first messaging user, a test message.
 
-    None if the space has both or is being deleted.
+    None if the space has all of them or is being deleted.
     """
     if space.deletion_requested_at:
         return None
     if not queries.has_clients_addresses(space):
+        meanwhile = " Meanwhile the space is being configured."
         return NextStep(
             2,
             "Add the first address",
             "Clients send to and receive from an address: a queue, a "
-            "topic and more. Meanwhile the space is being configured.",
+            f"topic and more.{'' if space.phase == Phase.ACTIVE else meanwhile}",
             "Create an address",
             scope.url("address_new", space.name),
             scope.may["manage_messaging"],
@@ -162,5 +164,14 @@ def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:
             "Create a user",
             scope.url("user_new", space.name),
             scope.may["manage_messaging"],
+        )
+    if scope.may["send_messages"] and not queries.had_messages(space):
+        return NextStep(
+            4,
+            "Send a test message",
+            "Waypost sends it through the brokers of the space, as a program would.",
+            "Send a test message",
+            scope.url("first_message", space.name),
+            True,
         )
     return None

@@ -1,4 +1,4 @@
-"""Views of the operator's fleet page: all spaces, failed ones first, and the latest rollout."""
+"""Views of the operator's fleet: all spaces with a filter, one space, and the latest rollout."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,11 +10,15 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from controlplane.console import fleet_reads
+from controlplane.console import fleet_reads, space_reads
 from controlplane.console.access import staff_page
+from controlplane.console.forms.staff import FleetForm
 from controlplane.console.scope import StaffScope
+from controlplane.console.views import space_frame
+from controlplane.core import phases, reasons
 from controlplane.core.errors import Missing
 from tenants import rollouts
+from tenants.actions import address_spaces
 from tenants.actions import rollouts as actions
 from tenants.models import Rollout
 
@@ -30,17 +34,53 @@ _OFFERED = {_State.RUNNING: "pause", _State.PAUSED: "resume", _State.STOPPED: "r
 
 @staff_page
 def page(scope: StaffScope) -> HttpResponseBase:
-    """Show the spaces of all tenants with phases and problems, and the latest rollout."""
-    page = scope.page_of(fleet_reads.spaces())
+    """Show the spaces that the filter selects, with their problems, and the latest rollout."""
+    form = FleetForm(scope.request.GET)
+    page = scope.page_of(fleet_reads.spaces(form.wanted()))
     waiting = fleet_reads.waiting()
     context = {
         "page": page,
+        "filter": form,
         "phases": fleet_reads.phases(),
         "waiting": waiting.count(),
         "oldest": waiting.first(),
         **_rollout(),
     }
     return scope.render("staff/fleet.html", context)
+
+
+@staff_page
+def space(scope: StaffScope, space: str) -> HttpResponseBase:
+    """Show what the workers know of one space, and what to do. ``space`` is the id."""
+    row = fleet_reads.get(space)
+    is_local = settings.INFRA == "local"
+    conditions = [
+        (
+            condition,
+            phases.of_staff(condition),
+            reasons.help_of(condition["reason"], is_local=is_local),
+        )
+        for condition in row.conditions
+    ]
+    context = {
+        "space": row,
+        "conditions": conditions,
+        "brokers": row.brokers.order_by("ordinal"),
+        "endpoints": row.endpoints.order_by("name"),
+        "operations": [space_frame.shown(one) for one in space_reads.operations(row)[:10]],
+        "secrets": row.secrets.filter(expires_at__isnull=False).order_by("expires_at")[:5],
+    }
+    return scope.render("staff/space.html", context)
+
+
+@require_POST
+@staff_page
+def retry(scope: StaffScope, space: str) -> HttpResponseBase:
+    """Make a space due for a full pass of the workers now; POST only."""
+    row = fleet_reads.get(space)
+    address_spaces.retry(space=row, by=scope.actor)
+    messages.success(scope.request, f"Waypost tries {row.name} again now.")
+    return redirect("console:staff_space", row.pk)
 
 
 @require_POST

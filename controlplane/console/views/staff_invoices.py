@@ -12,10 +12,16 @@ from django.views.decorators.http import require_POST
 from controlplane.console import invoice_reads
 from controlplane.console.access import staff_page
 from controlplane.console.forms.base import ConsoleForm, form_status
-from controlplane.console.forms.staff import PaymentForm, ReasonForm
+from controlplane.console.forms.staff import (
+    CreditNoteForm,
+    PaymentForm,
+    ReasonForm,
+    VoidForm,
+    WriteOffForm,
+)
 from controlplane.console.scope import StaffScope
 from controlplane.console.views.invoices import detail_context
-from plans.invoicing import invoice_closing, issuing
+from plans.invoicing import credit_notes, invoice_closing, issuing
 from plans.models import Invoice
 
 _State = Invoice.State
@@ -25,13 +31,14 @@ class NextAction(NamedTuple):
     """One action that an invoice's state allows, as the page shows it.
 
     ``words`` explains the action. ``url`` gets the POST. ``form`` holds the action's fields; '' if
-    it has none.
+    it has none. ``is_final``: nobody can undo it.
     """
 
     label: str
     words: str
     url: str
     form: ConsoleForm | str = ""
+    is_final: bool = False
 
 
 @staff_page
@@ -118,6 +125,49 @@ def pay(scope: StaffScope, invoice: str) -> HttpResponseBase:
     return _page(scope, row, form)
 
 
+@require_POST
+@staff_page
+def credit(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Issue a credit note for a part of one line; POST only."""
+    row = invoice_reads.get(None, invoice)
+    form = CreditNoteForm(scope.request.POST, invoice=row)
+    if form.is_valid() and form.attempted(
+        credit_notes.issue,
+        invoice=row,
+        wanted={form.cleaned_data["position"]: form.cleaned_data["amount"]},
+        reason=form.cleaned_data["reason"],
+        by=scope.actor,
+    ):
+        return _done(scope, row, "The credit note is issued.")
+    return _page(scope, row, form)
+
+
+@require_POST
+@staff_page
+def void(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Take back all that is left of an invoice by a credit note; POST only."""
+    row = invoice_reads.get(None, invoice)
+    form = VoidForm(scope.request.POST)
+    if form.is_valid() and form.attempted(
+        credit_notes.void, invoice=row, reason=form.cleaned_data["reason"], by=scope.actor
+    ):
+        return _done(scope, row, "The invoice is voided by a credit note.")
+    return _page(scope, row, form)
+
+
+@require_POST
+@staff_page
+def write_off(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Write an overdue invoice off to bad debt; POST only."""
+    row = invoice_reads.get(None, invoice)
+    form = WriteOffForm(scope.request.POST)
+    if form.is_valid() and form.attempted(
+        issuing.write_off, invoice=row, reason=form.cleaned_data["reason"], by=scope.actor
+    ):
+        return _done(scope, row, "The invoice is written off.")
+    return _page(scope, row, form)
+
+
 def _page(scope: StaffScope, row: Invoice, form: ConsoleForm | None = None) -> HttpResponseBase:
     context = {
         **detail_context(row),
@@ -148,12 +198,24 @@ def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
         _State.DRAFT: lambda: [_approval(row, form), again],
         _State.APPROVED: lambda: [_issuing(row)],
         **dict.fromkeys(
-            [_State.ISSUED, _State.PARTLY_PAID, _State.OVERDUE], lambda: _payment(row, form)
+            [_State.ISSUED, _State.PARTLY_PAID],
+            lambda: [*_payment(row, form), *_taking_back(row, form)],
         ),
+        _State.OVERDUE: lambda: [
+            *_payment(row, form),
+            *_taking_back(row, form),
+            _writing_off(row, form),
+        ],
+        _State.PAID: lambda: _taking_back(row, form),
     }
     # Other states allow nothing: the period is still open, a worker closes or issues the invoice,
-    # or it is paid, voided or written off.
-    return offered.get(row.state, list)()
+    # or it is voided or written off.
+    actions = offered.get(row.state, list)()
+    for n, action in enumerate(actions):
+        if isinstance(action.form, ConsoleForm):
+            # Several forms of the page have a field of one name, and an id must be unique.
+            action.form.auto_id = f"id_{n}_%s"
+    return actions
 
 
 def _approval(row: Invoice, form: ConsoleForm | None) -> NextAction:
@@ -186,6 +248,37 @@ def _payment(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
             refused or PaymentForm(invoice=row, due_minor=due),
         )
     ]
+
+
+def _taking_back(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
+    if row.total_minor <= 0:
+        return []
+    refused = form if isinstance(form, CreditNoteForm) else None
+    return [
+        NextAction(
+            "Issue a credit note",
+            "Takes back a part of a line, with its tax. What was paid already becomes credit.",
+            _url("credit", row),
+            refused or CreditNoteForm(invoice=row),
+        ),
+        NextAction(
+            "Void",
+            "Takes back all that is left by a credit note. It cannot be undone.",
+            _url("void", row),
+            form if isinstance(form, VoidForm) else VoidForm(),
+            is_final=True,
+        ),
+    ]
+
+
+def _writing_off(row: Invoice, form: ConsoleForm | None) -> NextAction:
+    return NextAction(
+        "Write off",
+        "Books what is due to bad debt. It cannot be undone.",
+        _url("write_off", row),
+        form if isinstance(form, WriteOffForm) else WriteOffForm(),
+        is_final=True,
+    )
 
 
 def _url(name: str, row: Invoice) -> Any:

@@ -3,33 +3,40 @@
 from django.contrib import messages
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from controlplane.console import invoice_reads, limits, tenant_reads
 from controlplane.console.access import staff_page
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.staff import OverrideForm
+from controlplane.console.forms.staff import ActingForm, NoteForm, OverrideForm, TenantListForm
 from controlplane.console.scope import StaffScope
 from plans.invoicing import invoice_closing
 from plans.usage import reading
-from tenants import admission, queries
+from tenants import admission, queries, support_consents
 from tenants.actions import quota_overrides
 
 
 @staff_page
 def tenant_list(scope: StaffScope) -> HttpResponseBase:
-    """List all tenants by name, or those whose name or slug contains ``?q=``."""
-    search = scope.request.GET.get("q", "").strip()
-    rows = tenant_reads.listed(search)
-    page = scope.page_of(rows)
-    return scope.render("staff/tenants.html", {"page": page, "q": search})
+    """List the tenants that the filter selects, each with its plan, use and last invoice."""
+    form = TenantListForm(scope.request.GET)
+    found = form.cleaned_data
+    rows = tenant_reads.listed(
+        found.get("q", "").strip(),
+        found.get("plan", ""),
+        found.get("show", ""),
+        found.get("sort", ""),
+    )
+    context = {"page": scope.page_of(rows), "filter": form, "count": rows.count()}
+    return scope.render("staff/tenants.html", context)
 
 
 @staff_page
 def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
-    """Show a tenant's limits, twelve newest invoices and spaces; on POST override a limit.
+    """Show a tenant's limits, twelve newest invoices, spaces, notes; on POST override a limit.
 
-    ``tenant`` is the slug.
+    ``tenant`` is the slug. A tenant without a plan, such as an erased one, has no limits.
     """
     row = queries.get_tenant(tenant)
     shown = limits.of(row)
@@ -50,14 +57,20 @@ def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
         if override:
             messages.success(scope.request, "The limit is set and applies from now on.")
             return redirect("console:staff_tenant", row.slug)
+    plan = admission.open_plan(row)
     context = {
         "row": row,
-        "plan": admission.plan_of(row).title,
+        "plan": plan.title if plan else "",
         "limits": shown,
         "as_of": reading.as_of(),
         "form": form,
         "invoices": invoice_reads.of(row).select_related("tenant")[:12],
         "spaces": tenant_reads.spaces_of(row),
+        "notes": row.notes.order_by("-created_at", "-id")[:50],
+        "note_form": NoteForm(),
+        "provider": tenant_reads.provider_of(row),
+        "consent": support_consents.of(row, timezone.now()),
+        "acting_form": ActingForm(auto_id="acting_%s"),
     }
     return scope.render("staff/tenant.html", context, form_status(form))
 

@@ -6,12 +6,14 @@ on a page of its own.
 """
 
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 
+from controlplane.console import as_command
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.spaces import ConfirmForm
@@ -51,8 +53,10 @@ def send(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     """
     row = address_frame.find(scope, space, address)
     form = SendForm(scope.request.POST or None)
-    if form.is_valid() and form.attempted(
-        message_requests.send, address=row, by=scope.actor, **form.cleaned_data
+    if (
+        form.is_valid()
+        and not scope.shows_command
+        and form.attempted(message_requests.send, address=row, by=scope.actor, **form.cleaned_data)
     ):
         messages.success(scope.request, f"A message is being sent to {row.address}.")
         return redirect(_url(scope, row))
@@ -67,12 +71,14 @@ def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     selects messages reads them, so the page needs that permission, and each verb its own.
 
     Raises:
-        Denied: the role may not do what the form's ``verb`` says.
+        Denied: the role may not do what the form's ``verb`` says, or the tenant is suspended or
+            being closed.
     """
     row = address_frame.find(scope, space, address)
     verb = scope.request.POST.get("verb", "")
     if verb in ChangeForm.VERBS:
         permissions.require(scope.role, OF_MESSAGES[verb])
+        permissions.require_changeable(scope.tenant, OF_MESSAGES[verb])
     selected = scope.request.POST.getlist("message")
     form = _change_form(scope, row, scope.request.POST, selected)
     if not form.is_valid():
@@ -92,6 +98,7 @@ def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
         "consequence": consequence,
         "verb": ChangeForm.VERBS[verb],
         "loses_messages": verb == "delete",
+        "same": as_command.change_messages(scope.tenant.slug, row, verb, _values(form)),
         "back": _url(scope, row),
         "back_label": f"Messages of {row.address}",
     }
@@ -110,6 +117,7 @@ def purge(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
         "question": f"Delete all messages in {row.address}?",
         "consequence": "Every message that is in it now is lost. This cannot be undone.",
         "verb": "Purge",
+        "same": as_command.change_messages(scope.tenant.slug, row, "purge"),
         "back": _url(scope, row),
         "back_label": f"Messages of {row.address}",
     }
@@ -126,6 +134,14 @@ def _change_form(
     verbs = [verb for verb in ChangeForm.VERBS if scope.may[OF_MESSAGES[verb]]]
     targets = message_requests.targets(row)
     return ChangeForm(given or None, verbs=verbs, targets=targets, selected=selected)
+
+
+def _values(form: ChangeForm) -> dict[str, Any]:
+    """Return the fields of the API's request for the change that the valid ``form`` describes."""
+    values = form.cleaned_data
+    selected = None if values.get("everything") else list(form.selected)
+    more = {"move": "to", "resend": "rate"}.get(values["verb"])
+    return {"messages": selected, **({more: values[more]} if more else {})}
 
 
 def _begin(*, address: Address, form: ChangeForm, by: Actor) -> Operation:
@@ -167,6 +183,7 @@ def _render(
             subject_type=message_requests.SUBJECT, subject_id__in=subjects
         )
     }
+    sending = send_form or SendForm()
     context = {
         **address_frame.frame(scope, row, "messages"),
         "can_browse": scope.may["read_messages"] and message_requests.can_browse(row),
@@ -182,7 +199,10 @@ def _render(
         # Not the request's own path: after a refused form, that is the path of ``send`` or
         # ``change``.
         "here": _url(scope, row),
-        "send_form": send_form or SendForm(),
+        "send_form": sending,
+        "same": as_command.send_message(
+            scope.tenant.slug, row, *sending.message_now(), durable=sending.is_durable_now()
+        ),
         "change_form": change_form or _change_form(scope, row),
     }
     return scope.render("spaces/messages.html", context, form_status(send_form, change_form))

@@ -1,4 +1,4 @@
-"""Views of who may act for a tenant, and of who did what: members, API tokens, audit log."""
+"""Views of who may act for a tenant: members and API tokens."""
 
 from typing import Any
 
@@ -8,14 +8,15 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from controlplane.console import as_command, buttons_as_command
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.organization import MemberForm, RoleForm, TokenForm
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
 from tenants import permissions, queries
-from tenants.actions import api_tokens, memberships
-from tenants.models import Membership, Role
+from tenants.actions import api_tokens, invitations, memberships
+from tenants.models import ApiToken, Invitation, Membership, Role
 from tenants.permissions import Permission
 
 _ROLE_WORDS = {
@@ -25,35 +26,102 @@ _ROLE_WORDS = {
     Role.BILLING: "Invoices, billing details and the plan; reads everything else.",
     Role.VIEWER: "Sees spaces and usage, changes nothing.",
 }
+# Members and invitations on a page: each has buttons with their commands, 3 kB together.
+_SHOWN = 25
 
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_TEAM)
 def members(scope: TenantScope) -> HttpResponseBase:
-    """List the tenant's members; on POST add a member.
+    """List the tenant's members and open invitations; on POST invite a person by mail.
 
     Nobody can give a role with permissions that they lack themselves.
     """
+    manages = permissions.has_permission(scope.role, Permission.MANAGE_TEAM)
     form = MemberForm(scope.request.POST or None) if scope.may["manage_team"] else None
-    if form is not None and form.is_valid():
+    if form is not None and form.is_valid() and not scope.shows_command:
         # Beyond the permission to manage the team: nobody may give permissions that they lack.
         permissions.require_may_give(scope.role, form.cleaned_data["role"])
-        added = form.attempt(
-            memberships.add,
-            tenant=scope.tenant,
+        if form.attempted(
+            _invite,
+            scope=scope,
             email=form.cleaned_data["email"],
             role=form.cleaned_data["role"],
-            by=scope.actor,
-        )
-        if added:
-            messages.success(scope.request, f"{form.cleaned_data['email']} is now in the team.")
+        ):
             return redirect(scope.url("team"))
+    slug = scope.tenant.slug
+    page = scope.page_of(queries.list_members(scope.tenant), _SHOWN)
+    invitations_page = (
+        scope.page_of(queries.list_invitations(scope.tenant), _SHOWN, "invited")
+        if manages
+        else None
+    )
+    invited = invitations_page.object_list if invitations_page else []
     context = {
-        "members": queries.list_members(scope.tenant),
+        "page": page,
+        "invitations_page": invitations_page,
+        "member_buttons": buttons_as_command.of_members(
+            slug, page.object_list, hands_over=scope.may["manage_tenant"], own=scope.user.email
+        ),
+        "invitation_buttons": buttons_as_command.of_invitations(slug, invited),
+        "leave_button": buttons_as_command.leave(slug),
+        "now": timezone.now(),
         "roles": Role.choices,
         "role_words": [(role.label, _ROLE_WORDS[role]) for role in Role],
         "form": form,
+        "same": form
+        and as_command.invite(
+            scope.tenant.slug, form["email"].value() or "", str(form["role"].value())
+        ),
     }
     return scope.render("team/members.html", context, form_status(form))
+
+
+def _invite(*, scope: TenantScope, email: str, role: str) -> bool:
+    invitation = invitations.invite(tenant=scope.tenant, email=email, role=role, by=scope.actor)
+    messages.success(scope.request, f"An invitation is on its way to {invitation.email}.")
+    return True
+
+
+@require_POST
+@tenant_page(Permission.MANAGE_TEAM)
+def invite_again(scope: TenantScope, invitation: int) -> HttpResponseBase:
+    """Send an invitation again, with a new link; POST only."""
+    renewed = invitations.renew(invitation=_giveable_invitation(scope, invitation), by=scope.actor)
+    messages.success(scope.request, f"A new invitation is on its way to {renewed.email}.")
+    return redirect(scope.url("team"))
+
+
+@require_POST
+@tenant_page(Permission.MANAGE_TEAM, ends_access=True)
+def revoke_invitation(scope: TenantScope, invitation: int) -> HttpResponseBase:
+    """Revoke an invitation, whose link stops working; POST only."""
+    row = queries.get_invitation(scope.tenant, invitation)
+    invitations.revoke(invitation=row, by=scope.actor)
+    messages.success(scope.request, f"The invitation of {row.email} is revoked.")
+    return redirect(scope.url("team"))
+
+
+@require_POST
+@tenant_page(Permission.VIEW)
+def leave(scope: TenantScope) -> HttpResponseBase:
+    """Remove the caller from the tenant, then redirect to the start page; POST only."""
+    row = queries.membership(scope.user, scope.tenant.slug)
+    memberships.remove(membership=row, by=scope.actor)
+    messages.success(scope.request, f"You have left {scope.tenant.name}.")
+    return redirect("console:home")
+
+
+@require_POST
+@tenant_page(Permission.MANAGE_TENANT)
+def transfer(scope: TenantScope, member: int) -> HttpResponseBase:
+    """Make another member the owner and the caller an admin; POST only, for owners."""
+    row = memberships.transfer(
+        owner=queries.membership(scope.user, scope.tenant.slug),
+        to=_giveable_member(scope, member),
+        by=scope.actor,
+    )
+    messages.success(scope.request, f"{row.user.email} is now the owner; you are an admin.")
+    return redirect(scope.url("team"))
 
 
 @require_POST
@@ -75,7 +143,7 @@ def change_role(scope: TenantScope, member: int) -> HttpResponseBase:
 
 
 @require_POST
-@tenant_page(Permission.MANAGE_TEAM)
+@tenant_page(Permission.MANAGE_TEAM, ends_access=True)
 def remove(scope: TenantScope, member: int) -> HttpResponseBase:
     """Remove a member from the tenant, then redirect; POST only.
 
@@ -96,7 +164,7 @@ def tokens(scope: TenantScope) -> HttpResponseBase:
     """
     form = TokenForm(scope.request.POST or None)
     secret = ""
-    if form.is_valid():
+    if form.is_valid() and not scope.shows_command:
         permissions.require_may_give(scope.role, form.cleaned_data["role"])
         issued = form.attempt(
             api_tokens.issue,
@@ -105,37 +173,71 @@ def tokens(scope: TenantScope) -> HttpResponseBase:
             role=form.cleaned_data["role"],
             expires_at=form.expires_at(timezone.now()),
             by=scope.actor,
+            scope=form.scope(),
         )
         if issued:
             # No redirect: only the token's hash is stored, so this response must show it.
             secret, form = issued[1], TokenForm()
-    context: dict[str, Any] = {
-        "tokens": queries.list_tokens(scope.tenant),
-        "form": form,
-        "secret": secret,
-    }
-    return scope.render("team/tokens.html", context, form_status(form))
+    return _render_tokens(scope, form, secret)
 
 
 @require_POST
 @tenant_page(Permission.MANAGE_TOKENS)
+def rotate_token(scope: TenantScope, token: int) -> HttpResponseBase:
+    """Replace a token's secret, and show the new one, once; POST only."""
+    row = _own_token(scope, token)
+    permissions.require_may_give(scope.role, row.role)
+    _, secret = api_tokens.rotate(token=row, by=scope.actor)
+    return _render_tokens(scope, TokenForm(), secret)
+
+
+@require_POST
+@tenant_page(Permission.MANAGE_TOKENS, ends_access=True)
 def revoke_token(scope: TenantScope, token: int) -> HttpResponseBase:
     """Revoke an API token of the tenant, which stops working immediately; POST only."""
-    # Only this tenant's tokens: the id in the URL comes from the browser.
-    row = queries.list_tokens(scope.tenant).filter(pk=token).first()
-    if row is None:
-        raise Missing("There is no such token; it may be revoked already.")
+    row = _own_token(scope, token)
     api_tokens.revoke(token=row, by=scope.actor)
     messages.success(scope.request, f"The token {row.name} is revoked.")
     return redirect(scope.url("tokens"))
 
 
-@tenant_page(Permission.VIEW_AUDIT)
-def audit(scope: TenantScope) -> HttpResponseBase:
-    """List the tenant's audit events, newest first, in pages."""
-    events = queries.list_audit(scope.tenant)
-    page = scope.page_of(events)
-    return scope.render("team/audit.html", {"page": page})
+def _render_tokens(scope: TenantScope, form: TokenForm, secret: str) -> HttpResponseBase:
+    page = scope.page_of(queries.list_tokens(scope.tenant))
+    context: dict[str, Any] = {
+        "page": page,
+        "token_buttons": buttons_as_command.of_tokens(scope.tenant.slug, page.object_list),
+        "form": form,
+        "secret": secret,
+        "same": as_command.issue_token(
+            scope.tenant.slug,
+            form["name"].value() or "",
+            str(form["role"].value()),
+            form.days_now(),
+            form.scope_now(),
+            timezone.now(),
+        ),
+    }
+    return scope.render("team/tokens.html", context, form_status(form))
+
+
+def _own_token(scope: TenantScope, token: int) -> ApiToken:
+    """Return the tenant's token with this id; raise Missing if there is none, or it is revoked."""
+    # Only this tenant's tokens: the id in the URL comes from the browser.
+    row = queries.list_tokens(scope.tenant).filter(pk=token).first()
+    if row is None:
+        raise Missing("There is no such token; it may be revoked already.")
+    return row
+
+
+def _giveable_invitation(scope: TenantScope, invitation: int) -> Invitation:
+    """Return the open invitation, if the caller may give its role.
+
+    Raises:
+        Missing: no such invitation. Denied: its role has permissions that the caller's lacks.
+    """
+    row = queries.get_invitation(scope.tenant, invitation)
+    permissions.require_may_give(scope.role, row.role)
+    return row
 
 
 def _giveable_member(scope: TenantScope, member: int) -> Membership:

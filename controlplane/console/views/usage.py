@@ -4,56 +4,98 @@ A usage cell is the quantity of one space, address, meter and bucket (15 minutes
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 
-from controlplane.console import usage_tables, windows
+from controlplane.console import limits, usage_tables
 from controlplane.console.access import tenant_page
+from controlplane.console.forms.base import form_status
+from controlplane.console.forms.usage import UsageForm
 from controlplane.console.scope import TenantScope
 from controlplane.console.windows import Window
+from controlplane.core.errors import Invalid
 from controlplane.core.spreadsheets import harmless
+from plans.invoicing import month_costs
+from plans.rating.periods import Period
 from plans.usage import reading
 from tenants import queries
 from tenants.models import AddressSpace
 from tenants.permissions import Permission
 
 
+@dataclass(frozen=True)
+class _Request:
+    """What a request for usage selects. ``space`` None: all spaces. ``address`` '': all of them."""
+
+    form: UsageForm
+    space: AddressSpace | None
+    address: str
+
+    @property
+    def window(self) -> Window:
+        return self.form.chosen
+
+    def selects(self, cell: reading.UsageCell) -> bool:
+        """Return whether the space and the address of ``cell`` are selected."""
+        # By id, because a deleted space may have the same name.
+        is_space = self.space is None or cell.space_id == self.space.id
+        return is_space and self.address in ("", cell.address)
+
+
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show the tenant's usage of a month by days, or of a day by hours, for all spaces or one.
+    """Show the tenant's usage of a month or some days by days, or of a day by hours.
 
-    ``?window=`` names the month or day (default: this month), ``?space=`` the space.
+    ``?window=`` names the month, the day or the range (default: this month); ``?since=`` and
+    ``?until=`` are its days. ``?space=`` and ``?address=`` select one space and one address in it.
+    Members who may see amounts also see what a month costs, by space or by the label ``?label=``.
     """
-    window, chosen = _requested(scope)
-    series = usage_tables.read(scope.tenant.id, window, chosen.id if chosen else "")
+    asked = _requested(scope)
+    window, chosen, now = asked.window, asked.space, timezone.now()
+    series = usage_tables.read(scope.tenant.id, window, chosen.id if chosen else "", asked.address)
+    key, spaces = scope.request.GET.get("label", ""), list(queries.list_spaces(scope.tenant))
     context = {
+        "form": asked.form,
         "window": window,
         "chosen": chosen,
+        "address": asked.address,
         "as_of": reading.as_of(),
-        "spaces": queries.list_spaces(scope.tenant),
+        "alerts": limits.alerts(scope.tenant),
+        "spaces": spaces,
         "panels": usage_tables.panels(series, window),
-        "steps": usage_tables.steps(series, window, lambda day: _link(scope, day, chosen)),
-        "breakdown": _breakdown(scope, window, chosen),
-        "links": _links(scope, window, chosen),
+        "steps": usage_tables.steps(series, window, lambda day: _link(scope, day, asked)),
+        "breakdown": _breakdown(scope, asked, {space.id for space in spaces}),
+        "links": _links(scope, asked, now),
+        "costs": month_costs.of_month(
+            scope.tenant, Period(window.starts_at, window.ends_at), key, now
+        )
+        if scope.may["view_billing"] and chosen is None and window.kind == "month"
+        else None,
     }
-    return scope.render("usage/page.html", context)
+    return scope.render("usage/page.html", context, form_status(asked.form))
 
 
 @tenant_page(Permission.VIEW)
 def cells(scope: TenantScope) -> HttpResponseBase:
     """Download every usage cell of the window as CSV, in base units.
 
-    ``?window=`` and ``?space=`` select as on the usage page.
+    The query string selects as on the usage page.
+
+    Raises:
+        Invalid: the window is none.
     """
-    window, chosen = _requested(scope)
+    asked = _requested(scope)
+    if not asked.form.is_valid():
+        raise Invalid(" ".join(asked.form.problems), code="usage.window")
+    window = asked.window
     rows = reading.cells(scope.tenant.id, window.starts_at, window.ends_at)
     names = queries.space_names(scope.tenant)
-    # By id, because a deleted space may have the same name.
-    kept = [cell for cell in rows if chosen is None or cell.space_id == chosen.id]
-    lines = _lines(kept, names)
+    lines = _lines((cell for cell in rows if asked.selects(cell)), names)
     name = f"waypost-usage-{scope.tenant.slug}-{window.key}.csv"
     return StreamingHttpResponse(
         lines,
@@ -62,43 +104,50 @@ def cells(scope: TenantScope) -> HttpResponseBase:
     )
 
 
-def _requested(scope: TenantScope) -> tuple[Window, AddressSpace | None]:
+def _requested(scope: TenantScope) -> _Request:
+    """Return what the request selects.
+
+    Raises:
+        Missing: there is no such space.
+    """
     query = scope.request.GET
-    window = windows.parse(query.get("window", ""), scope.tenant.billing_time_zone, timezone.now())
+    form = UsageForm(query, zone=scope.tenant.billing_time_zone, now=timezone.now())
     name = query.get("space", "")
-    return window, queries.get_space(scope.tenant, name) if name else None
+    space = queries.get_space(scope.tenant, name) if name else None
+    return _Request(form, space, query.get("address", "")[:255] if space else "")
 
 
-def _link(scope: TenantScope, key: str, chosen: AddressSpace | None, page: str = "usage") -> str:
-    space = {"space": chosen.name} if chosen else {}
-    return f"{scope.url(page)}?{urlencode({'window': key, **space})}"
+def _link(scope: TenantScope, key: str, asked: _Request, page: str = "usage") -> str:
+    values = {
+        "window": key,
+        "space": asked.space.name if asked.space else "",
+        "address": asked.address,
+    }
+    shown = {name: value for name, value in values.items() if value}
+    return f"{scope.url(page)}?{urlencode(shown)}"
 
 
-def _links(scope: TenantScope, window: Window, chosen: AddressSpace | None) -> dict[str, str]:
+def _links(scope: TenantScope, asked: _Request, now: datetime) -> dict[str, str]:
+    window = asked.window
     # There is no usage in the future, so the current window has no next one.
-    is_current = window.ends_at > timezone.now()
+    is_current = window.ends_at > now
     return {
-        "previous": _link(scope, window.previous.key, chosen),
-        "next": "" if is_current else _link(scope, window.next.key, chosen),
-        "month": "" if window.kind == "month" else _link(scope, window.month.key, chosen),
-        "csv": _link(scope, window.key, chosen, "usage_csv"),
+        "previous": _link(scope, window.previous.key, asked),
+        "next": "" if is_current else _link(scope, window.next.key, asked),
+        "month": "" if window.kind == "month" else _link(scope, window.month.key, asked),
+        "csv": _link(scope, window.key, asked, "usage_csv"),
     }
 
 
 def _breakdown(
-    scope: TenantScope, window: Window, chosen: AddressSpace | None
+    scope: TenantScope, asked: _Request, alive: Collection[str]
 ) -> list[usage_tables.Row]:
+    """Return a row for each space or address; ``alive`` are the ids of spaces that are left."""
+    window = asked.window
     bounds = (scope.tenant.id, window.starts_at, window.ends_at)
-    if chosen:
-        figures = reading.by_address(*bounds, space_id=chosen.id)
-        return usage_tables.breakdown(
-            figures,
-            lambda figure: figure.address,
-            # Meters of connections have an empty address.
-            lambda address: (address or "the space as a whole", ""),
-        )
+    if asked.space:
+        return _by_address(scope, asked, reading.by_address(*bounds, space_id=asked.space.id))
     names = queries.space_names(scope.tenant)
-    alive = {space.id for space in queries.list_spaces(scope.tenant)}
 
     def describe(space_id: str) -> tuple[str, str]:
         name = names.get(space_id, space_id)
@@ -109,7 +158,21 @@ def _breakdown(
     return usage_tables.breakdown(reading.by_space(*bounds), lambda f: f.space_id, describe)
 
 
-def _lines(cells: list[reading.UsageCell], names: dict[str, str]) -> Iterator[str]:
+def _by_address(
+    scope: TenantScope, asked: _Request, figures: list[reading.Figure]
+) -> list[usage_tables.Row]:
+    """Return a row for each address of the chosen space, or for the chosen address alone."""
+
+    def describe(address: str) -> tuple[str, str]:
+        if not address:  # meters of connections belong to no address
+            return "the space as a whole", ""
+        return address, _link(scope, asked.window.key, replace(asked, address=address))
+
+    wanted = [figure for figure in figures if asked.address in ("", figure.address)]
+    return usage_tables.breakdown(wanted, lambda figure: figure.address, describe)
+
+
+def _lines(cells: Iterable[reading.UsageCell], names: dict[str, str]) -> Iterator[str]:
     # ``writerow`` returns the result of ``write``, which is the finished line.
     writer = csv.writer(_Echo())
     yield writer.writerow(["bucket_at", "space_id", "space", "address", "meter", "quantity"])

@@ -155,8 +155,8 @@ def test_close_begins_an_operation_and_is_audited(
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
-        ({}, 400, "connections.invalid"),
-        ({"ids": ["broker-0.c0001"], "user": "alice"}, 400, "connections.invalid"),
+        ({}, 422, "connections.invalid"),
+        ({"ids": ["broker-0.c0001"], "user": "alice"}, 422, "connections.invalid"),
         ({"ids": ["broker-0.gone"]}, 404, "connections.missing"),
         ({"user": "nobody"}, 404, "messaging_user.missing"),
     ],

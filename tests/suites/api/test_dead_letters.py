@@ -52,7 +52,7 @@ def test_a_space_without_them_has_no_default(cast: Cast, owner: APIClient) -> No
 def test_a_repeated_put_changes_nothing(cast: Cast, owner: APIClient) -> None:
     path = fresh(cast, owner)
 
-    first = owner.put(f"{path}/jobs", QUEUE, format="json")
+    first = owner.put(f"{path}/jobs", QUEUE, format="json", headers={"If-None-Match": "*"})
     second = owner.put(f"{path}/jobs", QUEUE, format="json")
 
     assert (first.status_code, second.status_code) == (202, 200)

@@ -33,6 +33,14 @@ SetQueue = Callable[[type], None]
 
 
 @pytest.fixture
+def client(client: Client, settings: Settings) -> Client:
+    """A client with the token of /metrics, which is closed without one."""
+    settings.METRICS_TOKEN = "let-me-in"
+    client.defaults["HTTP_AUTHORIZATION"] = "Bearer let-me-in"
+    return client
+
+
+@pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch) -> SetQueue:
     """Say whether the queue answers."""
 
@@ -163,13 +171,14 @@ def test_metrics_stay_bounded(
 
 @pytest.mark.django_db
 def test_metrics_ask_for_their_token(client: Client, settings: Settings) -> None:
-    settings.METRICS_TOKEN = "let-me-in"
-
-    without = client.get("/metrics")
+    without = Client().get("/metrics")
     wrong = client.get("/metrics", headers={"Authorization": "Bearer nonsense"})
-    right = client.get("/metrics", headers={"Authorization": "Bearer let-me-in"})
+    right = client.get("/metrics")
+    settings.METRICS_TOKEN = ""
+    closed = client.get("/metrics", headers={"Authorization": "Bearer "})
 
     assert (without.status_code, wrong.status_code, right.status_code) == (401, 401, 200)
+    assert closed.status_code == 403
 
 
 def test_metrics_without_database_are_503(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

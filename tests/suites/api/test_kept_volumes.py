@@ -14,7 +14,7 @@ def test_volumes_are_kept_listed_and_released(
 ) -> None:
     path = cast.path(f"/address-spaces/{space.name}")
 
-    problem(owner.delete(f"{path}?volumes=burn"), 400, "request.invalid")
+    problem(owner.delete(f"{path}?volumes=burn"), 422, "request.invalid")
     assert owner.delete(f"{path}?volumes=keep").status_code == 202
     problem(staff.post(f"{PATH}/{space.id}/release"), 404, "kept_volumes.missing")
     AddressSpace.objects.filter(pk=space.pk).update(deleted_at=timezone.now())

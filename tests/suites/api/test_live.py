@@ -77,7 +77,7 @@ def test_history_has_a_point_for_each_step(
 def test_unknown_span_is_refused(cast: Cast, owner: APIClient, space: AddressSpace) -> None:
     answer = owner.get(cast.path(f"{PATH.format(space.name)}/orders/history?span=1y"))
 
-    problem(answer, 400, "history.span_unknown")
+    problem(answer, 422, "history.span_unknown")
 
 
 def test_address_whose_name_ends_like_the_path_is_still_found(

@@ -2,28 +2,21 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-import httpx
 import pytest
-from django.test import Client
-from typer.testing import CliRunner
 
-from controlplane.cli import output
-from controlplane.cli.app import app
 from controlplane.core import operations, secrets
 from controlplane.core.audit import SYSTEM
-from controlplane.core.errors import WaypostError
-from controlplane.rest_client import Api
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, MessageRequest, Role
 from tests.suites.api.conftest import Cast
+from tests.support import command
+from tests.support.command import Ended
 
 MESSAGE = {
     "id": "broker-0:7",
-    "sent_ms": 0,
+    "sent_ms": 1_795_000_000_123,
     "expires_ms": 0,
     "size": 12,
     "durable": True,
@@ -37,17 +30,11 @@ MESSAGE = {
     "is_binary": False,
     "is_whole": True,
 }
+SHOWN = {name: value for name, value in MESSAGE.items() if not name.endswith("_ms")} | {
+    "sent_at": "2026-11-18T11:06:40.123000Z",
+    "expires_at": None,
+}
 AT = ("main", "orders/new")
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended, with the exit code of the whole program."""
-
-    code: int
-    stdout: str
-    stderr: str
-    error: str = ""
 
 
 Run = Callable[..., Ended]
@@ -62,43 +49,14 @@ def run(cast: Cast, queue: Address, space: AddressSpace, monkeypatch: pytest.Mon
     addresses.create(
         space=space, address="old", type="queue", address_plan="brokered-small-queue", by=SYSTEM
     )
-    local = partial(httpx.Client, transport=httpx.MockTransport(answer))
-    monkeypatch.setattr(httpx, "Client", local)
-    really = Api.wait
-
-    def wait(api: Api, tenant: str, operation: Any, **more: Any) -> Any:
-        carry_out(operation["subject_id"])
-        return really(api, tenant, operation, **more)
-
-    monkeypatch.setattr(Api, "wait", wait)
-    monkeypatch.setenv("WAYPOST_URL", "http://testserver")
+    command.connect(monkeypatch, lambda operation: carry_out(operation["subject_id"]))
     monkeypatch.setenv("WAYPOST_TENANT", cast.tenant.slug)
 
     def run(*arguments: str, role: str = Role.OWNER, answered: str | None = None) -> Ended:
         monkeypatch.setenv("WAYPOST_TOKEN", cast.token(cast.tenant, role))
-        output.answer_in(output.Format.TABLE)
-        ended = CliRunner().invoke(app, ["messages", *arguments], input=answered)
-        if isinstance(ended.exception, WaypostError):
-            code = output.exit_code(ended.exception)
-            return Ended(code, ended.stdout, ended.stderr, ended.exception.error_code)
-        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
-            raise ended.exception
-        return Ended(ended.exit_code, ended.stdout, ended.stderr)
+        return command.run("messages", *arguments, answered=answered)
 
     return run
-
-
-def answer(request: httpx.Request) -> httpx.Response:
-    """Answer a request of the command as the API does."""
-    kept = ("authorization", "idempotency-key", "if-match")
-    answered = Client().generic(
-        request.method,
-        request.url.raw_path.decode(),
-        request.content,
-        request.headers.get("content-type", ""),
-        headers={name: request.headers[name] for name in kept if name in request.headers},
-    )
-    return httpx.Response(answered.status_code, content=answered.content)
 
 
 def carry_out(request_id: str) -> None:
@@ -121,7 +79,7 @@ def test_browse_prints_a_page_and_how_to_see_the_next(run: Run) -> None:
     assert table.code == page.code == 0
     assert "broker-0:7  12    4         2           orders     hello" in table.stdout
     assert "more: --after broker-0:7" in table.stderr
-    assert json.loads(page.stdout) == {"messages": [MESSAGE], "next": "broker-0:7"}
+    assert json.loads(page.stdout) == {"items": [SHOWN], "next": "broker-0:7"}
     asked = MessageRequest.objects.filter(kind="browse").order_by("created_at")
     assert [row.arguments for row in asked] == [{"after": ""}, {"after": "broker-0:7"}]
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from controlplane import engine_gauges, tenant_metrics
 from plans.catalog import publishing
@@ -15,6 +15,14 @@ from plans.models import SpacePlan
 from tenants.models import AddressReading, AddressSpace, SpaceReading
 from tests.suites.api.conftest import Cast
 from workers.models import MeteredSource
+
+
+@pytest.fixture
+def client(client: Client, settings: Settings) -> Client:
+    """A client with the token of /metrics, which is closed without one."""
+    settings.METRICS_TOKEN = "let-me-in"
+    client.defaults["HTTP_AUTHORIZATION"] = "Bearer let-me-in"
+    return client
 
 
 @pytest.fixture

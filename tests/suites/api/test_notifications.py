@@ -2,23 +2,18 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-import httpx
 import pytest
-from django.test import Client
 from rest_framework.test import APIClient
-from typer.testing import CliRunner
 
 from controlplane.cli import alarms as alarms_command
-from controlplane.cli import output
-from controlplane.cli.app import app
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
 from tenants.models import Address, AddressSpace, Tenant, User
 from tenants.notifications.models import AddressAlarm, Attempt, Channel, Delivery, Event
 from tests.suites.api.conftest import Cast, problem
+from tests.support import command
 from tests.support.notifications import notified
 
 HOOK = {"name": "ci", "kind": "webhook", "url": "https://hooks.example/a?key=hidden"}
@@ -60,6 +55,30 @@ def test_a_repeated_creation_makes_one_channel(owner: APIClient, channels: str) 
 
     assert first.json()["id"] == again.json()["id"]
     assert Channel.objects.count() == 1
+    assert again.json() == {**first.json(), "secret": None}
+
+
+def test_a_repeated_rotation_makes_one_secret_and_does_not_show_it_again(
+    owner: APIClient, channels: str
+) -> None:
+    path = f"{channels}/{owner.post(channels, HOOK).json()['id']}/secret"
+
+    first = owner.post(path, HTTP_IDEMPOTENCY_KEY="one")
+    again = owner.post(path, HTTP_IDEMPOTENCY_KEY="one")
+
+    assert first.json()["secret"].startswith("whsec_")
+    assert again.json() == {**first.json(), "secret": None}
+
+
+def test_a_repeated_test_of_a_channel_sends_one_event(
+    owner: APIClient, channels: str, tenant: Tenant
+) -> None:
+    path = f"{channels}/{notified.webhook(tenant).pk}/test"
+
+    answers = [owner.post(path, HTTP_IDEMPOTENCY_KEY="one") for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [204, 204]
+    assert Event.objects.filter(kind="channel.test").count() == 1
 
 
 @pytest.mark.parametrize(
@@ -80,14 +99,14 @@ def test_a_repeated_creation_makes_one_channel(owner: APIClient, channels: str) 
 def test_what_no_channel_may_be_is_refused(
     owner: APIClient, channels: str, body: dict[str, Any], code: str
 ) -> None:
-    problem(owner.post(channels, body), 400, code)
+    problem(owner.post(channels, body), 422, code)
 
 
 def test_a_chat_has_no_secret_to_rotate(owner: APIClient, channels: str) -> None:
     made = owner.post(channels, CHAT).json()
 
     assert (made["secret"], made["target"]) == ("", "Slack")
-    problem(owner.post(f"{channels}/{made['id']}/secret"), 400, "channel.invalid")
+    problem(owner.post(f"{channels}/{made['id']}/secret"), 409, "channel.no_secret")
 
 
 def test_a_name_is_free_once(owner: APIClient, channels: str) -> None:
@@ -131,6 +150,9 @@ def test_enabling_forgets_failures(owner: APIClient, channels: str, tenant: Tena
         "channel.disabled",
     )
 
+    assert owner.get(channels, {"enabled": "true"}).json()["items"] == []
+    assert owner.get(channels, {"enabled": "false"}).json()["items"] == [off]
+
     on = owner.patch(path, {"enabled": True}).json()
     assert (on["enabled"], on["failing_since"]) == (True, None)
 
@@ -159,7 +181,10 @@ def test_the_log_has_attempts_and_a_replay_begins_again(
     listed = owner.get(path, {"state": "failed"}).json()["items"]
     assert [row["id"] for row in listed] == [delivery.pk]
     assert owner.get(path, {"state": "waiting"}).json()["items"] == []
-    problem(owner.get(path, {"foo": "1"}), 400, "request.invalid")
+    problem(owner.get(path, {"foo": "1"}), 422, "query.unknown")
+    for name, value in (("kind", "alarm.raised"), ("event", delivery.event_id)):
+        assert owner.get(path, {name: value}).json()["items"] == listed
+        assert owner.get(path, {name: "other"}).json()["items"] == []
     detail = owner.get(f"{path}/{delivery.pk}").json()
     assert detail["log"][0]["status"] == 500
     assert detail["fields_sent"]["address"] == "orders"
@@ -216,7 +241,7 @@ def test_each_person_chooses_for_themselves_and_a_manager_for_those_who_did_not(
     assert by_mail(developer, "alarm.raised") is False
     assert by_mail(developer, "invoice.issued") is None
     for kind in ("invoice.issued", "channel.disabled", "no.such"):
-        problem(developer.patch(own, {"choices": {kind: True}}), 400, "preference.invalid")
+        problem(developer.patch(own, {"choices": {kind: True}}), 422, "preference.invalid")
     problem(cast.call("token").get(own), 403, "denied")
 
 
@@ -224,7 +249,7 @@ def test_a_budget_is_set_and_removed(cast: Cast, owner: APIClient) -> None:
     path = cast.path("/notification-preferences")
 
     assert owner.patch(path, {"budget_minor": 5000}).json()["budget_minor"] == 5000
-    problem(owner.patch(path, {"budget_minor": 0}), 400, "budget.invalid")
+    problem(owner.patch(path, {"budget_minor": 0}), 422, "budget.invalid")
     assert owner.get(path).json()["budget_minor"] == 5000
     assert owner.patch(path, {"budget_minor": None}).json()["budget_minor"] is None
 
@@ -267,6 +292,8 @@ def test_an_alarm_is_made_read_changed_and_deleted(owner: APIClient, alarms: str
     assert owner.get(path).json() == body
     assert owner.get(alarms, {"address": "orders/new"}).json()["items"] == [body]
     assert owner.get(alarms, {"address": "other"}).json()["items"] == []
+    assert owner.get(alarms, {"is_raised": "false"}).json()["items"] == [body]
+    assert owner.get(alarms, {"is_raised": "true"}).json()["items"] == []
     changed = owner.put(path, {"threshold": 5, "clear_below": 2}, HTTP_IF_MATCH=made["ETag"])
     assert (changed.json()["threshold"], changed.json()["for_seconds"]) == (5, 0)
     problem(
@@ -292,7 +319,7 @@ def test_an_alarm_is_made_read_changed_and_deleted(owner: APIClient, alarms: str
 def test_limits_that_make_no_sense_are_refused(
     owner: APIClient, alarms: str, wrong: dict[str, int]
 ) -> None:
-    problem(owner.post(alarms, {**RULE, **wrong}), 400, "alarm.invalid")
+    problem(owner.post(alarms, {**RULE, **wrong}), 422, "alarm.invalid")
 
 
 def test_an_alarm_exists_once_and_ten_at_most(
@@ -309,29 +336,13 @@ def test_an_alarm_exists_once_and_ten_at_most(
 @pytest.fixture
 def run(cast: Cast, queue: Address, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Run `waypost …` as the owner against the API in this process; return what it prints."""
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        kept = ("authorization", "idempotency-key", "if-match")
-        answered = Client().generic(
-            request.method,
-            request.url.raw_path.decode(),
-            request.content,
-            request.headers.get("content-type", ""),
-            headers={name: request.headers[name] for name in kept if name in request.headers},
-        )
-        return httpx.Response(answered.status_code, content=answered.content)
-
-    local = partial(httpx.Client, transport=httpx.MockTransport(answer))
-    monkeypatch.setattr(httpx, "Client", local)
-    monkeypatch.setenv("WAYPOST_URL", "http://testserver")
+    command.connect(monkeypatch, command.apply_rows)
     monkeypatch.setenv("WAYPOST_TENANT", cast.tenant.slug)
     monkeypatch.setenv("WAYPOST_TOKEN", cast.token(cast.tenant))
 
     def run(*arguments: str) -> Any:
-        output.answer_in(output.Format.TABLE)
-        ended = CliRunner().invoke(app, list(arguments))
-        if ended.exception is not None:
-            raise ended.exception
+        ended = command.run(*arguments)
+        assert ended.code == 0, ended.stderr + ended.error
         return json.loads(ended.stdout) if "json" in arguments else ended.stdout + ended.stderr
 
     return run

@@ -1,19 +1,124 @@
 """Members, roles and tokens: nobody hands out more than they have; a tenant keeps an owner."""
 
+from typing import Any
+
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from controlplane.core.models import AuditEvent
-from tenants.models import ApiToken, Membership
+from tenants.models import ApiToken, Invitation, Membership
 from tests.suites.api.conftest import Cast, bearer, problem
+from tests.support.notifications import mails
 
 
-def test_member_is_added_and_can_get_in(cast: Cast, owner: APIClient) -> None:
-    answer = owner.post(cast.path("/members"), {"email": "Outsider@B.test", "role": "developer"})
+def invited(cast: Cast, email: str = "Outsider@B.test", role: str = "developer") -> str:
+    """Invite a person; return the secret of the link in the mail."""
+    cast.call("owner").post(cast.path("/invitations"), {"email": email, "role": role})
+    return secret()
 
-    assert answer.status_code == 201
-    assert cast.call("outsider").get(cast.path()).status_code == 200
+
+def secret() -> str:
+    """Return the secret of the link in the newest mail."""
+    return mails.newest_link("/invitations/").rpartition("/")[2]
+
+
+def accepted(client: APIClient, token: str) -> Any:
+    return client.post("/api/v1/invitations/accept", {"token": token})
+
+
+def test_invited_person_accepts_once_and_can_get_in(cast: Cast) -> None:
+    token, outsider = invited(cast), cast.call("outsider")
+    before = outsider.get(cast.path()).status_code
+
+    answers = [accepted(outsider, token) for _ in range(2)]
+
+    assert mails.delivered()[-1].recipients == ["outsider@b.test"]
+    assert before == 404
+    assert (answers[0].status_code, answers[0].json()["role"]) == (201, "developer")
+    problem(answers[1], 404, "invitation.missing")
+    assert outsider.get(cast.path()).status_code == 200
+
+
+def test_invitation_is_for_one_address_and_people_only(cast: Cast) -> None:
+    token = invited(cast, "nobody@x.test")
+
+    problem(accepted(cast.call("outsider"), token), 403, "invitation.other_address")
+    problem(accepted(cast.call("other_token"), token), 403, "denied")
+    problem(accepted(cast.call("anonymous"), token), 401, "credentials.missing")
+
+
+def test_invitation_does_not_reveal_who_has_an_account(cast: Cast, owner: APIClient) -> None:
+    bodies = []
+    for email in ("outsider@b.test", "nobody@x.test"):
+        answer = owner.post(cast.path("/invitations"), {"email": email, "role": "viewer"})
+        bodies.append({**answer.json(), "id": 0, "email": "", "created_at": "", "expires_at": ""})
+
+    assert bodies[0] == bodies[1]
+    subjects = [mail.subject for mail in mails.delivered()]
+    assert subjects == ["owner@a.test invites you to Acme"] * 2
+
+
+def test_revoked_expired_and_renewed_invitations_open_nothing(cast: Cast, owner: APIClient) -> None:
+    first = invited(cast)
+    row = owner.get(cast.path("/invitations")).json()["items"][0]
+    owner.post(cast.path(f"/invitations/{row['id']}/send"))
+    renewed = secret()
+    outsider = cast.call("outsider")
+    Invitation.objects.update(expires_at=timezone.now())
+    expired = accepted(outsider, renewed)
+    owner.post(cast.path(f"/invitations/{row['id']}/send"))
+    again = secret()
+    owner.delete(cast.path(f"/invitations/{row['id']}"))
+
+    for answer in (accepted(outsider, first), expired, accepted(outsider, again)):
+        problem(answer, 404, "invitation.missing")
+    assert owner.get(cast.path("/invitations")).json()["items"] == []
+
+
+def test_another_tenants_invitation_is_not_there(cast: Cast) -> None:
+    invited(cast, "nobody@x.test")
+    pk = Invitation.objects.get().pk
+    path = f"/api/v1/tenants/{cast.other.slug}/invitations/{pk}"
+
+    problem(cast.call("outsider").delete(path), 404, "invitation.missing")
+    problem(cast.call("outsider").post(f"{path}/send"), 404, "invitation.missing")
+    assert Invitation.objects.get().revoked_at is None
+
+
+def test_owner_hands_over_and_leaves(cast: Cast, owner: APIClient) -> None:
+    stays = owner.post(cast.path("/leave"))
+    answer = owner.post(cast.path("/transfer-ownership"), {"email": "admin@a.test"})
+    role = owner.get(cast.path("/members/owner@a.test")).json()["role"]
+    left = owner.post(cast.path("/leave"))
+
+    problem(stays, 409, "membership.last_owner")
+    assert (answer.status_code, answer.json()["role"], role) == (200, "owner", "admin")
+    assert left.status_code == 204
+    problem(owner.get(cast.path()), 404, "missing")
+
+
+@pytest.mark.parametrize(
+    ("who", "status"),
+    [
+        *((role, 204) for role in ("admin", "developer", "billing", "viewer")),
+        ("outsider", 404),
+        ("staff", 404),
+        ("other_token", 404),
+        ("anonymous", 401),
+    ],
+)
+def test_every_member_may_leave_and_nobody_else(cast: Cast, who: str, status: int) -> None:
+    before = Membership.objects.filter(tenant=cast.tenant).count()
+
+    assert cast.call(who).post(cast.path("/leave")).status_code == status
+    gone = before - Membership.objects.filter(tenant=cast.tenant).count()
+    assert gone == (status == 204)
+
+
+def test_token_is_no_member_that_leaves(cast: Cast) -> None:
+    problem(cast.call("token").post(cast.path("/leave")), 403, "denied")
 
 
 def test_removed_member_is_out_at_once(cast: Cast, owner: APIClient) -> None:
@@ -36,15 +141,16 @@ def test_changed_role_counts_at_once(cast: Cast, owner: APIClient) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
-        ({"email": "nobody@x.test", "role": "viewer"}, 404, "membership.no_account"),
+        ({"email": "no-address", "role": "viewer"}, 422, "request.invalid"),
         ({"email": "viewer@a.test", "role": "viewer"}, 409, "membership.exists"),
-        ({"email": "outsider@b.test", "role": "king"}, 400, "request.invalid"),
+        ({"email": "outsider@b.test", "role": "king"}, 422, "request.invalid"),
     ],
 )
 def test_wrong_member_is_refused(
     cast: Cast, owner: APIClient, body: dict[str, str], status: int, code: str
 ) -> None:
-    problem(owner.post(cast.path("/members"), body), status, code)
+    problem(owner.post(cast.path("/invitations"), body), status, code)
+    assert mails.delivered() == []
     assert Membership.objects.filter(tenant=cast.tenant).count() == 5
 
 
@@ -56,12 +162,13 @@ def test_last_owner_stays(cast: Cast, owner: APIClient) -> None:
     problem(removed, 409, "membership.last_owner")
 
 
-def test_admin_cannot_make_or_unmake_owners(cast: Cast, owner: APIClient) -> None:
+def test_admin_cannot_make_or_unmake_owners(cast: Cast) -> None:
     admin = cast.call("admin")
-    owner.post(cast.path("/members"), {"email": "outsider@b.test", "role": "owner"})
+    token = invited(cast, role="owner")
+    accepted(cast.call("outsider"), token)
 
     answers = [
-        admin.post(cast.path("/members"), {"email": "staff@op.test", "role": "owner"}),
+        admin.post(cast.path("/invitations"), {"email": "staff@op.test", "role": "owner"}),
         admin.put(cast.path("/members/admin@a.test"), {"role": "owner"}),
         admin.put(cast.path("/members/owner@a.test"), {"role": "viewer"}),
         admin.delete(cast.path("/members/owner@a.test")),
@@ -114,15 +221,15 @@ def test_token_of_another_tenant_is_missing(cast: Cast, owner: APIClient) -> Non
     [
         (
             {"name": "x", "role": "viewer", "expires_at": "2020-01-01T00:00:00Z"},
-            400,
+            422,
             "api_token.invalid",
         ),
         (
             {"name": "x", "role": "viewer", "expires_at": "9999-01-01T00:00:00Z"},
-            400,
+            422,
             "request.invalid",
         ),
-        ({"name": "x"}, 400, "request.invalid"),
+        ({"name": "x"}, 422, "request.invalid"),
         ({"name": "taken", "role": "viewer"}, 409, "api_token.exists"),
     ],
 )

@@ -48,10 +48,10 @@ def test_body_that_is_not_json_is_400(cast: Cast, owner: APIClient, body: bytes 
 
 
 @pytest.mark.parametrize("body", ["[]", "null", '"text"', "1", "true"])
-def test_json_that_is_not_an_object_is_400(cast: Cast, owner: APIClient, body: str) -> None:
+def test_json_that_is_not_an_object_is_422(cast: Cast, owner: APIClient, body: str) -> None:
     answer = owner.post(cast.path("/address-spaces"), body, content_type="application/json")
 
-    problem(answer, 400, "request.invalid")
+    problem(answer, 422, "request.invalid")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_accept_header_decides_nothing(cast: Cast, owner: APIClient) -> None:
 
 
 @pytest.mark.parametrize("value", ["x\x00", "\ud800", "x" * 64, 5 * [1], {"a": 1}, None, True])
-def test_illegal_name_is_400_and_names_the_field(
+def test_illegal_name_is_422_and_names_the_field(
     cast: Cast, owner: APIClient, value: object
 ) -> None:
     body = {"name": value, "type": "brokered", "plan": "brokered-small"}
@@ -89,7 +89,7 @@ def test_illegal_name_is_400_and_names_the_field(
         cast.path("/address-spaces"), json.dumps(body), content_type="application/json"
     )
 
-    assert answer.status_code == 400
+    assert answer.status_code == 422
     assert list(answer.json()["fields"]) == ["name"]
 
 
@@ -103,7 +103,7 @@ def test_nested_fields_are_named_by_their_path(
         {"name": "u", "password": "long-enough", "permissions": grants},
     )
 
-    assert set(problem(answer, 400, "request.invalid")["fields"]) == {
+    assert set(problem(answer, 422, "request.invalid")["fields"]) == {
         "permissions.0.operations.1",
         "permissions.1.addresses",
         "permissions.1.operations",
@@ -139,7 +139,7 @@ def test_unexpected_error_is_one_neutral_sentence_with_an_incident(
     answer = owner.get(cast.path("/address-spaces"))
 
     body = problem(answer, 500, "internal")
-    incident = body["fields"]["incident"]
+    incident = body["incident"]
     assert incident.startswith("inc_")
     assert incident in body["detail"]
     assert "ZeroDivision" not in answer.content.decode()
@@ -206,8 +206,9 @@ def test_quota_tells_resource_limit_used_and_asked(
         cast.path("/address-spaces"), {"name": "x", "type": "brokered", "plan": "brokered-small"}
     )
 
-    fields = problem(answer, 403, "quota_exceeded")["fields"]
-    assert set(fields) == {"resource", "limit", "used", "asked", "raised_by"}
+    fields = problem(answer, 403, "quota_exceeded")
+    assert {"resource", "limit", "used", "asked", "raised_by"} < set(fields)
+    assert fields["fields"] == {}
     assert (fields["resource"], fields["used"], fields["asked"]) == ("spaces", 200, 1)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from controlplane import checks
@@ -46,9 +47,7 @@ def test_sound_settings_are_silent(found: Found) -> None:
     assert found() == set()
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in SOUND if name.startswith(("OIDC_RP", "OIDC_OP"))]
-)
+@pytest.mark.parametrize("name", [name for name in SOUND if name.startswith("OIDC_RP")])
 def test_oidc_without_a_part_is_an_error_that_names_it(
     found: Found, name: str, settings: Settings
 ) -> None:
@@ -56,15 +55,28 @@ def test_oidc_without_a_part_is_an_error_that_names_it(
     assert checks._OIDC_NEEDS[name] in checks.check_oidc(None)[0].msg
 
 
+def test_the_issuer_finds_the_endpoints(found: Found) -> None:
+    assert found(**{name: "" for name in SOUND if name.startswith("OIDC_OP")}) == set()
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
         ({"OIDC_ISSUER": "http://id.example"}, "waypost.E002"),
+        ({"OIDC_ISSUER": "https://"}, "waypost.E002"),
+        ({"OIDC_ISSUER": "https://[::1"}, "waypost.E002"),
+        ({"OIDC_ISSUER": f"https://{'a:b@'}id.example"}, "waypost.E002"),
+        ({"OIDC_ISSUER": "https://id.example?a=b"}, "waypost.E002"),
+        ({"OIDC_OP_TOKEN_ENDPOINT": "http://id.example/token"}, "waypost.E010"),
+        ({"OIDC_OP_JWKS_ENDPOINT": "ftp://127.0.0.1/keys"}, "waypost.E010"),
         ({"OIDC_RP_SIGN_ALGO": "HS256"}, "waypost.E003"),
         ({"OIDC_RP_SIGN_ALGO": "none"}, "waypost.E003"),
         ({"SECRET_KEY": "only-for-building-and-tests"}, "waypost.E004"),
         ({"SECRET_KEYS": ["new", checks._TEST_KEYS]}, "waypost.E005"),
         ({"OIDC_ISSUER": "", "LOCAL_ACCOUNTS_ENABLED": False}, "waypost.E006"),
+        ({"DEBUG": True}, "waypost.E007"),
+        ({"PUBLIC_URL": "http://waypost.example"}, "waypost.E008"),
+        ({"ALLOWED_HOSTS": ["waypost.example", "*"]}, "waypost.E009"),
         ({"METRICS_TOKEN": ""}, "waypost.W001"),
     ],
 )
@@ -72,11 +84,36 @@ def test_contradiction_is_found(found: Found, changes: dict[str, Any], expected:
     assert found(**changes) == {expected}
 
 
-@pytest.mark.parametrize("changes", [{"PUBLIC_URL": "http://127.0.0.1:8000"}, {"DEBUG": True}])
-def test_built_in_keys_serve_this_machine_only(found: Found, changes: dict[str, Any]) -> None:
+@pytest.mark.parametrize("changes", [{}, {"DEBUG": True}, {"ALLOWED_HOSTS": ["*"]}])
+def test_this_machine_may_be_unsafe(found: Found, changes: dict[str, Any]) -> None:
     keys = {"SECRET_KEY": "only-for-building-and-tests", "SECRET_KEYS": [checks._TEST_KEYS]}
 
-    assert found(**keys, **changes) == set()
+    assert found(**keys, PUBLIC_URL="http://127.0.0.1:8000", **changes) == set()
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"DEBUG": True}, "WAYPOST_DEBUG"),
+        ({"PUBLIC_URL": "http://waypost.example"}, "WAYPOST_PUBLIC_URL"),
+        ({"ALLOWED_HOSTS": ["*"]}, "WAYPOST_ALLOWED_HOSTS"),
+        ({"SECRET_KEY": "only-for-building-and-tests"}, "WAYPOST_SECRET_KEY"),
+        ({"OIDC_ISSUER": "http://id.example"}, "WAYPOST_OIDC_ISSUER"),
+        ({"OIDC_RP_SIGN_ALGO": "HS256"}, "WAYPOST_OIDC_SIGN_ALGORITHM"),
+        ({"OIDC_OP_USER_ENDPOINT": "http://id.example/me"}, "WAYPOST_OIDC_USER_ENDPOINT"),
+    ],
+)
+def test_no_server_starts_with_unsafe_settings(
+    settings: Settings, changes: dict[str, Any], named: str
+) -> None:
+    for name, value in SOUND.items():
+        setattr(settings, name, value)
+    checks.refuse_unsafe_settings()
+    for name, value in changes.items():
+        setattr(settings, name, value)
+
+    with pytest.raises(ImproperlyConfigured, match=named):
+        checks.refuse_unsafe_settings()
 
 
 def test_settings_and_checks_know_the_same_test_keys() -> None:

@@ -14,16 +14,13 @@ from tests.support.browser import chromium, scene
 from tests.support.browser.chromium import Chromium
 from tests.support.browser.scene import Scene
 from tests.support.portal.rows import PASSWORD
-from tests.support.source_tree import ROOT
 from tests.support.web_server import WebServer
 
 
 @pytest.fixture(scope="session")
 def pictures() -> Path:
-    """The folder for pictures of the pages; people look at them, and git ignores it."""
-    folder = ROOT / "build" / "pictures"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    """The folder for pictures of the pages."""
+    return chromium.picture_folder()
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +32,7 @@ def shown(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
     )
     with django_db_blocker.unblock(), hashed, pytest.MonkeyPatch.context() as patched:
         # No queue runs here, and the search for one takes seconds.
-        patched.setattr(enqueue, "_send", lambda task, ids: None)
+        patched.setattr(enqueue, "_send", lambda task, ids, request_id: None)
         try:
             yield scene.make()
         finally:
@@ -44,8 +41,12 @@ def shown(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
 
 @pytest.fixture(scope="module")
 def portal(shown: Scene, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
-    """The web server that serves the rows."""
-    with web_server.running(tmp_path_factory.mktemp("portal"), threads=4) as server:
+    """The web server that serves the rows, with a cache."""
+    folder = tmp_path_factory.mktemp("portal")
+    with (
+        web_server.queue(folder) as port,
+        web_server.running(folder, threads=4, queue_port=port) as server,
+    ):
         yield server
 
 

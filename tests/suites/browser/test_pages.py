@@ -1,9 +1,12 @@
-"""Each state of the messaging pages, narrow and wide, light and dark: axe, width, console, picture.
+"""The states of the pages in a browser: axe, width, console, picture.
 
-The pictures are in ``build/pictures``.
+The drills look at every state, narrow and wide, light and dark; its pictures are in
+``build/pictures``. `make test` looks at one state of each kind of page, in two of these views.
 """
 
-from collections.abc import Callable
+import itertools
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +14,18 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.support.browser import chromium
-from tests.support.browser.chromium import Chromium, Visitor
-from tests.support.browser.scene import Scene
+from tests.support.browser.chromium import Chromium, View, Visitor
+from tests.support.browser.scene import MAIL, Scene
 
 pytestmark = pytest.mark.django_db
 OWNER, BILLING, OUTSIDER = "olga@acme.example", "bills@acme.example", "oscar@other.example"
 STAFF = "staff@operator.example"
+LATE = "late@payer.example"
+FULL = "full@carts.example"
+_NUMBERS = itertools.count(1)
+CARTS = "/t/full-carts/spaces/carts"
 NOTIFICATIONS = "/t/acme-shipping/notifications"
+PLAN = "/t/acme-shipping/settings/plan"
 SPACES = "/t/acme-shipping/spaces"
 
 
@@ -82,7 +90,8 @@ def _send_nonsense(page: Page) -> None:
 
 
 def _new_user(page: Page) -> None:
-    page.get_by_label("Name").fill("picture")
+    # Each view creates one, and the second user of a name would be refused.
+    page.get_by_label("Name").fill(f"picture-{next(_NUMBERS)}")
     page.get_by_role("button", name="Create user").click()
 
 
@@ -91,16 +100,98 @@ def _select_connection(page: Page) -> None:
     page.get_by_role("button", name="Close selected").click()
 
 
+def _choose_address(page: Page) -> None:
+    page.locator("input[name=id]").first.check()
+    page.get_by_role("button", name="Delete chosen addresses").click()
+
+
+def _find_page(page: Page) -> None:
+    page.get_by_role("link", name="Dead letters", exact=True).last.wait_for()
+
+
+def _type_search(page: Page) -> None:
+    page.keyboard.press("Control+k")
+    page.keyboard.type("invoices")
+    page.locator("#found a").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.closest('#found') !== null")
+
+
+def _open_invoice(page: Page) -> None:
+    page.get_by_role("link", name=re.compile(r"^[A-Z]+-\d{6}$")).first.click()
+
+
+def _open_space(page: Page) -> None:
+    page.get_by_role("link", name="broken", exact=True).click()
+    page.get_by_role("button", name="Retry now").wait_for()
+
+
+def _open_volume(page: Page) -> None:
+    page.get_by_role("link", name="Delete the volumes of gone").click()
+
+
+def _open_its_pages(page: Page) -> None:
+    page.get_by_label("Why do you open them?").fill("ticket 7")
+    page.get_by_role("button", name="Open its pages").click()
+    page.get_by_text("You act as the operator").wait_for()
+
+
 STATES = [
+    State("landing", "Messaging for your programs", at("/"), email=None),
+    State("status", "Portal and API", at("/status"), email=None),
+    State("overview", "Spend so far", at("/t/acme-shipping/")),
+    State("overview-new", "No messaging space yet", at("/t/other-people/"), email=OUTSIDER),
+    State("settings", "Billing details", at("/t/acme-shipping/settings/")),
+    State("plans", "See what it costs", at(PLAN)),
+    State("plan-price", "What last month would have cost", at(f"{PLAN}?plan=team")),
+    State("plan-refused", "This plan does not fit", at(f"{PLAN}?plan=free")),
+    State("usage", "Cost of this period", at("/t/acme-shipping/usage/"), _unfold),
+    State("usage-label", "team=checkout", at("/t/acme-shipping/usage/?label=team")),
+    State(
+        "usage-address",
+        "All addresses of orders",
+        at("/t/acme-shipping/usage/?space=orders&address=invoices"),
+    ),
+    State(
+        "usage-refused",
+        "is neither a month",
+        at("/t/acme-shipping/usage/?window=banana"),
+        status=400,
+    ),
+    State("invoices", "This period so far", at("/t/acme-shipping/invoices/")),
+    State("invoice", "Credit notes", at("/t/acme-shipping/invoices/"), _open_invoice),
+    State("audit", "Created the space", at("/t/acme-shipping/audit/")),
+    State("audit-none", "Nothing matches", at("/t/acme-shipping/audit/?q=nothing")),
+    State("windows", "Sunday from 22:00", at("/t/acme-shipping/maintenance/")),
+    State("windows-none", "No window", at("/t/other-people/maintenance/"), email=OUTSIDER),
+    State("search", "Messaging users", at("/t/acme-shipping/search?q=e")),
+    State("search-none", "Nothing found", at("/t/acme-shipping/search?q=zzz")),
+    State("spaces-filtered", "No space matches", at(f"{SPACES}/?q=zzz&label=team%3Dx")),
+    State("space-labels", "Labels of orders", at(f"{SPACES}/orders/labels")),
+    State("first-message", "Send a test message", at(f"{SPACES}/quiet/first-message")),
+    State("addresses-delete", "Delete 1 address", at(f"{SPACES}/orders/"), _choose_address),
+    State("address-new-topic", "New topic", at(f"{SPACES}/orders/addresses/new?type=topic")),
+    State("user-password", "Set a new password", at(f"{SPACES}/orders/users/checkout/password")),
     State("login", "Log in", at("/login"), email=None),
     State("login-refused", "Log in", at("/login"), _press("Log in"), email=None),
+    State("password-reset", "Set a new password", at("/account/password/reset"), email=None),
+    State("password-reset-sent", "Open the mail", at("/account/password/reset/sent"), email=None),
+    State("link-too-old", "too old", at("/account/email/confirm/none"), email=None),
+    State("team", "Invite a person", at("/t/acme-shipping/team/")),
+    State("tokens", "Issue a token", at("/t/acme-shipping/tokens/")),
+    State("sessions", "Log out everywhere else", at("/account/sessions")),
+    State("password-change", "Change Password", at("/account/password")),
+    State("email-change", "Send the mail again", at("/account/email")),
+    State("second-factor", "Authenticator App", at("/account/second-factor")),
+    State("passkeys", "Security Keys", at("/account/second-factor/keys")),
+    State("confirm-it-is-me", "Confirm that it is you", at("/account/second-factor/app")),
     State("spaces", "Each space is isolated", at(f"{SPACES}/")),
     State("spaces-none", "No messaging space yet", at("/t/other-people/spaces/"), email=OUTSIDER),
     State("space-plans", "New space", at(f"{SPACES}/-/new")),
     State("space", "Ready for messages", at(f"{SPACES}/orders/")),
     State("space-configuring", "broker-0 is starting", at(f"{SPACES}/new/")),
     State("space-empty", "Add the first address", at(f"{SPACES}/empty/")),
-    State("space-broken", "BrokerDown", at(f"{SPACES}/broken/")),
+    State("space-broken", "Broker down", at(f"{SPACES}/broken/")),
     State("space-settings", "Delete the space", at(f"{SPACES}/orders/settings")),
     State("space-plan", "plan", at(f"{SPACES}/orders/plan")),
     State("activity", "Activity", at(f"{SPACES}/orders/activity")),
@@ -135,7 +226,42 @@ STATES = [
     State("channel-delete", "Delete the channel", at(f"{NOTIFICATIONS}/channels/chn_one/delete")),
     State("delivery", "Send again", at(f"{NOTIFICATIONS}/deliveries/dlv_one")),
     State("mailbox", "1,234 messages", at("/staff/mailbox/"), email=STAFF),
-    State("mail", "1,234 messages", at("/staff/mailbox/1"), email=STAFF),
+    State("mail", "1,234 messages", at(f"/staff/mailbox/{MAIL}"), email=STAFF),
+    State("tenant-alarms", "1 alarm is raised", at("/t/acme-shipping/alarms/")),
+    State("support", "Allowed until", at("/t/acme-shipping/settings/support")),
+    State(
+        "support-none", "The operator may", at("/t/other-people/settings/support"), email=OUTSIDER
+    ),
+    State("search-live", "queue in orders", at("/t/acme-shipping/"), _type_search),
+    State("suspended", "Late Payer is suspended", at("/t/late-payer/"), email=LATE),
+    State("quota-used-up", "Sending is blocked until", at("/t/full-carts/"), email=FULL),
+    State("quota-used-up-usage", "1,200 of 1,000", at("/t/full-carts/usage/"), email=FULL),
+    State("quota-used-up-space", "Sending blocked by the quota", at(f"{CARTS}/"), email=FULL),
+    State(
+        "quota-used-up-message",
+        "A quota of this organization is used up",
+        at(f"{CARTS}/first-message"),
+        _press("Send a test message"),
+        email=FULL,
+        status=409,
+    ),
+    State("staff-tenants", "suspended", at("/staff/tenants/"), email=STAFF),
+    State("staff-tenant", "Call Olga first.", at("/staff/tenants/acme-shipping/"), email=STAFF),
+    State("staff-suspend", "Reason", at("/staff/tenants/acme-shipping/suspend"), email=STAFF),
+    State("acting", "Stop", at("/staff/tenants/acme-shipping/"), _open_its_pages, email=STAFF),
+    State("staff-fleet", "Longest waiting", at("/staff/fleet/"), email=STAFF),
+    State("staff-space", "What to do", at("/staff/fleet/?q=broken"), _open_space, email=STAFF),
+    State("staff-health", "mails stay in the mailbox", at("/staff/health/"), email=STAFF),
+    State(
+        "staff-invoice", "Issue a credit note", at("/staff/invoices/"), _open_invoice, email=STAFF
+    ),
+    State("staff-revenue", "Monthly fees now", at("/staff/revenue/"), email=STAFF),
+    State("staff-volumes", "gone", at("/staff/volumes/"), email=STAFF),
+    State(
+        "staff-volumes-release", "lost for ever", at("/staff/volumes/"), _open_volume, email=STAFF
+    ),
+    State("staff-audit", "Created the space", at("/staff/audit/"), email=STAFF),
+    State("staff-search", "People", at("/staff/search?q=acme"), email=STAFF),
     State("messages", "Browse to see messages", of("invoices", "messages")),
     State("messages-running", "being read", of("invoices", "messages", page="running")),
     State("messages-failed", "did not answer", of("invoices", "messages", page="failed")),
@@ -191,21 +317,86 @@ STATES = [
     State("user-created", "Copy this password", at(f"{SPACES}/quiet/users/new"), _new_user),
     State("user-revoke", "Revoke checkout?", at(f"{SPACES}/orders/users/checkout/revoke")),
     State("forbidden", "", of("invoices", "messages"), email=BILLING, status=403),
+    # The site that `make setup` built.
+    State("docs", "Choose your", at("/docs/"), email=None),
+    State("docs-program", "BlockingConnection", at("/docs/develop/quick-start.html"), email=None),
+    State("docs-tables", "amqp:not-found", at("/docs/develop/errors.html"), email=None),
+    State("docs-warning", "not tested", at("/docs/develop/dotnet.html"), email=None),
+    State("docs-search", "Dead letters", at("/docs/search.html?q=dead"), _find_page, email=None),
     State("not-found", "", at(f"{SPACES}/nothing/"), status=404),
 ]
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
-def test_page_has_no_fault(state: State, browser: Chromium, shown: Scene, pictures: Path) -> None:
-    path = state.path(shown)
+# One state of each kind: lists, tables, charts, forms, refusals, dialogs, and pages of each role.
+_OF_EACH_KIND = {
+    "landing",
+    "login-refused",
+    "overview",
+    "plans",
+    "usage",
+    "invoices",
+    "audit",
+    "search-live",
+    "spaces",
+    "space-plans",
+    "space",
+    "space-broken",
+    "connect",
+    "address-new",
+    "address-day",
+    "address-table",
+    "address-settings",
+    "address-delete",
+    "alarms",
+    "notifications",
+    "channel-secret",
+    "team",
+    "tokens",
+    "second-factor",
+    "suspended",
+    "acting",
+    "staff-space",
+    "messages-open",
+    "messages-confirm-delete",
+    "messages-send-refused",
+    "connections-close",
+    "user-created",
+    "docs-tables",
+    "not-found",
+}
+KINDS = [state for state in STATES if state.name in _OF_EACH_KIND]
 
-    def look(visitor: Visitor) -> tuple[str, list[str]]:
+
+def look(
+    state: State, browser: Chromium, scene: Scene, views: Sequence[View], pictures: Path | None
+) -> None:
+    """Bring the state about and look at it in each of the views."""
+    path = state.path(scene)
+
+    def visit(visitor: Visitor) -> tuple[str, list[str]]:
         with visitor.open(path, state.email, state.status) as watched:
             state.act(watched.page)
             text = watched.page.locator("body").inner_text()
-            return text, chromium.look(watched, state.name, pictures)
+            return text, chromium.look(watched, state.name, pictures, views)
 
-    text, problems = browser.run(look)
+    text, problems = browser.run(visit)
 
     assert state.says in text
     assert problems == []
+
+
+@pytest.mark.parametrize("state", KINDS, ids=lambda state: state.name)
+def test_page_has_no_fault(state: State, browser: Chromium, shown: Scene) -> None:
+    look(state, browser, shown, chromium.OPPOSITE, None)
+
+
+def test_each_kind_is_a_state() -> None:
+    assert _OF_EACH_KIND == {state.name for state in KINDS}
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
+def test_every_state_has_no_fault_in_any_view(
+    state: State, browser: Chromium, shown: Scene, pictures: Path
+) -> None:
+    look(state, browser, shown, chromium.VIEWS, pictures)

@@ -60,7 +60,8 @@ def test_settings_that_it_lists_have_these_defaults() -> None:
     assert len(rows) > 5
     text = Path(source.__file__).read_text()
     for name, default in rows:
-        assert re.search(rf'"{name}", "?{default}"?[,)]', text), name
+        value = "" if default == "empty" else rf', "?{default}"?'
+        assert re.search(rf'"{name}"{value}[,)]', text), name
 
 
 def test_files_that_it_names_exist() -> None:

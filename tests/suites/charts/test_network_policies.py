@@ -27,7 +27,11 @@ STRANGER = Pod("stranger", "default", {}, {"kubernetes.io/metadata.name": "defau
 _SPACE = {"app.kubernetes.io/part-of": "waypost", "app.kubernetes.io/managed-by": "waypost"}
 ROUTER = Pod("router", "wp-1", {**_SPACE, "app.kubernetes.io/component": "router"}, _SPACE)
 BROKER = Pod("broker", "wp-1", {**_SPACE, "app.kubernetes.io/component": "broker"}, _SPACE)
-OWN = ("web", "worker", "metering", "beat", "auth", "migrate", "test", "pipeline", "executor")
+OWN = (
+    *("web", "worker", "metering", "beat", "auth", "migrate", "test", "pipeline", "executor"),
+    "custom-resources",
+)
+RESOURCES = ("--set", "customResources.enabled=true,customResources.namespaces={shop}")
 # Who may reach what, by port; every other pair is refused.
 WAYS = {
     ("stranger", "web", 8000),
@@ -45,6 +49,7 @@ WAYS = {
     ),
     ("worker", "broker", 5671),
     ("test", "web", 8000),
+    ("custom-resources", "web", 8000),
     ("executor", "pipeline", 7078),
     ("executor", "pipeline", 7079),
     ("pipeline", "executor", 7080),
@@ -55,7 +60,7 @@ WAYS = {
 def test_policies_open_these_ways_and_no_others() -> None:
     rules = [
         _placed(e)
-        for e in rendered.objects(rendered.TRIAL, *_ROUTER, *SPARK)
+        for e in rendered.objects(rendered.TRIAL, *_ROUTER, *SPARK, *RESOURCES)
         if e["kind"] == "NetworkPolicy"
     ]
     pods = [*map(component, (*OWN, "database", "queue")), STRANGER, ROUTER, BROKER]
@@ -78,11 +83,12 @@ def test_the_release_s_test_reaches_a_portal_that_few_may_reach() -> None:
     limited = ("--set-json", 'networkPolicy.webFrom=[{"ipBlock":{"cidr":"192.0.2.0/24"}}]')
     rules = [
         _placed(e)
-        for e in rendered.objects(rendered.TRIAL, *limited)
+        for e in rendered.objects(rendered.TRIAL, *limited, *RESOURCES)
         if e["kind"] == "NetworkPolicy"
     ]
 
-    assert policies.allows(rules, component("test"), component("web"), 8000, "TCP")
+    for own in ("test", "custom-resources"):
+        assert policies.allows(rules, component(own), component("web"), 8000, "TCP")
     assert not policies.allows(rules, STRANGER, component("web"), 8000, "TCP")
 
 
@@ -157,12 +163,16 @@ def test_what_scrapes_reaches_the_portal_where_few_others_do(scrapes: str, throu
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "port"),
-    [("https://login.example/token", 443), ("https://login.example:8443/token", 8443)],
+    ("value", "port"),
+    [
+        ("tokenEndpoint=https://login.example/token", 443),
+        ("tokenEndpoint=https://login.example:8443/token", 8443),
+        ("issuer=https://login.example:9443/realm", 9443),
+    ],
 )
-def test_the_portal_may_ask_the_identity_provider(endpoint: str, port: int) -> None:
+def test_the_portal_may_ask_the_identity_provider(value: str, port: int) -> None:
     external = CHART / "ci" / "external-values.yaml"
-    objects = rendered.objects(external, "--set", f"oidc.tokenEndpoint={endpoint}")
+    objects = rendered.objects(external, "--set", f"oidc.{value}")
 
     policy = rendered.find(objects, "NetworkPolicy", "wp-web")
 

@@ -6,7 +6,7 @@ import json
 import pytest
 import yaml
 
-from controlplane.settings import lakehouse
+from controlplane.core.environment import lakehouse
 from tests.support.charts import rendered
 from tests.support.charts.rendered import CHART, RELEASE, Object
 

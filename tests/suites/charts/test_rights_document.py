@@ -20,6 +20,7 @@ SUPPLIED = (
     "spaces.endpoint.domain=example.org",
 )
 PULLED = ("--set", "imagePullSecrets[0]=imagepullsecrets")
+RESOURCES = ("--set", "customResources.enabled=true,customResources.namespaces={shop}")
 BACKED_UP = ("--set", "backup.enabled=true,backup.lakehouse=snapshot,backup.brokers=true")
 # API group, resources, verbs, names
 Rule = tuple[str, frozenset[str], frozenset[str], str]
@@ -69,6 +70,7 @@ def in_chart(kind: str, name: str, *options: str) -> set[Rule]:
         ("Spark on Kubernetes", "Role", "-spark", SPARK),
         ("`<release>-certificate`", "Role", "-certificate", SUPPLIED),
         ("`<release>-pull-secrets`", "Role", "-pull-secrets", PULLED),
+        ("`<release>-custom-resources`", "Role", "-custom-resources", RESOURCES),
         ("for backups: `<release>-backup`", "Role", "-backup", BACKED_UP),
         ("for backups: cluster role `<release>-backup`", "ClusterRole", "-backup", BACKED_UP),
     ],
@@ -85,21 +87,24 @@ def test_every_right_is_documented_with_a_reason(
 def test_no_rule_is_a_wildcard() -> None:
     roles = [
         object_
-        for object_ in rendered.objects(rendered.TRIAL, *SPARK, *SUPPLIED, *PULLED, *BACKED_UP)
+        for object_ in rendered.objects(
+            rendered.TRIAL, *SPARK, *SUPPLIED, *PULLED, *BACKED_UP, *RESOURCES
+        )
         if object_["kind"] in ("ClusterRole", "Role")
     ]
 
-    assert len(roles) == 9
+    assert len(roles) == 10
     for role in roles:
         for rule in role["rules"]:
             assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]
 
 
-def test_only_the_workers_mount_a_token() -> None:
-    specs = rendered.pod_specs(rendered.objects())
+def test_only_the_workers_and_the_controller_mount_a_token() -> None:
+    specs = rendered.pod_specs(rendered.objects(rendered.TRIAL, *RESOURCES))
 
     mounting = {
         name for name, spec in specs.items() if spec.get("automountServiceAccountToken", True)
     }
 
-    assert mounting == {"Deployment/wp-worker", "Deployment/wp-metering"}
+    controller = "Deployment/wp-custom-resources"
+    assert mounting == {"Deployment/wp-worker", "Deployment/wp-metering", controller}

@@ -9,11 +9,6 @@ EVERYTHING = (
     "--set",
     "oidc.issuer=https://login.example.org,oidc.existingSecret=oidc,oidc.clientId=waypost",
     "--set",
-    ",".join(
-        f"oidc.{part}Endpoint=https://login.example.org/{part}"
-        for part in ("authorization", "token", "user", "jwks")
-    ),
-    "--set",
     f"{_STORE}.enabled=true,{_STORE}.bucket=usage,{_STORE}.existingSecret=keys",
 )
 

@@ -192,8 +192,16 @@ def _bucket(*values: str) -> tuple[str, ...]:
             "use metering.resources.limits.memory and pipeline.resources.limits.memory.",
         ),
         ((*LOGIN, "--set", "oidc.existingSecret=e"), "oidc.issuer needs oidc.clientId"),
-        ((*LOGIN, "--set", "oidc.existingSecret=e,oidc.clientId=c"), "authorizationEndpoint"),
+        (
+            (
+                *STORES,
+                "--set",
+                "oidc.issuer=http://id.example,oidc.existingSecret=e,oidc.clientId=c",
+            ),
+            "https",
+        ),
         ((*STORES, "--set", "localAccounts=false"), "Nobody could log in"),
+        ((*STORES, "--set", "publicUrl=http://portal.example"), "must begin with https://"),
         (("--set", "database.bundled=true,database.port=5433"), "database.port is for one of"),
         ((*STORES, "--set", "identity.user=null"), "missing property 'user'"),
         ((*STORES, "--set", "spaces.user=null"), "missing property 'user'"),

@@ -36,7 +36,14 @@ def test_demo_compares_everything_and_stops(folder: Path) -> None:
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.drill)]
 )
-@pytest.mark.parametrize("line", ["preparing the database", "starting portal", "TWO TENANTS"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "preparing the database",
+        "starting portal",
+        pytest.param("TWO TENANTS", marks=pytest.mark.drill),
+    ],
+)
 def test_demo_interrupted_stops_everything(folder: Path, number: int, line: str) -> None:
     # As in a terminal: in the background of a script, children inherit that SIGINT is ignored.
     in_a_terminal = ["env", "--default-signal=INT"]

@@ -61,9 +61,8 @@ def asked(
             yield process, ask(process)
 
 
-@pytest.mark.parametrize(
-    "seconds", [1.5, *(pytest.param(late, marks=pytest.mark.drill) for late in (0.6, 3.0, 4.5))]
-)
+@pytest.mark.drill
+@pytest.mark.parametrize("seconds", [0.6, 1.5, 3.0, 4.5])
 def test_up_killed_half_way_is_finished_by_the_next(folder: Path, seconds: float) -> None:
     first = subprocess.Popen(
         [COMMAND, "up", "--state", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -208,6 +207,7 @@ def test_status_tells_programs_what_runs(running: Installation, waypost: Waypost
     }
 
 
+@pytest.mark.drill
 def test_a_killed_supervisor_leaves_nothing_that_hinders_the_next_up(other: Installation) -> None:
     before = supervision.list_processes(other)
     supervisor = [
@@ -248,6 +248,7 @@ def test_a_remembered_port_that_is_taken_is_replaced(made_second: Made) -> None:
     assert started.ports.web == other.ports.web
 
 
+@pytest.mark.drill
 def test_two_that_start_at_once_take_other_ports(waypost: Waypost) -> None:
     with tempfile.TemporaryDirectory(prefix="wp-") as parent, ThreadPoolExecutor() as pool:
         one, other = roots = [Path(parent) / name for name in ("a", "b")]

@@ -246,13 +246,12 @@ def test_the_bill_of_materials_lists_all_three_kinds(
 
 @USERS
 def test_the_portal_is_alive_with_nothing_else(
-    control_plane: Path, user: str, tmp_path: Path
+    images: Builder, control_plane: Path, user: str, tmp_path: Path
 ) -> None:
     port, log = ports.free_port(), tmp_path / "log"
     serve = f"python -m controlplane.web --port={port}"
     settings = {
-        "DJANGO_SETTINGS_MODULE": "controlplane.settings",
-        "WAYPOST_STATE_DIR": "/var/lib/waypost",
+        **images.environment(builder.CONTROL_PLANE),
         "WAYPOST_SECRET_KEY": "k" * 50,
         "WAYPOST_SECRET_KEYS": Fernet.generate_key().decode(),
         "WAYPOST_DATABASE_URL": f"postgresql://u:p@127.0.0.1:{ports.free_port()}/d",
@@ -262,9 +261,11 @@ def test_the_portal_is_alive_with_nothing_else(
     with inside.started(container, log):
         eventually(lambda: answers(f"http://127.0.0.1:{port}/healthz"), log)
         page = httpx.get(f"http://127.0.0.1:{port}/static/console/console.css")
+        docs = httpx.get(f"http://127.0.0.1:{port}/docs/develop/quick-start.html")
         readiness = httpx.get(f"http://127.0.0.1:{port}/readyz")
 
     assert page.status_code == 200
+    assert "<h1>Quick start" in docs.text
     assert readiness.json()["database"] == "away"
 
 

@@ -126,6 +126,7 @@ def test_an_upgrade_replaces_what_changed_and_nothing_else(
     assert between(same, changed) == {"web", "worker", "metering", "beat"}
 
 
+@pytest.mark.drill
 def test_an_upgrade_takes_back_what_was_scaled_by_hand(
     installed: str, kubeconfig: Path, admin: ApiClient
 ) -> None:
@@ -151,6 +152,7 @@ def test_an_upgrade_takes_back_what_was_scaled_by_hand(
     assert (back, replicas("worker")) == (1, 1)
 
 
+@pytest.mark.drill
 def test_after_a_rollback_of_helm_an_upgrade_makes_workers_the_newest(
     installed: str, kubeconfig: Path, admin: ApiClient
 ) -> None:
@@ -174,6 +176,7 @@ def test_after_a_rollback_of_helm_an_upgrade_makes_workers_the_newest(
     assert rolled_back < newest < revision()
 
 
+@pytest.mark.drill
 def test_each_upgrade_runs_the_migration_again(
     installed: str, kubeconfig: Path, admin: ApiClient
 ) -> None:
@@ -188,6 +191,7 @@ def test_each_upgrade_runs_the_migration_again(
     eventually(lambda: jobs() != [first] and len(jobs()) == 1)
 
 
+@pytest.mark.drill
 def test_a_bundled_database_s_password_outlives_a_time_with_another_one(
     installed: str, kubeconfig: Path, admin: ApiClient
 ) -> None:
@@ -221,6 +225,7 @@ def test_every_pod_is_let_in_by_pod_security(
     )
 
 
+@pytest.mark.drill
 def test_a_node_is_drained_while_no_portal_is_ready(
     kubeconfig: Path, installed: str, admin: ApiClient, fake_node: Node
 ) -> None:

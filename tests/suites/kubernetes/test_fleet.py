@@ -117,6 +117,7 @@ def site(api: Api, wanted_cluster: Cluster, node: Node, tmp_path: Path) -> Fleet
     return made
 
 
+@pytest.mark.drill
 def test_a_bad_image_reaches_one_wave_and_is_rolled_back(site: Fleet, node: Node) -> None:
     site.advance()
     spaces = [rows.make_space(site.tenant, name) for name in ("one", "two")]
@@ -148,6 +149,7 @@ def test_a_bad_image_reaches_one_wave_and_is_rolled_back(site: Fleet, node: Node
     assert site.advance().state == "Stopped"
 
 
+@pytest.mark.drill
 def test_routers_come_and_go_by_the_plan(site: Fleet) -> None:
     space = rows.make_space(site.tenant, kind="standard")
     rows.make_address(space, "orders")

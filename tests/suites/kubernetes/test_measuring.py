@@ -18,6 +18,7 @@ def bench(admin: ApiClient, tmp_path: Path) -> Bench:
     return Bench(admin, tmp_path)
 
 
+@pytest.mark.drill
 def test_all_figures_are_measured(bench: Bench) -> None:
     found = {figure.what: figure.value for figure in measuring.figures(bench, Counts(3, 2))}
 

@@ -57,7 +57,7 @@ def watching(api: ApiClient) -> Iterator[PodWatcher]:
         yield watcher
     finally:
         watcher.stop()
-        watcher.join(30)
+        watcher.join(120)
         assert not watcher.is_alive()
 
 

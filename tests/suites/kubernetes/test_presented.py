@@ -25,12 +25,11 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
 from controlplane.core.reasons import Reason
 from controlplane.embedded import artifacts
-from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.support.kubernetes import cert_manager, chart, process_node, service_names
 from tests.support.kubernetes.process_node import ProcessNode
-from tests.support.messaging import amqp
+from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.messaging.recording_metering import RecordingMetering
 from tests.support.reconcile import rows
@@ -149,7 +148,7 @@ class Instance:
 def _shown_at(host: str, port: int, trusted_pem: str) -> x509.Certificate:
     context = ssl.create_default_context(cadata=trusted_pem)
     with (
-        socket.create_connection((host, port), timeout=10) as plain,
+        socket.create_connection((host, port), timeout=60) as plain,
         context.wrap_socket(plain, server_hostname=host) as wrapped,
     ):
         found = wrapped.getpeercert(binary_form=True)
@@ -168,7 +167,7 @@ def site(
 ) -> Iterator[Site]:
     settings.ARTEMIS_HOME = str(artifacts.artemis_home())
     chart.make_namespace(admin, CONTROL)
-    auth_port = tcp_ports.free_port()
+    auth_port = routing_rig.free_port()
     auth = AuthProcess(auth_port, tmp_path, tmp_path / "control-ca")
     with process_node.running(admin, tmp_path / "pods") as running:
         auth.start()
@@ -248,6 +247,7 @@ def test_a_supplied_certificate_is_shown_and_its_renewal_without_a_restart(
     assert public.shows(signer.root_pem) == second
 
 
+@pytest.mark.drill
 def test_cert_manager_issues_and_renews(
     site: Site, space: AddressSpace, signer: Signer, admin: ApiClient, tmp_path: Path
 ) -> None:
@@ -270,6 +270,7 @@ def test_cert_manager_issues_and_renews(
         assert public.pid == life
 
 
+@pytest.mark.drill
 def test_a_space_that_serves_moves_to_another_source_and_back(
     site: Site, space: AddressSpace, signer: Signer, tmp_path: Path
 ) -> None:

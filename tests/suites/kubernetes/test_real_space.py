@@ -58,7 +58,7 @@ def processes(admin: ApiClient, tmp_path: Path, settings: Any) -> Iterator[Proce
 
 @pytest.fixture
 def auth_port() -> int:
-    return tcp_ports.free_port()
+    return routing_rig.free_port()
 
 
 @pytest.fixture
@@ -152,6 +152,7 @@ def _serves(space: AddressSpace, folder: Path) -> bool:
         return False
 
 
+@pytest.mark.drill
 def test_a_router_that_does_not_listen_for_clients_is_not_ready(
     ports: Ports, admin: ApiClient, processes: ProcessNode
 ) -> None:

@@ -54,12 +54,26 @@ def site(faulty: FaultyApi, wanted_cluster: Cluster, fake_node: Node, tmp_path: 
 @pytest.mark.parametrize(
     ("status", "reason", "words"),
     [
-        (401, "ClusterCredentials", "the worker's credentials are not accepted: renew its"),
         (403, "ClusterForbidden", "the worker lacks a right: compare its roles with docs/operate/"),
         (409, "ClusterConflict", "it changed in the meantime; Waypost tries again."),
-        (422, "ObjectRefused", "the cluster cannot accept a field of it: check the image, the "),
-        (429, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
-        (500, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
+        *(
+            # The same way through the worker; what each answer means is a table.
+            pytest.param(*answer, marks=pytest.mark.drill)
+            for answer in (
+                (
+                    401,
+                    "ClusterCredentials",
+                    "the worker's credentials are not accepted: renew its",
+                ),
+                (
+                    422,
+                    "ObjectRefused",
+                    "the cluster cannot accept a field of it: check the image, the ",
+                ),
+                (429, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
+                (500, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
+            )
+        ),
     ],
 )
 def test_an_answer_is_the_condition_until_it_changes(
@@ -164,6 +178,7 @@ def test_a_namespace_that_does_not_end_is_the_condition(
     assert site.space.deleted_at is not None
 
 
+@pytest.mark.drill
 def test_a_living_space_whose_namespace_does_not_end_says_what_holds_it(
     site: Site, admin: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

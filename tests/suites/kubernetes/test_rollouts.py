@@ -331,9 +331,11 @@ def test_a_second_pod_that_stays_unready_without_a_word_stops_it_too(
     assert site.images() == ["localhost/broker:1"] * 2
 
 
-@pytest.mark.parametrize("plan", ["brokered-medium", "brokered-small"])
+@pytest.mark.parametrize(
+    "plan", [pytest.param("brokered-medium", marks=pytest.mark.drill), "brokered-small"]
+)
 def test_a_size_change_goes_pod_by_pod_up_and_down(site: Site, node: Node, plan: str) -> None:
-    sizes = {"brokered-medium": "576Mi", "brokered-small": "448Mi"}
+    sizes = {"brokered-medium": "832Mi", "brokered-small": "448Mi"}
     (other,) = sizes.keys() - {plan}
     resize(site.space, other)
     assert isinstance(site.settle(), Done)

@@ -55,7 +55,7 @@ def site(
     return made
 
 
-@pytest.mark.parametrize("is_bound", [True, False])
+@pytest.mark.parametrize("is_bound", [True, pytest.param(False, marks=pytest.mark.drill)])
 def test_a_space_is_made_and_ended_under_the_workers_rights(
     site: WorkerSite, admin: ApiClient, is_bound: bool
 ) -> None:

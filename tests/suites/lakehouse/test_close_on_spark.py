@@ -22,15 +22,7 @@ from workers.metering.roots import Root
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.django_db]
 
 
-def test_close_drafts_what_was_sampled_and_can_be_verified(
-    tmp_path: Path, settings: Settings
-) -> None:
-    settings.LAKEHOUSE_ROOT = str(tmp_path / "lakehouse")
-
-    close_and_verify(tmp_path / "lakehouse")
-
-
-def test_a_close_without_new_samples_starts_no_spark_and_reports_the_same(
+def test_close_drafts_what_was_sampled_and_a_close_without_new_samples_starts_no_spark(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "lakehouse"

@@ -1,29 +1,24 @@
 """Login against a real Keycloak: code + PKCE + nonce, as a browser would do it.
 
 Our side runs in process through Django's client; the provider's pages are fetched and posted over
-HTTP. One Keycloak serves the whole module (15 s to start).
+HTTP.
 """
 
-import html
-import importlib
-import os
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-import requests
 from django.contrib.messages import get_messages
 from django.test import Client, RequestFactory
-from django.urls import clear_url_caches
 from pytest_django import Settings
 
-from controlplane import urls
+from controlplane.accounts import providers
+from controlplane.accounts.provider_discovery import discovery
 from controlplane.core.models import AuditEvent
 from controlplane.embedded import keycloak
 from tenants.models import Membership, Role, Tenant, User
+from tests.suites.login.conftest import ALICE, BOB, MALLORY, OUR_URL, Browser
 from tests.support.answers import Answer
 
 pytestmark = [
@@ -32,84 +27,6 @@ pytestmark = [
     pytest.mark.drill,
     pytest.mark.django_db,
 ]
-
-OUR_URL = "https://waypost.example"  # while requests reach us by http, as from a proxy
-ALICE = keycloak.Person("alice", "alice@example.test", "correct-horse-1")
-MALLORY = keycloak.Person("mallory", "owner@example.test", "correct-horse-2", email_verified=False)
-BOB = keycloak.Person("bob", "bob@example.test", "correct-horse-3")
-
-
-@pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[keycloak.Server]:
-    """A real Keycloak with three people."""
-    cache = Path(os.environ.get("WAYPOST_CACHE", Path.home() / ".cache" / "waypost"))
-    folder = tmp_path_factory.mktemp("keycloak")
-    with keycloak.throwaway(folder, cache, [OUR_URL], [ALICE, MALLORY, BOB]) as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def oidc_on(provider: keycloak.Server, settings: Settings) -> Iterator[None]:
-    """Settings as `waypost up` would make them from the environment, and the routes they add."""
-    environment = keycloak.environment(provider)
-    settings.OIDC_ISSUER = environment["WAYPOST_OIDC_ISSUER"]
-    settings.OIDC_RP_CLIENT_ID = environment["WAYPOST_OIDC_CLIENT_ID"]
-    settings.OIDC_RP_CLIENT_SECRET = environment["WAYPOST_OIDC_CLIENT_SECRET"]
-    for name in ("AUTHORIZATION", "TOKEN", "USER", "JWKS", "LOGOUT"):
-        value = environment[f"WAYPOST_OIDC_{name}_ENDPOINT"]
-        setattr(settings, f"OIDC_OP_{name}_ENDPOINT", value)
-    settings.PUBLIC_URL = OUR_URL
-    settings.AUTHENTICATION_BACKENDS = [
-        "controlplane.oidc.OidcBackend",
-        *settings.AUTHENTICATION_BACKENDS,
-    ]
-    settings.LOGIN_URL, settings.SIGNUP_URL = "/login", "/signup"
-    settings.LOGIN_REDIRECT_URL, settings.LOGOUT_REDIRECT_URL = "/spaces", "/bye"
-    _reload_routes()
-    yield
-    settings.OIDC_ISSUER = ""
-    _reload_routes()
-
-
-def _reload_routes() -> None:
-    importlib.reload(urls)
-    clear_url_caches()
-
-
-class Browser:
-    """The provider's side of a browser; loopback is a secure context, so Secure cookies stay."""
-
-    def __init__(self) -> None:
-        self.cookies: dict[str, str] = {}
-
-    def fetch(self, method: str, url: str, form: dict[str, str] | None = None) -> requests.Response:
-        """Return the answer after redirects, but stop at one that leads back to us."""
-        while True:
-            cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-            answer = requests.request(
-                method,
-                url,
-                data=form,
-                headers={"Cookie": cookie},
-                allow_redirects=False,
-                timeout=30,
-            )
-            for line in answer.raw.headers.getlist("set-cookie"):
-                name, _, value = line.split(";")[0].partition("=")
-                self.cookies[name] = value
-            target = urljoin(url, answer.headers.get("location", ""))
-            if not answer.is_redirect or target.startswith(OUR_URL):
-                return answer
-            method, url, form = "GET", target, None
-
-    def log_in(self, url: str, username: str, password: str) -> requests.Response:
-        """Return the answer to the provider's login form, filled in."""
-        page = self.fetch("GET", url)
-        action = re.search(r'<form[^>]*id="kc-form-login"[^>]*action="([^"]+)"', page.text)
-        assert action, page.text[:2000]
-        return self.fetch(
-            "POST", html.unescape(action[1]), {"username": username, "password": password}
-        )
 
 
 def begin(client: Client, next_page: str = "") -> str:
@@ -258,11 +175,15 @@ def test_code_cannot_be_used_twice(client: Client) -> None:
 
 def test_token_for_another_client_is_refused(client: Client, settings: Settings) -> None:
     path = callback_of(client, ALICE)
+    for name, endpoint in (("TOKEN", "token"), ("USER", "user"), ("JWKS", "keys")):
+        url = discovery.endpoint(providers.installation(), endpoint)
+        setattr(settings, f"OIDC_OP_{name}_ENDPOINT", url)
     settings.OIDC_ISSUER = "http://127.0.0.1:1/realms/another"
 
     answer = client.get(path)
 
     assert answer["Location"] == "/login"
+    assert "another browser" in said(answer)
     assert not User.objects.exists()
 
 
@@ -322,7 +243,7 @@ def test_staff_and_linked_accounts_are_never_taken_over(
 
     account.refresh_from_db()
     assert not is_logged_in(client)
-    assert "not linked" in said(answer)
+    assert "or of another identity" in said(answer)
     assert account.oidc_subject == changes.get("oidc_subject")
     assert account.check_password("break-glass-123")
 
@@ -345,7 +266,7 @@ def test_provider_that_is_away_is_told_in_words(client: Client, settings: Settin
     answer = client.get(path)
 
     assert answer["Location"] == "/login"
-    assert "did not answer" in said(answer)
+    assert "identity_provider.unavailable" in said(answer)
 
 
 def test_logout_ends_the_session_at_the_provider_too(

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from controlplane.embedded import artifacts, ports, supervisor_client
+from controlplane.embedded import artifacts, supervisor_client
 from controlplane.embedded.supervisor_client import SupervisorClient
 from tests.support.messaging import conformance, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
@@ -28,15 +28,16 @@ from workers.reconcile.ports import Ports
 
 # A mesh takes several real routers; the development router runs alone.
 _OF_A_MESH = ["test_router_mesh.py", "test_meshed_space.py"]
-# 100,000 messages take a quarter of an hour: `make test-large` runs them.
+# 100,000 messages, and spaces of gigabytes, take half an hour: `make test-large` runs them.
 WITH_LARGE = bool(os.environ.get("WAYPOST_TEST_LARGE"))
-_LARGE = [] if WITH_LARGE else ["test_many_messages.py"]
-collect_ignore = [*([] if routing_rig.REAL_ROUTER else _OF_A_MESH), *_LARGE]
+LARGE = ["test_many_messages.py", "test_filled_largest_plans.py"]
+collect_ignore = [*([] if routing_rig.REAL_ROUTER else _OF_A_MESH), *([] if WITH_LARGE else LARGE)]
 
 
 def pytest_report_header() -> str:
-    """Say whether the suite with 100,000 messages runs."""
-    return f"100,000 messages: {'run' if WITH_LARGE else 'not run (make test-large)'}"
+    """Say whether the suites with many messages run."""
+    run = "run" if WITH_LARGE else "not run (make test-large)"
+    return f"100,000 messages, and full spaces: {run}"
 
 
 @pytest.fixture(scope="session")
@@ -81,8 +82,11 @@ def control_authority(control_ca_dir: Path) -> KeyPair:
 
 @pytest.fixture
 def auth_port() -> int:
-    """Where routers find the auth service; it runs for the tests that take ``auth``."""
-    return ports.free_port()
+    """Where routers find the auth service; it runs for the tests that take ``auth``.
+
+    No outgoing connection takes the port before it listens, or while it is down.
+    """
+    return routing_rig.free_port()
 
 
 @pytest.fixture

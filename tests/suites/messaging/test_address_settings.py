@@ -122,7 +122,7 @@ def test_a_blocking_address_takes_messages_again_once_it_is_read(alice: Blocking
     assert len(amqp.receive(alice, "blocking", 200)) == 200
 
 
-@pytest.mark.parametrize("name", ["few", "inbox"])
+@pytest.mark.parametrize("name", ["few", pytest.param("inbox", marks=pytest.mark.drill)])
 def test_the_number_of_receivers_changes_without_a_restart(
     space: AddressSpace, alice: BlockingConnection, real_ports: Ports, name: str
 ) -> None:

@@ -56,7 +56,7 @@ class Service:
             file = self.folder / "client.pem"
             file.write_text(pair.key_pem + pair.certificate_pem)
             context.load_cert_chain(file)
-        raw = socket.create_connection((rigs.HOST, self.auth.port), timeout=10)
+        raw = socket.create_connection((rigs.HOST, self.auth.port), timeout=60)
         try:
             return Wire(context.wrap_socket(raw, server_hostname=rigs.HOST))
         except (ssl.SSLError, OSError):
@@ -311,7 +311,7 @@ def watched(
     state = State(tmp_path / "users.sealed")
     watcher = Watcher(state)
     watcher.start()
-    eventually(lambda: state.picture is not None, "the first picture", seconds=15)
+    eventually(lambda: state.picture is not None, "the first picture")
     yield state
     watcher.stop()
     database.close()
@@ -328,22 +328,22 @@ def test_changes_arrive_by_notification(watched: State) -> None:
         return bool(watched.picture and watched.picture[space.id].send_withdrawn)
 
     anna = rows.make_user(space, "anna", ("orders", "send recv"))
-    eventually(lambda: "anna" in users(), seconds=10)
+    eventually(lambda: "anna" in users())
     known_before = users()["anna"]
     messaging_users.update(
         user=anna, permissions=[{"addresses": ["a"], "operations": ["recv"]}], by=SYSTEM
     )
-    eventually(lambda: users()["anna"] != known_before, seconds=10)
+    eventually(lambda: users()["anna"] != known_before)
     address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
-    eventually(is_withdrawn, seconds=10)
+    eventually(is_withdrawn)
     calls = rows.make_address(space, "calls", "anycast")
-    eventually(lambda: addresses_of(watched, space) == ("calls",), seconds=10)
+    eventually(lambda: addresses_of(watched, space) == ("calls",))
     addresses.delete(address=calls, by=SYSTEM)
-    eventually(lambda: addresses_of(watched, space) == (), seconds=10)
+    eventually(lambda: addresses_of(watched, space) == ())
     messaging_users.revoke(user=MessagingUser.objects.get(pk=anna.pk), by=SYSTEM)
-    eventually(lambda: not users(), seconds=10)
+    eventually(lambda: not users())
     address_spaces.delete(space=space, by=SYSTEM)
-    eventually(lambda: space.id not in (watched.picture or {}), seconds=10)
+    eventually(lambda: space.id not in (watched.picture or {}))
 
 
 def addresses_of(state: State, space: AddressSpace) -> tuple[str, ...] | None:
@@ -361,7 +361,6 @@ def test_addresses_are_known_as_clients_name_them(watched: State) -> None:
     eventually(
         lambda: addresses_of(watched, space) == ("news::desk", "news"),
         "the subscription",
-        seconds=5,
     )
 
 
@@ -375,7 +374,6 @@ def test_a_broken_row_keeps_one_user_out_and_not_the_others(watched: State) -> N
     eventually(
         lambda: is_known(watched, space, "good"),
         "good without bad",
-        seconds=5,
     )
     assert set((watched.picture or {})[space.id].users) == {"good"}
 
@@ -383,7 +381,7 @@ def test_a_broken_row_keeps_one_user_out_and_not_the_others(watched: State) -> N
 def test_the_last_picture_stays_while_the_database_is_away(watched: State) -> None:
     space = rows.make_space(rows.make_tenant(), kind="standard")
     rows.make_user(space, "anna", ("a", "recv"))
-    eventually(lambda: is_known(watched, space, "anna"), "anna is known", seconds=5)
+    eventually(lambda: is_known(watched, space, "anna"), "anna is known")
     before = watched.picture
 
     with database.cursor() as cursor:
@@ -395,7 +393,7 @@ def test_the_last_picture_stays_while_the_database_is_away(watched: State) -> No
     assert watched.picture == before
 
     rows.make_user(space, "bert", ("a", "recv"))
-    eventually(lambda: is_known(watched, space, "bert"), "it listens again", seconds=5)
+    eventually(lambda: is_known(watched, space, "bert"), "it listens again")
 
 
 def is_known(state: State, space: AddressSpace, name: str) -> bool:

@@ -83,7 +83,7 @@ class _Coordinator(SenderOption):
 def _told(coordinator: BlockingSender, request: str, *values: Any) -> Delivery:
     body = Described(symbol(f"amqp:{request}:list"), list(values))
     delivery = routing_rig.hand_over(coordinator, Message(body=body))
-    coordinator.connection.wait(lambda: delivery.updated or delivery.settled, timeout=10)
+    coordinator.connection.wait(lambda: delivery.updated or delivery.settled, timeout=60)
     return delivery
 
 

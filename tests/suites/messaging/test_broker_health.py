@@ -143,6 +143,7 @@ def test_half_sent_requests_keep_no_probe_out_and_end(broker: PublicBroker, port
 _LOW_PRIORITY = 5
 
 
+@pytest.mark.drill
 def test_a_busy_broker_with_little_processor_time_passes_every_probe(
     broker: PublicBroker, port: int
 ) -> None:

@@ -205,7 +205,7 @@ def test_other_selectors_choose_as_before(
     alice.create_sender("allowed").send(Message(body=selector, properties=properties))
 
     chosen = alice.create_receiver("allowed", name="chosen", options=Selector(selector))
-    assert (chosen.receive(timeout=5).body if matches else None) == (selector if matches else None)
+    assert (chosen.receive(timeout=60).body if matches else None) == (selector if matches else None)
     if matches:
         chosen.accept()
         chosen.close()
@@ -285,13 +285,15 @@ def test_connections_are_described_and_count_what_closed_links_carried(
 ) -> None:
     amqp.send(alice, "allowed", "one", "two", "three")
     assert amqp.receive(alice, "allowed", 2) == ["one", "two"]
+    eventually(lambda: seen(broker).received == 2, "the acknowledgements are counted")
     idle = seen(broker)
 
     receiver = alice.create_receiver("allowed")
-    assert receiver.receive(timeout=10).body == "three"
+    assert receiver.receive(timeout=60).body == "three"
     unsettled = seen(broker)
     receiver.accept()
     receiver.close()  # sends the acknowledgement first
+    eventually(lambda: seen(broker).received == 3, "the acknowledgement is counted")
     acknowledged = seen(broker)
 
     assert (idle.product, idle.user, idle.links) == (amqp.PRODUCT, "alice", 0)

@@ -94,7 +94,7 @@ def test_who_only_sends_is_answered_by_who_only_receives(
     name = answers.link.remote_source.address
     asks.create_sender("calls").send(Message(body="?", reply_to=name))
     served = serves.create_receiver("calls", credit=1)
-    reply_to = served.receive(timeout=5).reply_to
+    reply_to = served.receive(timeout=60).reply_to
     served.accept()
     assert temporary(broker) - before == {name}
 
@@ -164,7 +164,7 @@ def test_a_queue_and_their_number_have_limits(broker: PublicBroker) -> None:
             alice.create_receiver(None, name=f"r{number}", dynamic=True)
         with pytest.raises(LinkDetached, match="at most 1000 reply queues"):
             alice.create_receiver(None, name="one more", dynamic=True)
-    eventually(lambda: has_none(broker), "all end with their connection", seconds=30)
+    eventually(lambda: has_none(broker), "all end with their connection")
     with broker.connected() as alice:
         assert alice.create_receiver(None, dynamic=True)
 

@@ -82,7 +82,7 @@ def test_a_larger_message_ends_its_link_and_leaves_no_file(
     eventually(lambda: large_files(broker) == [], "what arrived of it is deleted")
 
 
-@pytest.mark.parametrize("size", [100, 16_000])
+@pytest.mark.parametrize("size", [100, pytest.param(16_000, marks=pytest.mark.drill)])
 def test_a_small_limit_applies_to_messages_that_are_no_files(tmp_path: Path, size: int) -> None:
     limits = ClientLimits(message_bytes=size)
     with (
@@ -164,7 +164,9 @@ def test_sessions_of_one_connection_are_limited(alice: BlockingConnection) -> No
     assert all(session.state & Endpoint.REMOTE_ACTIVE for session in sessions[:2])
 
 
-@pytest.mark.parametrize("which", ["connection_rate", "user_rate"])
+@pytest.mark.parametrize(
+    "which", ["connection_rate", pytest.param("user_rate", marks=pytest.mark.drill)]
+)
 def test_who_sends_too_fast_gets_no_credit_and_others_are_unharmed(
     tmp_path: Path, which: str
 ) -> None:

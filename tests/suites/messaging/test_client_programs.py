@@ -33,7 +33,7 @@ def space(real_ports: Ports) -> Iterator[AddressSpace]:
     assert isinstance(patience.look(made.id, real_ports), Done)
 
 
-@pytest.mark.parametrize("address", ["orders/new", "news"])
+@pytest.mark.parametrize("address", ["orders/new", pytest.param("news", marks=pytest.mark.drill)])
 def test_the_python_program_gets_its_message_back(
     space: AddressSpace, address: str, tmp_path: Path
 ) -> None:

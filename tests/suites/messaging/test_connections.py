@@ -129,6 +129,7 @@ def test_connections_are_listed_and_closed(
     assert [row.messaging_user for row in left] == ["bob"]
 
 
+@pytest.mark.drill
 def test_killed_engine_shows_and_its_recovery_too(space: AddressSpace, real_ports: Ports) -> None:
     namespace = space_rows.load(space, now=real_ports.clock(), full=False).namespace
     engines = listed(real_ports.infra, namespace)

@@ -14,6 +14,7 @@ from tenants.models import AddressSpace
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
+from tests.support.waiting import eventually
 from workers.instances import Locator
 from workers.messaging.brokers import driver
 from workers.messaging.brokers.snapshot import MeteredAddress
@@ -58,10 +59,10 @@ def test_rejected_and_expired_messages_are_kept_and_not_billed_as_sent(
             connection.create_sender("dead")
         amqp.send(connection, "orders", "rejected", "failed twice")
         receiver = connection.create_receiver("orders", credit=10)
-        receiver.receive(timeout=10)
+        receiver.receive(timeout=60)
         receiver.reject()
         for _attempt in range(2):
-            receiver.receive(timeout=10)
+            receiver.receive(timeout=60)
             routing_rig.fail(receiver)
         receiver.close()
         assert amqp.receive(connection, "dead", 2) == ["rejected", "failed twice"]
@@ -76,8 +77,10 @@ def test_rejected_and_expired_messages_are_kept_and_not_billed_as_sent(
         if located.id.kind is Kind.BROKER
     )
     metered = [MeteredAddress(row.address, row.type) for row in space.addresses.all()]
-    counted = {
-        one.address: (one.messages_in, one.messages_out)
-        for one in driver.snapshot(found.target, addresses=metered).addresses
-    }
-    assert counted == {"dead": (0, 4), "orders": (3, 0), "news": (1, 0), "inbox": (0, 0)}
+    wanted = {"dead": (0, 4), "orders": (3, 0), "news": (1, 0), "inbox": (0, 0)}
+
+    def is_counted() -> bool:  # once it is on the broker's disk
+        seen = driver.snapshot(found.target, addresses=metered).addresses
+        return {one.address: (one.messages_in, one.messages_out) for one in seen} == wanted
+
+    eventually(is_counted, f"the broker counts {wanted}")

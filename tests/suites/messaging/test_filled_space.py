@@ -91,7 +91,7 @@ def test_a_standard_space_refuses_what_it_does_not_sell(
     assert boots_of(real_ports, space) == boots
 
 
-@pytest.mark.parametrize("persistent", [True, False])
+@pytest.mark.parametrize("persistent", [True, pytest.param(False, marks=pytest.mark.drill)])
 def test_a_brokered_space_refuses_what_it_does_not_sell(
     real_ports: Ports, tmp_path: Path, *, persistent: bool
 ) -> None:

@@ -92,7 +92,7 @@ def test_every_message_of_a_filter_is_billed_once(
         for receiver in (one, two, own):
             assert routing_rig.take(receiver, 3) == ["1", "2", "3"]
         sampling.sample_all(product)
-        eventually(lambda: _sampled(space, product) == (4, 9), "all is sampled", seconds=10)
+        eventually(lambda: _sampled(space, product) == (4, 9), "all is sampled")
 
     sampling.sample_all(product)
     settle(space, ports, full=True)
@@ -115,6 +115,7 @@ def _sampled(space: AddressSpace, product: Readers) -> tuple[int, int]:
     return used(space)
 
 
+@pytest.mark.drill
 def test_a_lost_permission_closes_the_link_to_a_filter_in_the_same_pass(
     space: AddressSpace, ports: Ports, tmp_path: Path
 ) -> None:
@@ -135,7 +136,7 @@ def test_a_lost_permission_closes_the_link_to_a_filter_in_the_same_pass(
 
         settle(space, ports)
 
-        eventually(lambda: is_closed(member), "the connection is closed", seconds=10)
+        eventually(lambda: is_closed(member), "the connection is closed")
         amqp.send(owner, "news/eu", "not for the member")
         assert routing_rig.take(ours, 1) == ["not for the member"]
         assert routing_rig.waiting(theirs) == 0

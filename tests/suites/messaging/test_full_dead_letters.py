@@ -58,7 +58,7 @@ def reject(broker: PublicBroker, messages: int = MESSAGES) -> None:
     with broker.connected() as connection:
         receiver = connection.create_receiver("orders", credit=messages)
         for _ in range(messages):
-            receiver.receive(timeout=10)
+            receiver.receive(timeout=60)
             receiver.reject()
 
 
@@ -102,7 +102,7 @@ def test_a_full_dead_letter_address_takes_all_that_is_rejected_or_expires(tmp_pa
         with broker.connected() as connection:
             receiver = connection.create_receiver("dead", credit=2 * MESSAGES)
             for _ in range(2 * MESSAGES):
-                assert receiver.receive(timeout=10).body == BODY
+                assert receiver.receive(timeout=60).body == BODY
                 receiver.accept()
 
 
@@ -122,6 +122,7 @@ def test_addresses_take_no_messages_while_their_dead_letters_are_full(tmp_path: 
         assert refusal(broker) == ""
 
 
+@pytest.mark.drill
 def test_a_broker_without_a_disk_takes_them_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,10 +152,11 @@ def test_what_a_full_queue_does_not_take_is_there_again_after_a_restart(tmp_path
         with broker.connected() as connection:
             receiver = connection.create_receiver("orders", credit=MESSAGES)
             for _ in range(kept["orders"]):
-                assert receiver.receive(timeout=10).body == BODY
+                assert receiver.receive(timeout=60).body == BODY
                 receiver.accept()
 
 
+@pytest.mark.drill
 def test_a_target_that_was_full_drops_nothing_after_its_limit_is_gone(tmp_path: Path) -> None:
     """A broker that loses a reached limit while it runs, and is given no other, drops messages."""
     queue = replace(DEAD, read_only=False)

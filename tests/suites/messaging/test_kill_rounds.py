@@ -53,7 +53,7 @@ def kill(ports: Ports, space: AddressSpace, name: str) -> None:
             int(instance.boot.rsplit("-", 1)[1]) for instance in found if instance.name == name
         )
 
-    eventually(lambda: pid() > 0, f"{name} runs", seconds=30)
+    eventually(lambda: pid() > 0, f"{name} runs")
     os.kill(pid(), signal.SIGKILL)
 
 

@@ -31,7 +31,7 @@ _CLIENT_SECONDS = 60
 _FIVE_MB, _FIFTY_MB = 5_000_000, 50_000_000
 
 
-@pytest.fixture(params=["standard", "brokered"])
+@pytest.fixture(params=[pytest.param("standard", marks=pytest.mark.drill), "brokered"])
 def space(
     auth: AuthProcess, real_ports: Ports, request: pytest.FixtureRequest
 ) -> Iterator[AddressSpace]:

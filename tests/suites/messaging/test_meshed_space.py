@@ -65,7 +65,7 @@ def test_each_router_has_an_endpoint_and_serves_every_type(
 
     names = sorted(space.endpoints.values_list("name", flat=True))
     assert names == ["amqps", "amqps-1", "amqps-2"]
-    eventually(lambda: is_joined(space, real_ports), "the routers are joined", seconds=30)
+    eventually(lambda: is_joined(space, real_ports), "the routers are joined")
     for sends, receives in (("amqps", "amqps-1"), ("amqps-2", "amqps")):
         with connected(space, tmp_path, sends) as out, connected(space, tmp_path, receives) as into:
             for address in ("calls", "orders", "news"):
@@ -84,7 +84,7 @@ def test_topics_go_on_while_the_first_router_stays_away(
     os.kill(int(first.boot.rsplit("-", 1)[1]), signal.SIGSTOP)  # it hangs, and no one restarts it
     try:
         stopped = time.monotonic()
-        with connected(space, tmp_path, "amqps-1", timeout=30) as connection:
+        with connected(space, tmp_path, "amqps-1", timeout=60) as connection:
             receiver = connection.create_receiver("news", credit=1)
             sender = connection.create_sender("news")
             sender.send(Message(body="it rains", durable=True))

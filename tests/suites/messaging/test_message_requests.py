@@ -1,5 +1,6 @@
 """Operations on messages in both types of spaces, on real engines: what they do, and no bill."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -22,19 +23,21 @@ pytestmark = [
     pytest.mark.slow,
     # Real transactions: the auth service and the workers are other processes and must see the rows.
     pytest.mark.django_db(transaction=True),
-    pytest.mark.parametrize(
-        ("kind", "router_engine"),
-        [
-            pytest.param("brokered", routing_rig.ENGINES[-1], id="brokered"),
-            *(
-                pytest.param("standard", engine, id=f"standard-{engine}")
-                for engine in routing_rig.ENGINES
-            ),
-        ],
-    ),
 ]
+Sorts = Mapping[str, tuple[str, str]]  # the type of the space and its routers' engine, by id
+BROKERED: Sorts = {"brokered": ("brokered", routing_rig.ENGINES[-1])}
+STANDARD: Sorts = {f"standard-{engine}": ("standard", engine) for engine in routing_rig.ENGINES}
 
 MANY = 2_000
+
+
+def of(*, always: Sorts, in_drills: Sorts) -> pytest.MarkDecorator:
+    """Run a test for some sorts of spaces always, and for others in the drills."""
+    cells = [pytest.param(*sort, id=name) for name, sort in always.items()]
+    cells += [
+        pytest.param(*sort, id=name, marks=pytest.mark.drill) for name, sort in in_drills.items()
+    ]
+    return pytest.mark.parametrize(("kind", "router_engine"), cells)
 
 
 @pytest.fixture
@@ -44,6 +47,7 @@ def operated(
     return Operated.make(real_ports, state_dir, tmp_path, kind)
 
 
+@of(always=BROKERED, in_drills=STANDARD)
 def test_each_operation_does_its_work_and_none_is_billed(operated: Operated) -> None:
     dead, other, orders = (operated.addresses[name] for name in ("dead", "other", "orders"))
     operated.reject(*(f"m{n}" for n in range(6)))
@@ -68,7 +72,7 @@ def test_each_operation_does_its_work_and_none_is_billed(operated: Operated) -> 
     assert operated.receive("orders", 6) == ["m3", "m4", "m5", "test", "m1", "m2"]
     # Alice's own traffic is billed. A router passes her acknowledgments on to the broker.
     own = (before[0], before[1] + 6)
-    eventually(lambda: operated.used() == own, "what alice received is counted", seconds=20)
+    eventually(lambda: operated.used() == own, "what alice received is counted")
     ended = AuditEvent.objects.filter(action__endswith=".ended", actor=ALICE.name).order_by("id")
     assert [(event.action, event.after["messages"]) for event in ended] == [
         ("messages.delete.ended", 1),
@@ -86,6 +90,7 @@ def test_each_operation_does_its_work_and_none_is_billed(operated: Operated) -> 
     assert "browse" not in dict(kept)
 
 
+@of(always={}, in_drills={**BROKERED, **STANDARD})
 def test_dead_letters_return_once_although_the_worker_is_killed(
     operated: Operated, state_dir: Path, tmp_path: Path
 ) -> None:
@@ -104,6 +109,7 @@ def test_dead_letters_return_once_although_the_worker_is_killed(
     assert not AuditEvent.objects.filter(after__icontains="m1").exists()
 
 
+@of(always=STANDARD, in_drills=BROKERED)
 def test_chosen_dead_letters_return_at_the_rate_too(operated: Operated) -> None:
     operated.reject(*(f"m{n}" for n in range(6)))
     page, _ = operated.browse("dead")

@@ -83,7 +83,7 @@ def exchange(
         for address in ("calls", "weather", "orders", "news"):
             receiver = receiving.create_receiver(address, credit=5)
             sender = sending.create_sender(address)
-            sending.wait(partial(has_credit, sender.link), timeout=10)
+            sending.wait(partial(has_credit, sender.link), timeout=60)
             posted = [routing_rig.post(sender, number, durable=True) for number in range(2)]
             routing_rig.flush(sending)
             assert sorted(routing_rig.take(receiver, 2)) == [0, 1]

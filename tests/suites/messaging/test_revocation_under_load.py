@@ -82,6 +82,7 @@ def _settle(space: AddressSpace, ports: Ports) -> None:
     space.refresh_from_db()
 
 
+@pytest.mark.drill
 def test_a_revoked_user_is_cut_off_under_load(
     space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:

@@ -292,7 +292,7 @@ def test_a_renewed_certificate_is_shown_to_new_connections_without_a_restart(rou
     (router.folder / "server.key").write_text(renewed.key_pem)
     (router.folder / "server.pem").write_text(renewed.certificate_pem)
 
-    eventually(lambda: shown(router) not in ("", before), "the new certificate", seconds=20)
+    eventually(lambda: shown(router) not in ("", before), "the new certificate")
     assert shown(router) == ssl.PEM_cert_to_DER_cert(renewed.certificate_pem).hex()
     rigs.settle_down(kept)
     assert kept.create_receiver(None, dynamic=True).link.state & Endpoint.REMOTE_ACTIVE

@@ -66,7 +66,7 @@ def ask(router: Rig, path: str = HEALTH_PATH, timeout: float | None = 5) -> int:
 def asked_raw(router: Rig, sent: bytes) -> bytes:
     """Return all that the listener sends to somebody who sends this, until it closes."""
     answer = b""
-    with socket.create_connection((HOST, port_of(router)), timeout=20) as connection:
+    with socket.create_connection((HOST, port_of(router)), timeout=60) as connection:
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
         while received := connection.recv(4096):
@@ -114,7 +114,7 @@ def test_it_speaks_no_amqp(router: Rig, sent: bytes) -> None:
 def test_it_carries_no_amqp_over_a_websocket(router: Rig) -> None:
     """A real router agrees to the upgrade, and closes the connection before the first byte."""
     answer = b""
-    with socket.create_connection((HOST, port_of(router)), timeout=20) as connection:
+    with socket.create_connection((HOST, port_of(router)), timeout=60) as connection:
         connection.sendall(UPGRADE + FRAME + strangers.SASL_HEADER)
         try:
             while received := connection.recv(4096):
@@ -153,6 +153,7 @@ def test_one_that_hangs_accepts_connections_and_answers_nothing(router: Rig) -> 
 _LOW_PRIORITY = 5
 
 
+@pytest.mark.drill
 def test_a_busy_router_with_little_processor_time_passes_every_probe(router: Rig) -> None:
     assert router.process is not None
     for thread in os.listdir(f"/proc/{router.process.pid}/task"):

@@ -61,7 +61,7 @@ def routers(running: tuple[list[Rig], list[RiggedBroker]]) -> Iterator[list[Rig]
 
 
 def anna(router: Rig) -> BlockingConnection:
-    return router.connect("anna", "secret", timeout=20)
+    return router.connect("anna", "secret", timeout=60)
 
 
 def exchange(sending: Rig, receiving: Rig, address: str, count: int = 20) -> None:
@@ -95,7 +95,7 @@ def test_a_router_says_how_many_messages_wait_for_a_slow_receiver(routers: list[
     receiving.create_receiver("calls", credit=2)
     sending = anna(routers[0])
     sender = sending.create_sender("calls")
-    sending.wait(lambda: sender.link.credit > 10, timeout=10)
+    sending.wait(lambda: sender.link.credit > 10, timeout=60)
     for number in range(7):
         rigs.post(sender, number)
     rigs.flush(sending)
@@ -111,14 +111,14 @@ def test_a_question_is_answered_by_a_client_of_another_router(routers: list[Rig]
     served = service.create_receiver("calls", credit=1)
     answers = asking.create_receiver(None, dynamic=True, credit=1)
     question = asking.create_sender("calls")
-    asking.wait(lambda: question.link.credit > 0, timeout=10)
+    asking.wait(lambda: question.link.credit > 0, timeout=60)
 
     question.link.send(Message(body="?", reply_to=answers.link.remote_source.address))
     rigs.flush(asking)
-    reply_to = served.receive(timeout=10).reply_to
+    reply_to = served.receive(timeout=60).reply_to
     service.create_sender(reply_to).send(Message(body="!"))
 
-    assert answers.receive(timeout=10).body == "!"
+    assert answers.receive(timeout=60).body == "!"
 
 
 @pytest.mark.parametrize("is_anonymous", [True, False])
@@ -158,7 +158,7 @@ def test_a_killed_router_is_joined_again(routers: list[Rig]) -> None:
 
     routers[0].relaunch()
 
-    eventually(lambda: mesh_rig.is_joined(routers), "joined again", seconds=30)
+    eventually(lambda: mesh_rig.is_joined(routers), "joined again")
     exchange(routers[0], routers[2], "calls")
 
 
@@ -211,5 +211,4 @@ def test_a_router_of_another_space_is_not_joined(routers: list[Rig]) -> None:
             == {"router-0", "router-1"}
         ),
         "both refuse it",
-        seconds=20,
     )

@@ -26,11 +26,11 @@ def test_a_question_is_answered_over_a_temporary_address(router: Rig) -> None:
 
     question.link.send(Message(body="?", reply_to=answers.link.remote_source.address))
     rigs.flush(asking)
-    reply_to = served.receive(timeout=5).reply_to
+    reply_to = served.receive(timeout=60).reply_to
     service.create_sender(None).link.send(Message(address=reply_to, body="!"))
     rigs.flush(service)
 
-    assert answers.receive(timeout=5).body == "!"
+    assert answers.receive(timeout=60).body == "!"
 
 
 @pytest.mark.parametrize("is_anonymous", [True, False])
@@ -43,7 +43,7 @@ def test_a_question_is_answered_over_a_temporary_queue(router: Rig, is_anonymous
     sender.link.send(Message(address=name, body="!"))
     rigs.flush(answering)
 
-    assert answers.receive(timeout=5).body == "!"
+    assert answers.receive(timeout=60).body == "!"
 
 
 def test_a_temporary_queue_ends_with_its_last_link(router: Rig) -> None:
@@ -89,7 +89,7 @@ def test_an_anonymous_answer_of_who_may_not_answer_is_refused(router: Rig, is_qu
     sender = router.connect("writer", "secret of writer").create_sender(None)
 
     with pytest.raises(SendException) as refusal:
-        sender.send(Message(address=name, body="!"), timeout=5)
+        sender.send(Message(address=name, body="!"), timeout=60)
 
     assert refusal.value.state == Delivery.REJECTED
 

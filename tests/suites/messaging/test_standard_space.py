@@ -105,6 +105,7 @@ def test_changes_of_users_hold_for_open_connections(
         pass
 
 
+@pytest.mark.drill
 def test_known_users_log_in_while_the_database_is_away(
     space: AddressSpace, auth: AuthProcess, tmp_path: Path
 ) -> None:
@@ -126,6 +127,7 @@ def test_known_users_log_in_while_the_database_is_away(
         pass
 
 
+@pytest.mark.drill
 def test_a_killed_router_serves_again_without_us(
     space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
@@ -180,7 +182,7 @@ def test_a_router_that_cannot_start_says_why(
         ready = (condition for condition in space.conditions if condition["type"] == "Ready")
         return next((str(name["message"]) for name in ready), "")
 
-    eventually(lambda: "Unknown attribute 'color'" in ready_message(), "its words", seconds=30)
+    eventually(lambda: "Unknown attribute 'color'" in ready_message(), "its words")
 
 
 def incarnation(ports: Ports, target: ManagementTarget) -> str:

@@ -35,7 +35,7 @@ def version_with(port: int, suite: str, newest: ssl.TLSVersion) -> str | None:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.minimum_version, context.maximum_version = ssl.TLSVersion.MINIMUM_SUPPORTED, newest
     context.set_ciphers(f"{suite}:@SECLEVEL=0")
-    with socket.create_connection((HOST, port), timeout=30) as plain:
+    with socket.create_connection((HOST, port), timeout=60) as plain:
         try:
             with context.wrap_socket(plain) as secured:
                 return secured.version()

@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -14,10 +15,11 @@ from structlog.testing import capture_logs
 
 from controlplane.core.errors import WaypostError
 from controlplane.embedded import ports
+from plans.invoicing.findings import FileCheck
 from tests.suites.object_store.conftest import use
 from tests.support.metering.landed import LANDED_ONCE, rows
 from tests.support.object_store.servers import Does, Proxy
-from workers.metering import bronze, committer, ingest, landing, periodic, roots
+from workers.metering import bronze, committer, file_hashes, ingest, landing, periodic, roots
 from workers.metering.roots import ObjectStore
 from workers.models import LandingBatch, MeteredSource
 
@@ -42,6 +44,25 @@ def test_ingest_brings_what_moved_into_bronze_and_again_adds_nothing(
     assert LandingBatch.objects.get().state == State.COMMITTED
 
 
+def test_altered_and_missing_files_are_told_apart(
+    root: ObjectStore, play: Callable[..., None]
+) -> None:
+    for n in (1, 2, 3):
+        play(orders=(5 * n, 0))
+        ingest.ingest()
+    table, day = committer.ensure_table(root), date.max
+    paths = list(LandingBatch.objects.order_by("number").values_list("path", flat=True))
+    same = file_hashes.check(root, table, day)
+    roots.put(root, f"{bronze.TABLE}/{paths[0]}", b"altered")
+    root.open().delete_file(f"{bronze.TABLE}/{paths[1]}")
+
+    found = file_hashes.check(root, table, day)
+
+    assert same == FileCheck(n_same=3)
+    assert found == FileCheck(n_same=1, altered=(paths[0],), missing=(paths[1],))
+    assert file_hashes.check(root, table, date.min) == FileCheck()
+
+
 def test_a_table_that_was_made_is_found_again(root: ObjectStore) -> None:
     made, found = committer.ensure_table(root), committer.ensure_table(root)
 
@@ -49,7 +70,15 @@ def test_a_table_that_was_made_is_found_again(root: ObjectStore) -> None:
     assert "delta.constraints.seq_positive" in found.metadata().configuration
 
 
-@pytest.mark.parametrize("killed_in", ["put before", "put after", "commit before", "commit after"])
+@pytest.mark.parametrize(
+    "killed_in",
+    [
+        pytest.param("put before", marks=pytest.mark.drill),
+        "put after",
+        pytest.param("commit before", marks=pytest.mark.drill),
+        "commit after",
+    ],
+)
 def test_killed_anywhere_the_next_run_commits_once(
     root: ObjectStore,
     play: Callable[..., None],
@@ -125,7 +154,13 @@ def test_a_second_run_killed_inside_the_same_upload_spoils_nothing(
 _SECOND = [("broker-0", "", 2, 0), ("broker-0", "orders", 2, 7), ("space", "", 2, 0)]
 
 
-@pytest.mark.parametrize("which", [LANDINGS, COMMITS], ids=["file", "commit"])
+@pytest.mark.parametrize(
+    "which",
+    [
+        pytest.param(LANDINGS, id="file", marks=pytest.mark.drill),
+        pytest.param(COMMITS, id="commit"),
+    ],
+)
 @pytest.mark.parametrize("does", [Does.LOSE, Does.DROP], ids=["done", "not done"])
 def test_an_answer_that_is_lost_adds_nothing_twice(
     root: ObjectStore,
@@ -184,7 +219,10 @@ def _refusing(root: ObjectStore, proxy: Proxy) -> ObjectStore:
         (_refusing, "lakehouse.store_refuses"),
     ],
 )
-@pytest.mark.parametrize("has_table", [False, True], ids=["first", "later"])
+@pytest.mark.parametrize(
+    "has_table",
+    [pytest.param(False, id="first"), pytest.param(True, id="later", marks=pytest.mark.drill)],
+)
 def test_a_store_in_the_way_is_said_and_loses_nothing(
     root: ObjectStore,
     play: Callable[..., None],

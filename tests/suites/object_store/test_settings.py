@@ -11,6 +11,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from controlplane import settings as source
+from controlplane.core import environment
 from lakehouse import object_store, session
 from tests.support.object_store.servers import ACCESS_KEY, SECRET_KEY
 
@@ -24,7 +25,7 @@ PIPELINE = [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", "s3://lak
 
 @pytest.mark.parametrize("root", ["s3://lake", "s3://lake/a/b_c", "/var/lib/lakehouse"])
 def test_folders_and_prefixes_are_roots(root: str) -> None:
-    assert source.lakehouse(root) == root
+    assert environment.lakehouse(root) == root
 
 
 def test_a_folder_is_the_same_one_for_a_job_that_runs_elsewhere(tmp_path: Path) -> None:
@@ -42,7 +43,7 @@ def test_a_folder_is_the_same_one_for_a_job_that_runs_elsewhere(tmp_path: Path) 
 )
 def test_other_addresses_stop_the_start(root: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="s3://bucket/prefix"):
-        source.lakehouse(root)
+        environment.lakehouse(root)
 
 
 def started(**variables: str) -> "subprocess.CompletedProcess[str]":

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from plans.invoicing import comparisons
 from plans.rating.periods import Period
 from tests.suites.lakehouse.test_close_on_spark import close_and_verify
 from tests.support.lakehouse import engines
 from tests.support.lakehouse.samples import Landed, at, beat, row
 from tests.support.object_store.servers import Does, Proxy
-from workers.metering import closing, delta, gold, pipeline, recompute
+from workers.metering import delta, gold, pipeline, recompute
 from workers.metering.pipeline import PipelineFailed, Report
 from workers.metering.roots import ObjectStore, Root
 
@@ -63,7 +64,7 @@ def test_a_bucket_gives_the_figures_of_a_folder(near: ObjectStore, tmp_path: Pat
     assert (report.rows, report.as_of) == (in_folder.rows, in_folder.as_of)
     asked = recompute.question(near, report.tables[delta.BRONZE], "ten_a", DAY)
     of_day = [cell for cell in cells if cell.bucket_at < DAY.ends_at]
-    assert recompute.totals(asked) == closing.figures(of_day)
+    assert recompute.totals(asked) == comparisons.figures(of_day)
     assert set(rebuilt(near)["differences"].values()) == {0}
     assert engines.by_table(near) == engines.EXPECTED
 

@@ -24,7 +24,7 @@ def _portal_settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.Mon
     }
     cache.clear()
     settings.STATIC_ROOT = tmp_path
-    monkeypatch.setattr(enqueue, "_send", lambda task, ids: None)
+    monkeypatch.setattr(enqueue, "_send", lambda *task: None)
 
 
 @pytest.fixture

@@ -8,8 +8,10 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-from controlplane.console import urls
-from tenants.models import Address
+from controlplane.console import help_pages, urls
+from controlplane.core.audit import SYSTEM
+from plans.invoicing import credit_notes
+from tenants.models import Address, KeptVolumes
 from tenants.notifications.models import MailboxMessage
 from tests.suites.portal.conftest import As
 from tests.support.notifications import notified
@@ -38,6 +40,10 @@ TENANT_PAGES = {
     "space_activity": Page("spaces/orders/activity"),
     "space_settings": Page("spaces/orders/settings"),
     "space_plan": Page("spaces/orders/plan", billing=False),
+    "space_labels": Page("spaces/orders/labels", billing=False),
+    "address_labels": Page("spaces/orders/addresses/ADDRESS/labels", billing=False),
+    "addresses_delete": Page("spaces/orders/addresses/-/delete", billing=False, is_get=False),
+    "users_revoke": Page("spaces/orders/users/-/revoke", billing=False, is_get=False),
     "address_new": Page("spaces/orders/addresses/new", billing=False),
     "address": Page("spaces/orders/addresses/ADDRESS"),
     "address_live": Page("spaces/orders/addresses/ADDRESS/live"),
@@ -65,9 +71,11 @@ TENANT_PAGES = {
     "messages_change": Page("spaces/orders/addresses/ADDRESS/messages/change", billing=False),
     "space_users": Page("spaces/orders/users"),
     "user_new": Page("spaces/orders/users/new", billing=False),
+    "user_password": Page("spaces/orders/users/checkout/password", billing=False),
     "user_revoke": Page("spaces/orders/users/checkout/revoke", billing=False),
     "space_connections": Page("spaces/orders/connections"),
     "connections_close": Page("spaces/orders/connections/close?user=checkout", billing=False),
+    "first_message": Page("spaces/orders/first-message", billing=False),
     "space_connect": Page("spaces/orders/connect"),
     "space_certificate": Page("spaces/orders/certificate"),
     "usage": Page("usage/"),
@@ -80,15 +88,47 @@ TENANT_PAGES = {
     "team": Page("team/"),
     "member": Page("team/1/role", developer=False, billing=False, is_get=False),
     "member_remove": Page("team/1/remove", developer=False, billing=False, is_get=False),
+    "member_transfer": Page("team/1/transfer", developer=False, billing=False, is_get=False),
+    "invitation_send": Page(
+        "team/invitations/1/send", developer=False, billing=False, is_get=False
+    ),
+    "invitation_revoke": Page(
+        "team/invitations/1/revoke", developer=False, billing=False, is_get=False
+    ),
+    "token_rotate": Page("tokens/1/rotate", developer=False, billing=False, is_get=False),
     "tokens": Page("tokens/", developer=False, billing=False),
     "token_revoke": Page("tokens/1/revoke", developer=False, billing=False, is_get=False),
     "audit": Page("audit/", developer=False, billing=False),
+    "tenant_export": Page("export.json", developer=False, billing=False),
+    "tenant_close": Page("close", developer=False, billing=False),
+    "tenant_close_undo": Page("close/undo", developer=False, billing=False, is_get=False),
+    "audit_export": Page("audit/events.csv", developer=False, billing=False),
+    "windows": Page("maintenance/"),
+    "search": Page("search?q=new"),
+    "tenant_alarms": Page("alarms/"),
+    "login_provider": Page("settings/login", developer=False, billing=False),
+    "login_provider_remove": Page(
+        "settings/login/remove", developer=False, billing=False, is_get=False
+    ),
+    "support": Page("settings/support", developer=False, billing=False),
+    "support_revoke": Page("settings/support/revoke", developer=False, billing=False, is_get=False),
     "settings": Page("settings/", developer=False),
+    "coupon": Page("settings/coupon", developer=False, is_get=False),
+    "credit_note_file": Page("credit-notes/NOTE.json", developer=False),
     "plan": Page("settings/plan", developer=False),
+    # The last one: it ends the membership that the others need.
+    "leave": Page("team/leave", is_get=False),
 }
 STAFF_PAGES = {
     "staff_tenants": Page("tenants/"),
     "staff_tenant": Page("tenants/acme-shipping/"),
+    "staff_suspend": Page("tenants/acme-shipping/suspend"),
+    "staff_restore": Page("tenants/acme-shipping/restore", is_get=False),
+    "staff_confirm_domains": Page("tenants/acme-shipping/confirm-domains", is_get=False),
+    "staff_note": Page("tenants/acme-shipping/notes", is_get=False),
+    "staff_note_delete": Page("tenants/acme-shipping/notes/1/delete", is_get=False),
+    "staff_act": Page("tenants/acme-shipping/act", is_get=False),
+    "staff_stop_acting": Page("acting/stop", is_get=False),
     "staff_close": Page("tenants/acme-shipping/close", is_get=False),
     "staff_override_clear": Page("tenants/acme-shipping/overrides/spaces/clear", is_get=False),
     "staff_invoices": Page("invoices/"),
@@ -97,11 +137,23 @@ STAFF_PAGES = {
     "staff_invoice_approve": Page("invoices/INVOICE/approve", is_get=False),
     "staff_invoice_issue": Page("invoices/INVOICE/issue", is_get=False),
     "staff_invoice_pay": Page("invoices/INVOICE/pay", is_get=False),
+    "staff_invoice_credit": Page("invoices/INVOICE/credit", is_get=False),
+    "staff_invoice_void": Page("invoices/INVOICE/void", is_get=False),
+    "staff_invoice_write_off": Page("invoices/INVOICE/write-off", is_get=False),
     "staff_mailbox": Page("mailbox/"),
     "staff_mail": Page("mailbox/1"),
     "staff_fleet": Page("fleet/"),
+    "staff_space": Page("fleet/spaces/SPACE/"),
+    "staff_retry": Page("fleet/spaces/SPACE/retry", is_get=False),
+    "staff_health": Page("health/"),
+    "staff_revenue": Page("revenue/"),
+    "staff_volumes": Page("volumes/"),
+    "staff_volumes_release": Page("volumes/SPACE/release"),
+    "staff_audit": Page("audit/"),
+    "staff_search": Page("search?q=acme"),
     "staff_rollout": Page("fleet/rollout/pause", is_get=False),
 }
+LEARN_MORE = re.compile(r'<a class="learn-more" href="([^"]+)">Learn more: ')
 UrlOf = Callable[[Page], str]
 LINKED = re.compile(r"""(?:src|href|action)\s*=\s*["'](?:https?:)?//""")
 
@@ -119,12 +171,15 @@ def busy(world: World) -> Iterator[World]:
     space = rows.active_space(world.tenant)
     rows.address(space, "new")
     rows.messaging_user(space)
+    KeptVolumes.objects.create(space=space)
     notified.alarm(Address.objects.get(space=space, address="new"), id="alm_one")
     notified.delivery(notified.webhook(world.tenant, id="chn_one"), id="dlv_one")
     MailboxMessage.objects.create(pk=1, sender="a@op.test", recipients=["b@op.test"], subject="Hi")
     cells = [rows.cell(space, "messages_in", 5, rows.last_month().starts_at, "new")]
     rows.used(*cells, rows.cell(space, "messages_in", 7, rows.this_month(), "new"))
     invoice = rows.issued(world.tenant, cells)
+    fee = invoice.lines.get(meter="plan_fee").position
+    credit_notes.issue(invoice=invoice, wanted={fee: 1}, reason="x", by=SYSTEM)
     world.tenant.refresh_from_db()
     yield replace(world, tenant=world.tenant)
     assert invoice.number
@@ -132,12 +187,14 @@ def busy(world: World) -> Iterator[World]:
 
 def tenant_url(world: World, page: Page) -> str:
     path = page.path.replace("INVOICE", world.tenant.invoices.get().id)
+    path = path.replace("NOTE", world.tenant.credit_notes.get().number)
     path = path.replace("ADDRESS", Address.objects.get(address="new").id)
     return f"/t/{world.tenant.slug}/{path}"
 
 
 def staff_url(world: World, page: Page) -> str:
-    return "/staff/" + page.path.replace("INVOICE", world.tenant.invoices.get().id)
+    path = page.path.replace("INVOICE", world.tenant.invoices.get().id)
+    return "/staff/" + path.replace("SPACE", world.tenant.spaces.get().id)
 
 
 def ask(client: Client, url: str, page: Page) -> int:
@@ -170,7 +227,32 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(answer.content.decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 7
+    assert len(seen) == 15
+
+
+def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:
+    """Fragments and files have no frame and so no link; their pages have."""
+    owner, staff, linked = as_(busy.owner), as_(busy.staff), {}
+
+    for pages, client, url_of in (
+        (TENANT_PAGES, owner, tenant_url),
+        (STAFF_PAGES, staff, staff_url),
+    ):
+        for name, page in pages.items():
+            answer = b"".join(client.get(url_of(busy, page))) if page.is_get else b""
+            if b"<html" in answer:
+                linked[name] = LEARN_MORE.findall(answer.decode())
+
+    assert linked == {name: [help_pages.BY_ROUTE[name].url] for name in linked}
+    assert len(linked) > 30
+
+
+def test_every_route_has_a_page_of_the_documentation() -> None:
+    patterns = [*urls.tenant_urls, *urls.space_urls, *urls.staff_urls, *urls.urlpatterns]
+    routes = {str(getattr(pattern, "name", None)) for pattern in patterns}
+    without = {"docs", "docs_page", "logout", "None"}  # the documentation; no page; an include
+
+    assert sorted(routes - without) == sorted(help_pages.BY_ROUTE)
 
 
 @pytest.mark.parametrize("role", ["developer", "billing"])

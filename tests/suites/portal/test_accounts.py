@@ -12,7 +12,7 @@ from controlplane.console.forms.accounts import SignUpForm
 from controlplane.console.plan_reads import Offer
 from controlplane.core.models import AuditEvent
 from plans.catalog import parsing, publishing
-from tenants.models import Membership, Tenant, User
+from tenants.models import Membership, Role, Tenant, User
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
 from tests.support.portal.rows import World
@@ -75,6 +75,35 @@ def test_sign_up_can_be_switched_off(world: World, settings: Settings, as_: As) 
     assert "Sign up</a>" not in Client().get("/login").content.decode()
 
 
+def test_staff_create_tenants_where_sign_up_is_switched_off(
+    world: World, settings: Settings, as_: As
+) -> None:
+    settings.SIGNUP_ENABLED = False
+    client = as_(world.staff)
+
+    assert 'href="/organizations/new"' in client.get("/staff/tenants/").content.decode()
+    answer = client.post("/organizations/new", {"organization": "Customer", "plan": "team"})
+
+    assert answer["Location"] == "/t/customer/spaces/-/new"
+    owner = Membership.objects.get(tenant__slug="customer")
+    assert (owner.user, owner.role) == (world.staff, Role.OWNER)
+
+
+def test_who_may_found_no_organization_is_told_who_does_and_logs_out(
+    world: World, settings: Settings, as_: As
+) -> None:
+    settings.SIGNUP_ENABLED = False
+    client = as_(rows.person("alone@example.org"))
+
+    page = client.get(client.get("/")["Location"])
+
+    assert page.status_code == 403
+    assert "to invite alone@example.org" in page.content.decode()
+    assert 'action="/logout"' in page.content.decode()
+    # It would only lead back here.
+    assert 'href="/login"' not in page.content.decode()
+
+
 def test_a_person_without_an_organization_makes_one(world: World, as_: As) -> None:
     person = rows.person("alone@example.org")
 
@@ -87,20 +116,20 @@ def test_a_person_without_an_organization_makes_one(world: World, as_: As) -> No
 
 
 def test_home_leads_each_person_to_their_place(world: World, as_: As) -> None:
-    places = [as_(who).get("/")["Location"] for who in (world.owner, world.staff, None)]
+    places = [as_(who).get("/")["Location"] for who in (world.owner, world.staff)]
 
-    assert places == ["/t/acme-shipping/", "/staff/tenants/", "/login?next=/"]
+    assert places == ["/t/acme-shipping/", "/staff/tenants/"]
 
 
 def test_log_in_takes_the_email_in_any_case_and_leads_back(world: World) -> None:
-    asked = {"username": "OLGA@acme.example", "password": rows.PASSWORD, "next": "/t/x/"}
+    asked = {"login": "OLGA@acme.example", "password": rows.PASSWORD, "next": "/t/x/"}
 
     assert Client().post("/login", asked)["Location"] == "/t/x/"
 
 
 def test_log_in_never_leads_to_another_site(world: World) -> None:
     asked = {
-        "username": "olga@acme.example",
+        "login": "olga@acme.example",
         "password": rows.PASSWORD,
         "next": "https://evil.example/",
     }
@@ -110,7 +139,7 @@ def test_log_in_never_leads_to_another_site(world: World) -> None:
 
 @pytest.mark.parametrize("email", ["olga@acme.example", "unknown@acme.example"])
 def test_a_wrong_login_says_the_same_for_known_and_unknown(world: World, email: str) -> None:
-    answer = Client().post("/login", {"username": email, "password": "wrong"})
+    answer = Client().post("/login", {"login": email, "password": "wrong"})
 
     assert answer.status_code == 200
     assert "Email or password is wrong" in answer.content.decode()
@@ -122,14 +151,14 @@ def test_log_out_ends_the_session(world: World, as_: As) -> None:
 
     client.post("/logout")
 
-    assert client.get("/")["Location"] == "/login?next=/"
+    assert client.get("/t/acme-shipping/")["Location"] == "/login?next=/t/acme-shipping/"
 
 
 def test_local_accounts_can_be_switched_off(world: World, settings: Settings) -> None:
     settings.LOCAL_ACCOUNTS_ENABLED = False
 
     page = Client().get("/login").content.decode()
-    answer = Client().post("/login", {"username": "olga@acme.example", "password": rows.PASSWORD})
+    answer = Client().post("/login", {"login": "olga@acme.example", "password": rows.PASSWORD})
 
     assert 'name="password"' not in page
     assert answer["Location"] == "/login"
@@ -145,7 +174,7 @@ def test_forms_want_a_token_against_forgery(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("path", "asked"),
-    [("/login", {"username": "olga@acme.example", "password": "wrong"}), ("/signup", ASKED)],
+    [("/login", {"login": "olga@acme.example", "password": "wrong"}), ("/signup", ASKED)],
 )
 @pytest.mark.parametrize("setting", ["LOGIN_RATE SIGNUP_RATE", "ACCOUNT_RATE"])
 def test_too_many_tries_are_refused_and_told_when_to_come_back(
@@ -166,7 +195,7 @@ def test_too_many_tries_are_refused_and_told_when_to_come_back(
 
 def test_too_many_tries_keep_the_right_password_out_too(world: World, settings: Settings) -> None:
     settings.ACCOUNT_RATE = "1/day"
-    asked = {"username": "olga@acme.example", "password": rows.PASSWORD}
+    asked = {"login": "olga@acme.example", "password": rows.PASSWORD}
     Client().post("/login", {**asked, "password": "wrong"})
 
     answer = Client().post("/login", asked)
@@ -177,7 +206,7 @@ def test_too_many_tries_keep_the_right_password_out_too(world: World, settings: 
 
 def test_portal_and_api_count_together(world: World, settings: Settings) -> None:
     settings.ACCOUNT_RATE = "1/day"
-    Client().post("/login", {"username": "olga@acme.example", "password": "wrong"})
+    Client().post("/login", {"login": "olga@acme.example", "password": "wrong"})
 
     body = {"email": "olga@acme.example", "password": "wrong"}
     answer = Client().post("/api/v1/session", body, "application/json")
@@ -214,3 +243,21 @@ def test_a_plan_is_called_free_only_if_nothing_in_it_costs(key: str, fee: int, w
     page = render_to_string("console/accounts/plan_choice.html", {"form": form})
 
     assert f'<span class="price">{words}</span>' in page
+
+
+def test_what_only_a_count_protects_is_refused_without_the_cache(
+    world: World, client: Client, settings: Settings
+) -> None:
+    """A code of a second factor must not be guessed as often as a server answers."""
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": "redis://127.0.0.1:9/0",
+        }
+    }
+
+    answer = client.post("/account/password/reset", {"email": world.owner.email})
+
+    assert answer.status_code == 503
+    assert "cache.unavailable" in answer.content.decode()
+    assert client.get("/login").status_code == 200

@@ -59,6 +59,15 @@ def test_a_page_that_somebody_else_outdated_changes_nothing(
     assert orders.settings.max_delivery_attempts == 5
 
 
+def test_the_form_calls_other_settings_by_their_titles(
+    world: World, as_: As, orders: Address
+) -> None:
+    page = as_(world.owner).get(url(orders)).content.decode()
+
+    assert "Not together with “Message lifetime”" in page
+    assert "message_ttl_ms, which" not in page
+
+
 def test_members_who_may_not_change_them_read_them(world: World, as_: As, orders: Address) -> None:
     page = as_(world.billing).get(url(orders)).content.decode()
 

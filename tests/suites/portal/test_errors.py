@@ -17,7 +17,7 @@ from tests.support.portal.rows import World
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (Invalid("Use a smaller number.", code="number.big"), 400),
+        (Invalid("Use a smaller number.", code="number.big"), 422),
         (Conflict("Stop it first.", code="thing.running"), 409),
         (Unavailable("Try again in a minute."), 503),
     ],

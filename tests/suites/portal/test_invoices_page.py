@@ -102,14 +102,32 @@ def test_an_invoice_that_is_being_closed_says_so(world: World, as_: As) -> None:
     assert "Not computed yet" in page
 
 
-def test_a_held_invoice_says_why(world: World, as_: As) -> None:
+def test_the_operator_reads_why_an_invoice_is_held_and_the_tenant_what_to_do(
+    world: World, as_: As
+) -> None:
     held = rows.held(world.tenant)
 
+    theirs = as_(world.staff).get(f"/staff/invoices/{held.id}/").content.decode()
     page = as_(world.billing).get(f"{LIST}{held.id}/").content.decode()
 
     assert held.held_reasons
     for reason in held.held_reasons:
-        assert reason["code"] in page
+        assert reason["code"] in theirs
+        assert reason["code"] not in page
+    assert "This invoice waits for your billing details" in page
+    assert "In preparation" in page
+
+
+def test_a_tenant_reads_nothing_of_the_operator_in_the_history_of_an_invoice(
+    world: World, invoice: Invoice, as_: As
+) -> None:
+    page = as_(world.billing).get(f"{LIST}{invoice.id}/").content.decode()
+    theirs = as_(world.staff).get(f"/staff/invoices/{invoice.id}/").content.decode()
+
+    for internal in ("close validation", "approved", rows.STAFF.name):
+        assert internal in theirs
+        assert internal not in page
+    assert "<td>Issued</td>" in page
 
 
 def test_another_tenants_invoice_is_not_there_by_id_or_number(

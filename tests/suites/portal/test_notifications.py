@@ -5,6 +5,7 @@ import re
 import pytest
 
 from controlplane.core.models import AuditEvent
+from tenants import permissions
 from tenants.models import Address
 from tenants.notifications import preferences
 from tenants.notifications.event_kinds import BY_KEY
@@ -17,6 +18,7 @@ from tenants.notifications.models import (
     PersonPreference,
     SpendBudget,
 )
+from tenants.permissions import Permission
 from tests.suites.portal.conftest import As
 from tests.support.notifications import notified
 from tests.support.portal import rows
@@ -81,7 +83,7 @@ def test_a_url_that_waypost_does_not_call_is_an_error_of_the_form(world: World, 
     values = {"name": "ci", "kind": "webhook", "url": "http://hooks.example/"}
     answer = as_(world.owner).post(f"{PAGE}channels/-/new", values)
 
-    assert answer.status_code == 400
+    assert answer.status_code == 422
     assert "must begin with https" in answer.content.decode()
     assert not Channel.objects.exists()
 
@@ -168,10 +170,10 @@ def test_an_address_without_stored_messages_has_no_alarms(world: World, as_: As)
     direct = rows.address(space, "ping", "anycast")
     page = f"/t/acme-shipping/spaces/orders/addresses/{direct.pk}"
 
-    assert "/alarms" not in as_(world.owner).get(page).content.decode()
+    assert f"{direct.pk}/alarms" not in as_(world.owner).get(page).content.decode()
     values = {"metric": "depth", "threshold": "3", "for_seconds": "0"}
     refused = as_(world.owner).post(f"{page}/alarms", values)
-    assert refused.status_code == 400
+    assert refused.status_code == 422
     assert "store no messages" in refused.content.decode()
 
 
@@ -193,3 +195,24 @@ def test_the_operator_reads_mails_as_text(world: World, as_: As) -> None:
     assert "<script>alert" not in shown
     assert client.get("/staff/mailbox/999").status_code == 404
     assert as_(world.owner).get("/staff/mailbox/").status_code == 404
+
+
+def test_a_role_without_the_right_to_see_invoices_has_none_sent(
+    world: World, as_: As, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No role of today has the one right and not the other; roles of tomorrow may."""
+    limited = permissions.ROLES["owner"] - {Permission.VIEW_BILLING}
+    monkeypatch.setattr(permissions, "ROLES", {**permissions.ROLES, "owner": limited})
+    client, url = as_(world.owner), f"{PAGE}channels/-/new"
+    values = {"name": "ci", "kind": "webhook", "url": "https://hooks.example/key"}
+
+    refused = client.post(url, {**values, "kinds": ["invoice.issued"]})
+    assert refused.status_code == 403
+    assert "needs view_billing" in refused.content.decode()
+    assert client.post(url, values).status_code == 403
+    assert not Channel.objects.exists()
+    assert client.post(url, {**values, "kinds": ["alarm.raised"]}).status_code == 200
+    own = f"{PAGE}channels/{Channel.objects.get().pk}"
+    changed = {"name": "ci", "enabled": "on", "kinds": ["invoice.issued"]}
+    assert client.post(own, changed).status_code == 403
+    assert Channel.objects.get().kinds == ["alarm.raised"]

@@ -74,7 +74,7 @@ def test_a_plan_without_a_fee_that_charges_for_use_is_not_called_free(
     world: World, as_: As, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     team = admission.plan_of(world.tenant)
-    monkeypatch.setattr(admission, "plan_of", lambda tenant: replace(team, monthly_fee_minor=0))
+    monkeypatch.setattr(admission, "open_plan", lambda tenant: replace(team, monthly_fee_minor=0))
 
     page = as_(world.owner).get(HOME + "settings/").content.decode()
 

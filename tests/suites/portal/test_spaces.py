@@ -43,7 +43,7 @@ def test_a_new_space_leads_to_its_first_address(world: World, as_: As) -> None:
 @pytest.mark.parametrize(
     ("asked", "words", "status"),
     [
-        ({"name": "Not Legal", "space_plan": "standard-small"}, "address_space.invalid", 400),
+        ({"name": "Not Legal", "space_plan": "standard-small"}, "address_space.invalid", 422),
         ({"name": "orders", "space_plan": "standard-small"}, "address_space.exists", 409),
         ({"name": "x", "space_plan": "huge"}, "huge is not one of the available choices", 400),
     ],
@@ -97,6 +97,7 @@ def test_the_pages_of_a_new_space_lead_through_address_user_and_connection(
     after = client.get(url).content.decode()
 
     assert "Add the first address" in before
+    assert "being configured" not in before  # it is Active
     assert "Add a messaging user" in between
     assert "Add " not in after
 
@@ -121,7 +122,7 @@ def test_progress_is_asked_for_while_something_moves_and_not_after(world: World,
 def test_progress_that_was_seen_already_is_not_sent_again(world: World, as_: As) -> None:
     space, client = rows.space(world.tenant), as_(world.owner)
     page = client.get(HOME + "spaces/orders/").content.decode()
-    (url,) = re.findall(r'hx-get="([^"]+)"', page)
+    (url,) = re.findall(r'hx-get="([^"]+/status[^"]*)"', page)
 
     same = client.get(url)
     rows.in_progress(space)
@@ -155,9 +156,9 @@ def test_a_certificate_that_runs_out_is_shown_while_the_space_serves(world: Worl
     page = as_(world.owner).get(HOME + "spaces/orders/").content.decode()
     fleet = as_(world.staff).get("/staff/fleet/").content.decode()
 
-    assert "<strong>CertificateExpiring</strong> runs out soon" in page
+    assert "<strong>Certificate expiring</strong> runs out soon" in page
     assert "only one" not in page
-    assert "CertificateExpiring: runs out soon" in fleet
+    assert "Certificate expiring: runs out soon" in fleet
 
 
 def test_a_space_that_nothing_leads_to_says_so_while_it_serves(world: World, as_: As) -> None:
@@ -184,8 +185,8 @@ def test_routers_that_do_not_reach_each_other_are_shown_while_the_space_serves(
     page = as_(world.owner).get(HOME + "spaces/orders/").content.decode()
     fleet = as_(world.staff).get("/staff/fleet/").content.decode()
 
-    assert "<strong>MeshIncomplete</strong> router-1 does not reach" in page
-    assert "MeshIncomplete: router-1 does not reach" in fleet
+    assert "<strong>Mesh incomplete</strong> router-1 does not reach" in page
+    assert "Mesh incomplete: router-1 does not reach" in fleet
 
 
 def test_a_space_is_deleted_only_when_its_name_is_typed(world: World, as_: As) -> None:
@@ -292,7 +293,10 @@ def test_a_new_user_gets_a_password_that_is_shown_once_and_kept_nowhere(
     client = as_(world.owner)
     asked = {"name": "checkout", "operations": ["send"], "addresses": "orders/# events"}
 
-    answer = client.post(HOME + "spaces/orders/users/new", asked)
+    posted = client.post(HOME + "spaces/orders/users/new", asked)
+    url = posted["Location"]
+    waiting = str(dict(client.session))
+    answer = client.get(url)
 
     page = answer.content.decode()
     (password,) = re.findall(r'class="secret" data-copy>([^<]+)<', page)
@@ -303,7 +307,24 @@ def test_a_new_user_gets_a_password_that_is_shown_once_and_kept_nowhere(
     kept = [str(user.verifiers), *map(str, AuditEvent.objects.values_list("after", flat=True))]
     assert not [text for text in kept if password in text]
     assert password not in client.get(HOME + "spaces/orders/users").content.decode()
-    assert password not in str(dict(client.session))
+    assert password not in waiting + str(dict(client.session))
+    # A reload shows it no more, creates nobody and offers a new password.
+    assert "Set a new password" in client.get(url).content.decode()
+    assert MessagingUser.objects.count() == 1
+
+
+def test_a_lost_password_is_replaced(world: World, as_: As) -> None:
+    space = rows.active_space(world.tenant)
+    user = rows.messaging_user(space)
+    before, url = user.verifiers, HOME + "spaces/orders/users/checkout/password"
+
+    shown = as_(world.owner).post(url, {"renew": "yes"}, follow=True).content.decode()
+
+    (password,) = re.findall(r'class="secret" data-copy>([^<]+)<', shown)
+    user.refresh_from_db()
+    assert len(password) >= 32
+    assert user.verifiers != before
+    assert user.permissions == [{"addresses": ["#"], "operations": ["send", "recv"]}]
 
 
 def test_a_refused_user_says_why(world: World, as_: As) -> None:
@@ -312,7 +333,7 @@ def test_a_refused_user_says_why(world: World, as_: As) -> None:
 
     answer = as_(world.owner).post(HOME + "spaces/orders/users/new", asked)
 
-    assert answer.status_code == 400
+    assert answer.status_code == 422
     assert "messaging_user.invalid" in answer.content.decode()
     assert not MessagingUser.objects.exists()
 
@@ -327,40 +348,6 @@ def test_a_user_is_revoked_after_a_typed_confirmation(world: World, as_: As) -> 
     user.refresh_from_db()
     assert user.deletion_requested_at is not None
     assert Operation.objects.filter(subject_id=user.pk, kind="messaging_user.revoke").exists()
-
-
-def test_the_certificate_is_a_file_of_the_space(world: World, as_: As) -> None:
-    rows.active_space(world.tenant)
-
-    answer = as_(world.owner).get(HOME + "spaces/orders/certificate")
-
-    assert answer.content.decode() == rows.CERTIFICATE
-    assert answer["Content-Disposition"] == 'attachment; filename="orders-ca.pem"'
-
-
-def test_where_clients_know_who_signed_there_is_no_file(world: World, as_: As) -> None:
-    space = rows.active_space(world.tenant)
-    rows.address(space, "work")
-    rows.messaging_user(space, "one")
-    space.endpoints.update(certificate_pem="")
-    client = as_(world.owner)
-
-    page = client.get(HOME + "spaces/orders/connect").content.decode()
-    file = client.get(HOME + "spaces/orders/certificate")
-
-    assert "Nothing to install: your systems already trust the certificate" in page
-    assert "orders-ca" not in page
-    assert "create_receiver(&quot;work&quot;)" in page
-    assert (file.status_code, "need no certificate file" in file.content.decode()) == (404, True)
-
-
-def test_before_the_space_is_reachable_there_is_no_certificate(world: World, as_: As) -> None:
-    rows.space(world.tenant)
-
-    answer = as_(world.owner).get(HOME + "spaces/orders/certificate")
-
-    assert answer.status_code == 404
-    assert "wait until it is Active" in answer.content.decode()
 
 
 def test_the_examples_are_filled_in_for_the_chosen_user_and_address(world: World, as_: As) -> None:

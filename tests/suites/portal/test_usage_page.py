@@ -9,8 +9,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from plans.invoicing import previewing
 from plans.models import QuotaAlert
-from tenants.actions import address_spaces
+from plans.rating import money
+from tenants.actions import address_spaces, labels
 from tenants.models import AddressSpace
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -63,6 +65,17 @@ def test_a_month_adds_up_over_spaces_and_peaks_do_not(
         "0 GiB-hours",
         "7 connections",
     ]
+
+
+def test_the_overview_draws_the_messages_of_the_month_by_day(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
+    page = as_(world.member).get("/t/acme-shipping/").content.decode()
+
+    day = rows.this_month().strftime("%a %-d %b")
+    assert f"<title>{day}: 1,240 messages</title>" in page
+    assert page.count('<svg class="chart"') == 2
+    assert "999,999" not in page
 
 
 def test_each_space_and_each_address_has_its_row(
@@ -135,6 +148,87 @@ def test_csv_keeps_a_spreadsheet_from_running_text_as_a_formula(
     assert (line["address"], line["space"]) == (f"'{start}cmd()", f"'{start}name()")
 
 
+def test_one_address_has_its_own_figures(world: World, spaces: list[AddressSpace], as_: As) -> None:
+    client, query = as_(world.member), "?space=mine&address=events"
+
+    page = client.get(PAGE + query).content.decode()
+    lines = b"".join(client.get(f"{PAGE}cells.csv{query}")).decode().splitlines()
+
+    assert re.findall(r'<strong class="number">([^<]+)<', page)[0] == "234 messages"
+    assert [row[0] for row in table(page, "Usage by address of mine<")] == ["events"]
+    assert len(lines) == 2
+
+
+def test_days_are_chosen_freely(world: World, spaces: list[AddressSpace], as_: As) -> None:
+    start = rows.this_month().date()
+    days = {"since": str(start), "until": str(start + timedelta(days=1))}
+
+    page = as_(world.member).get(PAGE, days).content.decode()
+
+    assert table(page, "Usage by day<")[0][1] == "1,240"
+    assert f'value="{days["until"]}"' in page
+    assert page.count("<g><title>") == 2 * 6
+
+
+def test_a_wrong_day_is_named_on_the_page_which_stays(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
+    client = as_(world.member)
+
+    banana = client.get(PAGE + "?window=banana")
+    backward = client.get(PAGE + "?since=2026-11-09&until=2026-11-03")
+    no_day = client.get(PAGE + "?since=banana")
+    table_ = client.get(PAGE + "cells.csv?window=banana")
+
+    assert [a.status_code for a in (banana, backward, no_day)] == [400] * 3
+    assert table_.status_code == 422
+    assert "is neither a month" in banana.content.decode()
+    assert "The first day is after the last one" in backward.content.decode()
+    assert 'value="banana"' in no_day.content.decode()
+    for answer in (banana, backward, no_day):
+        assert 'aria-label="Pages"' in answer.content.decode()
+
+
+def test_cost_is_divided_by_space_or_label_and_adds_up(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
+    labels.replace(row=spaces[0], labels={"team": "shop"}, by=rows.STAFF)
+    client = as_(world.owner)
+    running = previewing.preview(world.tenant)
+    net = money.display(running.document["net_minor"], "EUR")
+
+    by_space = client.get(PAGE).content.decode()
+    by_label = client.get(PAGE + "?label=team").content.decode()
+
+    caption = f"Cost of {rows.this_month():%B %Y}<"
+    assert {row[0] for row in table(by_space, caption)} >= {"mine", "more"}
+    assert {row[0] for row in table(by_label, caption)} >= {
+        "team=shop",
+        "Without the label team",
+    }
+    for page in (by_space, by_label):
+        assert f'Total before tax</th><td class="number">{net}' in page
+        assert "Forecast" in page
+
+
+def test_who_may_not_see_amounts_sees_no_cost(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
+    assert "Cost by" not in as_(world.member).get(PAGE).content.decode()
+
+
+def test_an_earlier_month_is_divided_from_its_invoices(world: World, as_: As) -> None:
+    space = rows.active_space(world.tenant, "mine")
+    cells = [rows.cell(space, "messages_in", 99_000_000, rows.last_month().starts_at, "a")]
+    rows.used(*cells)
+    invoice = rows.issued(world.tenant, cells)
+
+    page = as_(world.owner).get(f"{PAGE}?window={rows.last_month().starts_at:%Y-%m}")
+
+    net = money.display(invoice.net_minor, "EUR")
+    assert f'Total before tax</th><td class="number">{net}' in page.content.decode()
+
+
 def test_nothing_used_says_what_to_do(world: World, as_: As) -> None:
     page = as_(world.member).get(PAGE).content.decode()
 
@@ -161,7 +255,7 @@ def test_what_cannot_be_shown_is_refused_in_words(
 def test_a_month_takes_as_many_queries_with_little_usage_as_with_much(
     world: World, spaces: list[AddressSpace], as_: As
 ) -> None:
-    client = as_(world.member)
+    client = as_(world.owner)  # the costs of the month are on the page, too
     client.get(PAGE)
 
     with CaptureQueriesContext(connection) as little:
@@ -187,8 +281,12 @@ def test_the_overview_shows_limits_and_what_they_led_to(
     AddressSpace.objects.filter(pk=spaces[0].pk).update(send_withdrawn=True)
 
     page = as_(world.owner).get("/t/acme-shipping/").content.decode()
+    usage = as_(world.owner).get("/t/acme-shipping/usage/").content.decode()
+    space = as_(world.owner).get(f"/t/acme-shipping/spaces/{spaces[0].name}/").content.decode()
 
-    assert "100 % of your messages per month is used" in page
+    assert "100 % of your messages per month is used: 600 of 500." in page
+    assert "100 % of your messages per month is used: 600 of 500." in usage
+    assert "Sending blocked by the quota" in space
     assert "Sending is blocked until" in page
     assert page.count("Sending blocked<") == 1
     assert "1,240 of 500,000,000" in page

@@ -330,7 +330,7 @@ def test_a_change_of_plan_ends_its_operation_when_all_run_in_their_new_size(
     world: World, space: AddressSpace
 ) -> None:
     world.infra.withheld = {"broker-1"}
-    operation = space_plans.change(space=space, space_plan="standard-medium", by=SYSTEM)
+    operation = space_plans.change(space=space, space_plan="standard-large", by=SYSTEM)
 
     loop.reconcile(space.id, world.ports)
     operation.refresh_from_db()

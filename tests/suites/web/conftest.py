@@ -1,12 +1,10 @@
 """A web server for each test."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from controlplane.embedded import ports, servers
 from tests.support import web_server
 from tests.support.web_server import WebServer
 
@@ -28,15 +26,8 @@ def web_with_queue(
 ) -> Iterator[WebServer]:
     """The same, beside a real queue."""
     monkeypatch.setattr("controlplane.core.enqueue._send", lambda *_: None)
-    port = ports.reserve_port()
-    queue = subprocess.Popen(
-        [str(servers.valkey_binary()), "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        with web_server.running(tmp_path, threads=2, queue_port=port) as server:
-            yield server
-    finally:
-        queue.terminate()
-        queue.wait(timeout=30)
+    with (
+        web_server.queue(tmp_path) as port,
+        web_server.running(tmp_path, threads=2, queue_port=port) as server,
+    ):
+        yield server

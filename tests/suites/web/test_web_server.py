@@ -1,6 +1,7 @@
 """Half-sent requests and event streams hold neither a thread nor a database connection."""
 
 import json
+import select
 import socket
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from tenants.actions import api_tokens
 from tenants.models import AddressSpace, Tenant
 from tests.support import domain
 from tests.support.waiting import eventually
-from tests.support.web_server import WebServer
+from tests.support.web_server import METRICS_TOKEN, SOURCE_CONNECTIONS, WebServer
 
 pytestmark = pytest.mark.slow
 
@@ -28,12 +29,14 @@ _HALF_BODY = (
 
 
 @contextmanager
-def half_sent(web: WebServer, begin: bytes, number: int) -> Iterator[list[socket.socket]]:
-    """Open connections that have each sent only the beginning of a request."""
+def half_sent(
+    web: WebServer, begin: bytes, number: int, source: str = "127.0.0.1"
+) -> Iterator[list[socket.socket]]:
+    """Open connections from ``source`` that have each sent only the beginning of a request."""
     with ExitStack() as stack:
         connections = []
         for _ in range(number):
-            client = socket.create_connection(("127.0.0.1", web.port))
+            client = socket.create_connection(("127.0.0.1", web.port), source_address=(source, 0))
             connections.append(stack.enter_context(closing(client)))
             client.sendall(begin)
         yield connections
@@ -50,7 +53,11 @@ def database_connections() -> int:
 
 
 def test_half_sent_requests_delay_nobody_and_end(web: WebServer) -> None:
-    with half_sent(web, _HALF_HEADERS, 100) as silent, half_sent(web, _HALF_BODY, 100):
+    with ExitStack() as stack:
+        # 800 in all, from addresses of which each may open as many.
+        for source in ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"):
+            silent = stack.enter_context(half_sent(web, _HALF_HEADERS, 100, source))
+            stack.enter_context(half_sent(web, _HALF_BODY, 100, source))
         begun = time.monotonic()
         for _ in range(10):
             answer = httpx.get(f"{web.url}/readyz", timeout=5)
@@ -62,6 +69,43 @@ def test_half_sent_requests_delay_nobody_and_end(web: WebServer) -> None:
         silent[0].settimeout(20)
         assert silent[0].recv(100).startswith(b"HTTP/1.1 408")
         assert httpx.get(f"{web.url}/readyz", timeout=5).status_code == 200
+
+
+def test_one_address_cannot_take_all_connections(web: WebServer) -> None:
+    elsewhere = httpx.HTTPTransport(local_address="127.0.0.2")
+    over = 40
+    with half_sent(web, _HALF_HEADERS, 2 * SOURCE_CONNECTIONS + over) as connections:
+        eventually(lambda: _n_refused(connections) >= over, "the rest is refused")
+        with httpx.Client(transport=elsewhere, timeout=5) as other:
+            assert other.get(f"{web.url}/readyz").status_code == 200
+    # The places are free again.
+    eventually(lambda: httpx.get(f"{web.url}/healthz").status_code == 200, "places are free")
+
+
+def _n_refused(connections: list[socket.socket]) -> int:
+    """Return how many connections have been answered with 429."""
+    poll = select.poll()  # select has a limit of 1,024 descriptors
+    for client in connections:
+        poll.register(client, select.POLLIN)
+    readable = {descriptor for descriptor, _ in poll.poll(0)}
+    heads = [c.recv(100, socket.MSG_PEEK) for c in connections if c.fileno() in readable]
+    return sum(head.startswith(b"HTTP/1.1 429") for head in heads)
+
+
+def test_metrics_are_those_of_both_processes(web: WebServer) -> None:
+    for _ in range(20):  # new connections, so both processes answer
+        httpx.get(f"{web.url}/healthz")
+
+    scraped = set()
+    for _ in range(6):
+        answer = httpx.get(
+            f"{web.url}/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"}
+        )
+        lines = answer.text.splitlines()
+        scraped |= {line for line in lines if 'requests_total{method="GET",route="healthz"' in line}
+
+    (counted,) = scraped  # whichever process answers
+    assert float(counted.split()[-1]) >= 20
 
 
 def test_the_number_of_threads_bounds_the_connections_to_the_database(web: WebServer) -> None:
@@ -80,11 +124,15 @@ def test_a_body_over_the_limit_is_refused_before_it_is_sent(web: WebServer) -> N
     with socket.create_connection(("127.0.0.1", web.port), timeout=10) as client:
         client.sendall(
             b"POST /api/v1/session HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-            b"Content-Type: application/json\r\nContent-Length: 99000000\r\n\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 99000000\r\n"
+            b"X-Request-ID: mine-1\r\n\r\n"
         )
         head, _, body = _read_all(client).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 413")
-    assert json.loads(body)["code"] == "request.too_large"
+    assert b"x-request-id: mine-1\r\n" in head + b"\r\n"
+    problem = json.loads(body)
+    assert problem["code"] == "request.too_large"
+    assert (problem["instance"], problem["fields"]) == ("/api/v1/session", {})
 
 
 def _read_all(client: socket.socket) -> bytes:

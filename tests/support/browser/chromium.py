@@ -1,7 +1,7 @@
 """Debian's Chromium, driven by Playwright: what is wrong with a page, and a picture of it."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,11 +12,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
+    Error,
     Page,
     Response,
-    StorageState,
+    ViewportSize,
     sync_playwright,
 )
+
+from tests.support.source_tree import ROOT
 
 # The browser has no work of its own to do on the network, nor a sandbox where root runs the tests.
 _FLAGS = [
@@ -30,8 +33,12 @@ _FLAGS = [
     "--no-first-run",
     "--no-pings",
     "--force-color-profile=srgb",
+    # Pages of one person share a process, and nothing is drawn by a process of its own.
+    "--process-per-site",
+    "--in-process-gpu",
 ]
-_TIMEOUT_MS = 20_000  # ends a test that failed
+_FIRST_SIZE: ViewportSize = {"width": 1280, "height": 720}
+_TIMEOUT_MS = 120_000  # ends a test that failed
 T = TypeVar("T")
 # Boxes that hide what does not fit into them, other than texts for screen readers only and names
 # that end in an ellipsis.
@@ -41,13 +48,22 @@ _CUT_OFF = """() => [...document.querySelectorAll("main *")].filter((box) => {
     && !box.closest(".visually-hidden, thead")
     && box.clientWidth > 1 && box.scrollWidth > box.clientWidth;
 }).map((box) => `${box.tagName} ${box.className}`)"""
-WIDTHS = (1280, 390)
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+View = tuple[int, Literal["light", "dark"]]  # a width in pixels, and a color scheme
+VIEWS: tuple[View, ...] = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
+# Both widths and both schemes, in half the views.
+OPPOSITE: tuple[View, ...] = ((1280, "light"), (390, "dark"))
 
 
 def installed() -> str | None:
     """Return the path of Chromium; None where the system has no package of it (Ubuntu)."""
     return shutil.which("chromium")
+
+
+def picture_folder() -> Path:
+    """Return the folder for pictures of pages; people look at them, and git ignores it."""
+    folder = ROOT / "build" / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @dataclass
@@ -61,8 +77,17 @@ class Watched:
     def __post_init__(self) -> None:
         self.page.set_default_timeout(_TIMEOUT_MS)
         self.page.on("console", self._said)
-        self.page.on("pageerror", lambda error: self.problems.append(f"script: {error}"))
+        self.page.on("pageerror", self._failed)
         self.page.on("response", self._answered)
+
+    def leave(self) -> None:
+        """Hear no more of the page, which somebody else is going to use."""
+        self.page.remove_listener("console", self._said)
+        self.page.remove_listener("pageerror", self._failed)
+        self.page.remove_listener("response", self._answered)
+
+    def _failed(self, error: Error) -> None:
+        self.problems.append(f"script: {error}")
 
     def _said(self, message: ConsoleMessage) -> None:
         # ``_answered`` names the address of a resource that failed; the console only repeats it.
@@ -77,11 +102,14 @@ class Watched:
 
 
 class Visitor:
-    """Opens pages of the portal at ``url`` as people who log in with ``password``."""
+    """Opens pages of the portal at ``url`` as people who log in with ``password``.
+
+    Each person keeps one page, which goes from path to path: a new one takes new processes.
+    """
 
     def __init__(self, browser: Browser, url: str, password: str) -> None:
         self._browser, self._url, self._password = browser, url, password
-        self._sessions: dict[str, StorageState] = {}
+        self._pages: dict[str, Page] = {}
 
     @contextmanager
     def open(self, path: str, email: str | None, status: int) -> Iterator[Watched]:
@@ -89,25 +117,62 @@ class Visitor:
 
         It, or the page that follows it, is expected to have ``status``.
         """
-        if email is not None and email not in self._sessions:
-            self._sessions[email] = self._log_in(email)
-        state = self._sessions[email] if email else None
-        with self._browser.new_context(base_url=self._url, storage_state=state) as context:
-            watched = Watched(context.new_page(), expected_status=status)
+        if email is None:
+            with self._browser.new_context(base_url=self._url) as context:
+                watched = Watched(context.new_page(), expected_status=status)
+                watched.page.goto(path)
+                yield watched
+            return
+        if email not in self._pages:
+            self._pages[email] = self._log_in(email)
+        watched = Watched(self._pages[email], expected_status=status)
+        try:
+            watched.page.set_viewport_size(_FIRST_SIZE)
+            watched.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
             watched.page.goto(path)
             yield watched
+        finally:
+            watched.leave()
+            watched.page.goto("about:blank")  # what it still asks for is nobody's
 
-    def _log_in(self, email: str) -> StorageState:
-        with self._browser.new_context(base_url=self._url) as context:
+    @contextmanager
+    def open_with_passkeys(self, path: str) -> Iterator[Watched]:
+        """Yield the page at ``path`` on localhost, with a device that stores passkeys.
+
+        Browsers allow passkeys on host names, not on 127.0.0.1.
+        """
+        url = self._url.replace("127.0.0.1", "localhost")
+        with self._browser.new_context(base_url=url) as context:
             page = context.new_page()
-            page.set_default_timeout(_TIMEOUT_MS)
-            page.goto("/login")
-            page.get_by_label("Email").fill(email)
-            page.get_by_label("Password").fill(self._password)
-            page.get_by_role("button", name="Log in").click()
-            # Tenants begin at a page below /t/, and staff at one below /staff/.
-            page.wait_for_url(lambda url: not url.endswith("/login"))
-            return context.storage_state()
+            device = context.new_cdp_session(page)
+            device.send("WebAuthn.enable")
+            device.send(
+                "WebAuthn.addVirtualAuthenticator",
+                {
+                    "options": {
+                        "protocol": "ctap2",
+                        "transport": "internal",
+                        "hasResidentKey": True,
+                        "hasUserVerification": True,
+                        "isUserVerified": True,
+                        "automaticPresenceSimulation": True,
+                    }
+                },
+            )
+            watched = Watched(page)
+            page.goto(path)
+            yield watched
+
+    def _log_in(self, email: str) -> Page:
+        page = self._browser.new_context(base_url=self._url).new_page()
+        page.set_default_timeout(_TIMEOUT_MS)
+        page.goto("/login")
+        page.get_by_label("Email").fill(email)
+        page.get_by_label("Password").fill(self._password)
+        page.get_by_role("button", name="Log in", exact=True).click()
+        # Tenants begin at a page below /t/, and staff at one below /staff/.
+        page.wait_for_url(lambda url: not url.endswith("/login"))
+        return page
 
 
 class Chromium:
@@ -139,24 +204,26 @@ def started(url: str, password: str) -> Iterator[Chromium]:
             thread.submit(playwright.stop).result()
 
 
-def look(watched: Watched, name: str, pictures: Path) -> list[str]:
-    """Return what is wrong with the present page in each width and color scheme.
+def look(
+    watched: Watched, name: str, pictures: Path | None, views: Sequence[View] = VIEWS
+) -> list[str]:
+    """Return what is wrong with the present page in each of the views.
 
     That is what axe finds, a page that scrolls sideways, what a box cuts off, and what the console
-    said. A picture of each view is written to ``<pictures>/<name>-<width>-<scheme>.png``.
+    said. With a folder ``pictures``, a picture of each view is ``<name>-<width>-<scheme>.png``.
     """
     page, found = watched.page, []
-    for width in WIDTHS:
+    for width, scheme in views:
         page.set_viewport_size({"width": width, "height": 900})
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            view = f"{width} {scheme}"
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        if pictures is not None:
             page.screenshot(path=pictures / f"{name}-{width}-{scheme}.png", full_page=True)
-            found += [f"{view}: {problem}" for problem in _axe(page)]
+        view = f"{width} {scheme}"
+        found += [f"{view}: {problem}" for problem in _axe(page)]
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > width:
-            found.append(f"{width}: the page is {wide} pixels wide")
-        found += [f"{width}: cut off: {what}" for what in page.evaluate(_CUT_OFF)]
+            found.append(f"{view}: the page is {wide} pixels wide")
+        found += [f"{view}: cut off: {what}" for what in page.evaluate(_CUT_OFF)]
     return [*found, *watched.problems]
 
 

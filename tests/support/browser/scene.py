@@ -6,18 +6,40 @@ Made through the product's own actions; only what workers would observe is set b
 import json
 import math
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from controlplane.core import operations, secrets
+from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
+from plans.invoicing import credit_notes
+from plans.quotas import enforcement
+from plans.quotas.resources import Resource
+from plans.usage.meters import MESSAGES_IN
 from tenants import reading_history
-from tenants.actions import message_requests
-from tenants.models import Address, AddressReading, AddressSpace, MessageRequest, SpaceReading
+from tenants.actions import (
+    labels,
+    message_requests,
+    quota_overrides,
+    rollouts,
+    support_access,
+    suspensions,
+    tenant_notes,
+    tenants,
+)
+from tenants.models import (
+    Address,
+    AddressReading,
+    AddressSpace,
+    KeptVolumes,
+    MessageRequest,
+    SpaceReading,
+)
 from tenants.notifications.models import MailboxMessage
 from tenants.reading_history import MINUTES, QUARTERS, History
+from tenants.rollouts import Window
 from tests.support.notifications import notified
 from tests.support.portal import rows
 from tests.support.portal.rows import World
@@ -28,6 +50,7 @@ from workers.metering import connection_lists
 LONG_NAME = "warehouse/leeds/" + "pallets-waiting-for-collection-" * 4 + "<b>"
 _WAVE = timedelta(hours=5)  # of the traffic in the charts
 _DEPTH = 1234
+MAIL = 1_000_000  # the id of the mail in the mailbox: later ones do not collide with it
 
 
 @dataclass(frozen=True)
@@ -62,8 +85,68 @@ def make() -> Scene:
     for name in ("invoices", "dead", "long"):
         _read(addresses[name], now)
     _notify(world, addresses)
+    _bill(world, busy)
     AddressSpace.objects.filter(pk=busy.pk).update(probed_at=now - timedelta(minutes=4))
+    _operate(world)
+    _use_up()
     return Scene(world, addresses, _requests(addresses, world))
+
+
+def _bill(world: World, busy: AddressSpace) -> None:
+    """Give the tenant usage of this month and of last month, an invoice, labels and a window."""
+    labels.replace(row=busy, labels={"team": "checkout", "env": "prod"}, by=SYSTEM)
+    window = Window(weekday=6, starts_at=time(22), minutes=240)
+    rollouts.set_windows(tenant=world.tenant, windows=[window], by=SYSTEM)
+    before = [rows.cell(busy, "messages_in", 70_000_000, rows.last_month().starts_at, "invoices")]
+    start = rows.this_month()
+    days = [start + timedelta(days=n) for n in range((timezone.now() - start).days + 1)]
+    rows.used(
+        *before,
+        *(rows.cell(busy, "messages_in", 9_000_000 + 200_000 * d.day, d, "invoices") for d in days),
+        *(
+            rows.cell(busy, "messages_out", 8_000_000 + 300_000 * d.day, d, "invoices")
+            for d in days
+        ),
+    )
+    invoice = rows.issued(world.tenant, before)
+    reason = "Your brokers were down on two days."
+    credit_notes.issue(invoice=invoice, wanted={1: 500}, reason=reason, by=rows.STAFF)
+
+
+def _operate(world: World) -> None:
+    """Give operators a note, a consent, kept volumes, and a suspended tenant."""
+    tenant_notes.write(tenant=world.tenant, text="Pays late.\nCall Olga first.", by=rows.STAFF)
+    support_access.give_consent(tenant=world.tenant, role="developer", hours=24, by=SYSTEM)
+    late = tenants.sign_up(
+        email="late@payer.example", password=rows.PASSWORD, organization="Late Payer"
+    ).tenant
+    gone = rows.active_space(late, "gone")
+    now = timezone.now()
+    AddressSpace.objects.filter(pk=gone.pk).update(deletion_requested_at=now, deleted_at=now)
+    KeptVolumes.objects.create(space=gone)
+    suspensions.suspend(tenant=late, reason="The invoice EU-7 is not paid.", by=rows.STAFF)
+
+
+def _use_up() -> None:
+    """Make a tenant whose quota of messages is used up, so that its programs cannot send."""
+    full = tenants.sign_up(
+        email="full@carts.example",
+        password=rows.PASSWORD,
+        organization="Full Carts",
+        plan_key="free",
+    ).tenant
+    carts = rows.active_space(full, "carts", "brokered-small")
+    rows.address(carts, "lines")
+    quota_overrides.set_override(
+        tenant=full,
+        resource=Resource.MESSAGES_PER_MONTH,
+        amount=1000,
+        reason="trial",
+        expires_at=None,
+        by=rows.STAFF,
+    )
+    enforcement.evaluate(tenant_id=full.pk, not_yet_copied={MESSAGES_IN: 1200}, now=timezone.now())
+    rows.real(carts)
 
 
 def _notify(world: World, addresses: dict[str, Address]) -> None:
@@ -75,7 +158,7 @@ def _notify(world: World, addresses: dict[str, Address]) -> None:
     notified.alarm(addresses["invoices"], raised_at=now, breached_since=now, last_value=_DEPTH)
     notified.alarm(addresses["invoices"], "age", 3600)
     MailboxMessage.objects.create(
-        pk=1,
+        pk=MAIL,
         sender="waypost@localhost",
         recipients=["olga@acme.example"],
         subject="Alarm: invoices in orders: 1,234 messages",

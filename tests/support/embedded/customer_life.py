@@ -8,6 +8,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from controlplane.client.api import invoices
 from controlplane.core.accounts import OPERATOR_EMAIL
 from controlplane.demo import bills
 from controlplane.demo.customers import EVERYTHING, Customer, Operator
@@ -113,8 +114,11 @@ def settled(row: Json) -> Json:
 
 def documents(customer: Customer, invoice: Json) -> list[bytes]:
     """Return the invoice's bytes in every form."""
-    path = customer.path(f"/invoices/{invoice['number']}")
-    return [customer.api.get_bytes(f"{path}.{kind}") for kind in ("csv", "pdf")]
+    forms = [invoices.get_invoice_lines_csv, invoices.get_invoice_pdf]
+    return [
+        form.sync_detailed(customer.slug, invoice["number"], client=customer.api.client).content
+        for form in forms
+    ]
 
 
 def log_in(installation: Installation, customer: Customer) -> None:

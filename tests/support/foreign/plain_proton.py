@@ -8,7 +8,7 @@ from proton.reactor import Container
 
 from tests.support.foreign import Job, Told, said
 
-_TIMEOUT_SECONDS = 30
+_TIMEOUT_SECONDS = 120
 
 
 def exchange(job: Job) -> Told:

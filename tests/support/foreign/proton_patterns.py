@@ -9,7 +9,7 @@ from proton.reactor import Container, DurableSubscription
 from tests.support.foreign import Job, Told
 from tests.support.foreign.plain_proton import connect
 
-_TIMEOUT_SECONDS = 30
+_TIMEOUT_SECONDS = 120
 
 
 def ask(job: Job) -> Told:

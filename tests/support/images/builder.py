@@ -83,6 +83,12 @@ class Builder:
         form = "{{" + field + "}}"
         return self.buildah("inspect", "--type", "image", "--format", form, image).strip()
 
+    def environment(self, image: str) -> dict[str, str]:
+        """Return the variables of the image, which a container gets under those of its pod."""
+        form = "{{range .OCIv1.Config.Env}}{{println .}}{{end}}"
+        lines = self.buildah("inspect", "--type", "image", "--format", form, image).split("\n")
+        return dict(line.split("=", 1) for line in lines if line)
+
     def size_in_bytes(self, image: str) -> float:
         """Return the size of all layers of an image, as buildah rounds it."""
         number, unit = self.buildah("images", "--format", "{{.Size}}", image).split()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException, Configuration
 
@@ -70,3 +71,21 @@ def as_account(admin: ApiClient, namespace: str, name: str) -> ApiClient:
 def manifests(text: str) -> list[rendered.Object]:
     """Return the objects of what helm printed."""
     return rendered.parse(text)
+
+
+def write_kubeconfig(path: Path, account: ApiClient) -> Path:
+    """Write a kubeconfig with the token of ``as_account``; return its path."""
+    known = account.configuration
+    token = known.api_key["authorization"].removeprefix("Bearer ")
+    cluster = {"server": known.host, "certificate-authority": known.ssl_ca_cert}
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "account",
+        "clusters": [{"name": "cluster", "cluster": cluster}],
+        "users": [{"name": "account", "user": {"token": token}}],
+        "contexts": [{"name": "account", "context": {"cluster": "cluster", "user": "account"}}],
+    }
+    path.touch(mode=0o600)
+    path.write_text(yaml.safe_dump(config))
+    return path

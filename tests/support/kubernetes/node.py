@@ -7,7 +7,7 @@ deletion, as a node that is away: so that things can fail in a test.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -29,6 +29,7 @@ class Node:
         self._stopping = threading.Event()
         self._next_ip = 0
         self._seen: str | None = None  # the version of the last change that was heard of
+        self._pods: dict[str, Any] = {}  # by uid, as they were heard of last
         self.withheld: set[str] = set()
         self.missing: set[str] = set()
         self.homeless: dict[str, str] = {}
@@ -45,9 +46,11 @@ class Node:
         """Take the node away with what ran on it, so that another one may come."""
         own = f"spec.nodeName={NAME}"
         for pod in self._core.list_pod_for_all_namespaces(field_selector=own).items:
-            self._core.delete_namespace(pod.metadata.namespace)
-            self._core.delete_namespaced_pod(
-                pod.metadata.name, pod.metadata.namespace, grace_period_seconds=0
+            _delete(self._core.delete_namespace, pod.metadata.namespace)
+            _delete(
+                self._core.delete_namespaced_pod,
+                *(pod.metadata.name, pod.metadata.namespace),
+                grace_period_seconds=0,
             )
         self._core.delete_node(NAME)
 
@@ -62,20 +65,50 @@ class Node:
                 self._seen = None
 
     def _watch(self) -> None:
-        watching: Any = watch.Watch()
+        """Hear of changes for a second, then look at every pod again.
+
+        A thousand pods that are asked for every second take more of this machine than the tests do.
+        """
         pods = self._core.list_pod_for_all_namespaces
-        for event in watching.stream(pods, timeout_seconds=1, **self._since()):
+        if self._seen is None:
+            listed = pods()
+            self._pods = {pod.metadata.uid: pod for pod in listed.items}
+            self._seen = listed.metadata.resource_version
+            for pod in listed.items:
+                self._look_at(pod)
+        watching: Any = watch.Watch()
+        for event in watching.stream(pods, timeout_seconds=1, resource_version=self._seen):
+            pod = event["object"]
             if self._stopping.is_set():
                 return
             if event["type"] == "DELETED":
-                self.ended(event["object"])
-            else:
-                self._look_at(event["object"])
+                self._pods.pop(pod.metadata.uid, None)
+                self.ended(pod)
+            elif self._remember(pod):
+                self._look_at(pod)
         self._seen = watching.resource_version
+        self._look_again()
 
-    def _since(self) -> dict[str, str]:
-        """Return what to ask of a watch: nothing, so that every pod is looked at again."""
-        return {}
+    def _look_again(self) -> None:
+        """Look at every pod again: a test changed what is to happen to it, or a container ended."""
+        for pod in list(self._pods.values()):
+            self._look_at(pod)
+
+    def _remember(self, pod: Any) -> bool:
+        """Remember how a pod is, and return true, unless a newer state of it is known."""
+        known = self._pods.get(pod.metadata.uid)
+        is_new = known is None or _version(known) <= _version(pod)
+        if is_new:
+            self._pods[pod.metadata.uid] = pod
+        return is_new
+
+    def _write_status(self, pod: Any, status: dict[str, Any]) -> None:
+        """Write a part of the pod's status; from now on the pod is known with it."""
+        self._remember(
+            self._core.patch_namespaced_pod_status(
+                pod.metadata.name, pod.metadata.namespace, {"status": status}
+            )
+        )
 
     def stop(self) -> None:
         self._stopping.set()
@@ -107,11 +140,7 @@ class Node:
         if pod.status.conditions:
             return
         told = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
-        self._core.patch_namespaced_pod_status(
-            pod.metadata.name,
-            pod.metadata.namespace,
-            {"status": {"conditions": [{**told, "message": why}]}},
-        )
+        self._write_status(pod, {"conditions": [{**told, "message": why}]})
 
     def _refuse(self, pod: Any) -> None:
         """Say of a pod, once, that its image cannot be had."""
@@ -127,9 +156,7 @@ class Node:
             "restartCount": 0,
             "state": {"waiting": why},
         }
-        self._core.patch_namespaced_pod_status(
-            pod.metadata.name, pod.metadata.namespace, {"status": {"containerStatuses": [told]}}
-        )
+        self._write_status(pod, {"containerStatuses": [told]})
 
     def _keep(self, pod: Any) -> None:
         if not _is_ready(pod):
@@ -195,20 +222,30 @@ class Node:
             "conditions": conditions,
             "containerStatuses": containers,
         }
-        self._core.patch_namespaced_pod_status(
-            pod.metadata.name, pod.metadata.namespace, {"status": status}
-        )
+        self._write_status(pod, status)
 
 
 class ListeningNode(Node):
     """A node that looks at a pod when it changes, and never at all of them again.
 
-    A thousand pods looked at every second take more of this machine than what is measured on it.
     What a test changes of ``withheld``, ``missing``, ``homeless`` or ``lost`` goes unnoticed.
     """
 
-    def _since(self) -> dict[str, str]:
-        return {"resource_version": self._seen} if self._seen else {}
+    def _look_again(self) -> None:
+        """Leave the pods alone."""
+
+
+def _version(pod: Any) -> int:
+    return int(pod.metadata.resource_version)
+
+
+def _delete(delete: Callable[..., object], *what: str, **options: object) -> None:
+    """Delete something that the cluster may be deleting, or has deleted, by itself."""
+    try:
+        delete(*what, **options)
+    except ApiException as error:
+        if error.status not in _GONE_OR_CHANGED:
+            raise
 
 
 def _is_ready(pod: Any) -> bool:
@@ -228,7 +265,7 @@ def running(node: Node) -> Iterator[Node]:
         yield node
     finally:
         node.stop()
-        thread.join(30)
+        thread.join(120)
         try:
             assert not thread.is_alive()
         finally:

@@ -35,7 +35,7 @@ from controlplane.embedded import artifacts, ports, routers
 from tests.support.kubernetes import native_names, node, service_names
 from tests.support.kubernetes.node import Node
 from workers.infra.kubernetes import labels, pods, sizes
-from workers.infra.local import files, plugin
+from workers.infra.local import engines, files
 
 _GRACE_SECONDS = 15
 # Who ends once is started at once, who ends again waits; a kubelet's wait grows from 10 s.
@@ -218,11 +218,7 @@ class ProcessNode(Node):
         }
         if reported != running.reported:
             running.reported = reported
-            self._core.patch_namespaced_pod_status(
-                pod.metadata.name,
-                pod.metadata.namespace,
-                {"status": {"containerStatuses": [reported]}},
-            )
+            self._write_status(pod, {"containerStatuses": [reported]})
 
     def _end_of(self, running: Running) -> Mapping[str, Any]:
         """Return how a container ended; with its last words where its pod asks for them."""
@@ -310,11 +306,10 @@ class ProcessNode(Node):
         if command[0] != "qdrouterd":
             home = Path(settings.ARTEMIS_HOME)
             # The image has the plugin's JAR beside those of Artemis.
-            held = {
-                f"{_IMAGE_HOME}/lib/*": f"{home}/lib/*:{plugin.jar(home)}",
-                _IMAGE_HOME: str(home),
-            }
-            return [_here(word, held) for word in command], {}
+            held = {f"{_IMAGE_HOME}/lib/*": engines.class_data(home).jars, _IMAGE_HOME: str(home)}
+            words = [_here(word, held) for word in command]
+            at = words.index("-cp")
+            return [*words[:at], *_quick_start(home), *words[at:]], {}
         if self._router is not None:
             return [str(self._router), *command[1:]], native_names.environment(self.hosts)
         resolving = ["-m", "tests.support.kubernetes.service_names", str(self.hosts)]
@@ -327,6 +322,13 @@ def running(api: ApiClient, root: Path) -> Iterator[ProcessNode]:
     started = ProcessNode(api, root)
     with service_names.looked_up_in(started.hosts), node.running(started):
         yield started
+
+
+def _quick_start(home: Path) -> Sequence[str]:
+    """Return options of Java that halve what a broker's start costs; what it does stays."""
+    archive = engines.class_data(home).archive
+    shared = [f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []
+    return [*engines.JAVA_FLAGS, "-Xshare:auto", *shared]
 
 
 _ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(settings.BASE_DIR)}

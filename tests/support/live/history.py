@@ -101,7 +101,7 @@ def _cycle(made: Sequence[AddressSpace], now: datetime) -> Result:
             at = now + timedelta(seconds=10 * number)
             with transaction.atomic():
                 live_rows.write(
-                    Cycle(space.id, at, {"broker-0": InstanceSnapshot("b", [], [], 0, gauges)})
+                    [Cycle(space.id, at, {"broker-0": InstanceSnapshot("b", [], [], 0, gauges)})]
                 )
         seconds.append(time.monotonic() - began)
     assert SpaceReading.objects.filter(space__in=made).count() == len(made)

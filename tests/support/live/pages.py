@@ -101,7 +101,7 @@ def _portal(folder: Path) -> Iterator[str]:
         yield url
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
 
 
 def _answers(url: str) -> bool:

@@ -21,7 +21,7 @@ def connected(
     folder: Path,
     user: str,
     password: str,
-    timeout: float = 10,
+    timeout: float = 60,
     endpoint_name: str = "amqps",
 ) -> Iterator[BlockingConnection]:
     """Yield a connection to the space's endpoint, verified against its certificate."""

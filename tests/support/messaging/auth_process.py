@@ -46,7 +46,7 @@ class AuthProcess:
         """As ``kill -9``."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait()
             self._process = None
 
     def stop(self) -> None:
@@ -59,6 +59,6 @@ class AuthProcess:
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         try:
-            return self._process.wait(10)
+            return self._process.wait(120)
         finally:
             self.kill()

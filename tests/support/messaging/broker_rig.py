@@ -82,7 +82,7 @@ class RiggedBroker:
         """As ``kill -9``."""
         if self.process is not None:
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait()
             self.process = None
 
 

@@ -17,6 +17,7 @@ from tenants.actions import message_requests
 from tenants.models import Address, AddressSpace, MessageRequest
 from tests.support.messaging import amqp, routing_rig, worker_process
 from tests.support.reconcile import patience, rows
+from tests.support.waiting import eventually
 from workers.instances import Locator
 from workers.message_requests import MessageWorker
 from workers.messaging import management
@@ -86,7 +87,11 @@ class Operated:
         return sum(s.used_in for s in found), sum(s.used_out for s in found)
 
     def reject(self, *bodies: str) -> None:
-        """Send messages to ``orders`` as alice and reject them all: they become dead letters."""
+        """Send messages to ``orders`` as alice and reject them all: they become dead letters.
+
+        Returns once the broker has moved them, which may be after alice is gone.
+        """
+        moved = self.stored("dead").messages + len(bodies)
         with amqp.connected(self.space, self.folder, "alice", rows.PASSWORD) as alice:
             sender = alice.create_sender("orders")
             for at in range(0, len(bodies), _AT_ONCE):
@@ -101,6 +106,7 @@ class Operated:
                 receiver.receive(timeout=10)
                 receiver.reject()
             receiver.close()
+        eventually(lambda: self.stored("dead").messages == moved, "all are dead letters")
 
     def receive(self, name: str, count: int) -> list[str]:
         """Receive and accept messages as alice; return their bodies."""

@@ -44,7 +44,7 @@ class PublicBroker:
         return HOST, self.rigged.engine_layout.public_port
 
     def connected(
-        self, user: str = "alice", timeout: float = 10, container: str = ""
+        self, user: str = "alice", timeout: float = 60, container: str = ""
     ) -> AbstractContextManager[BlockingConnection]:
         certificate = self.rigged.desired.authority_pem
         return amqp.connected_to(

@@ -86,7 +86,7 @@ class AuthInThread:
         self.port: int = self._call(self._server.start(HOST, 0))
 
     def _call(self, job: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(job, self._loop).result(10)
+        return asyncio.run_coroutine_threadsafe(job, self._loop).result(120)
 
     def set_users(
         self, *users: KnownUser, addresses: Sequence[str], send_withdrawn: bool = False
@@ -102,7 +102,7 @@ class AuthInThread:
             return
         self._call(self._server.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join()
         self._loop.close()
 
 
@@ -183,11 +183,11 @@ class Rig:
     def kill(self) -> None:
         if self.process is not None:
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait()
             self.process = None
 
     def connect(
-        self, name: str, password: str, *, mechanism: str = "PLAIN", timeout: float = 10
+        self, name: str, password: str, *, mechanism: str = "PLAIN", timeout: float = 60
     ) -> BlockingConnection:
         """Return a client's connection to the public listener."""
         connection = BlockingConnection(
@@ -298,7 +298,7 @@ def condition_of(refused: Delivery | Link) -> str:
     return str(found.name)
 
 
-def outcome(sender: BlockingSender, delivery: Delivery, timeout: float = 10) -> int:
+def outcome(sender: BlockingSender, delivery: Delivery, timeout: float = 60) -> int:
     """Wait until the router has settled a delivery and return the outcome."""
     sender.connection.wait(lambda: delivery.settled, timeout=timeout, msg="no outcome")
     state: int = delivery.remote_state
@@ -311,7 +311,7 @@ def deliver(sender: BlockingSender, receiver: BlockingReceiver, body: object) ->
     A router learns after a moment that the last consumer at another router has left; what it
     sends there meanwhile comes back as released.
     """
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         sender.connection.wait(lambda: sender.link.credit > 0, timeout=10)
         delivery = post(sender, body, durable=True)
@@ -327,7 +327,7 @@ def deliver(sender: BlockingSender, receiver: BlockingReceiver, body: object) ->
     pytest.fail(f"{body!r} did not arrive")
 
 
-def take(receiver: BlockingReceiver, count: int, timeout: float = 10) -> list[Any]:
+def take(receiver: BlockingReceiver, count: int, timeout: float = 60) -> list[Any]:
     """Receive and accept ``count`` messages; the acceptance is on its way afterwards."""
     found: list[Any] = []
     for _ in range(count):

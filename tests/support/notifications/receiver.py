@@ -12,11 +12,15 @@ from standardwebhooks import Webhook
 
 @dataclass
 class Receiver:
-    """A running receiver. ``status`` and ``headers`` are what it answers; ``got`` what came."""
+    """A running receiver.
+
+    ``status``, ``headers`` and ``body`` are what it answers; ``got`` what came. It is ``url``.
+    """
 
     port: int = 0
     status: int = 204
     headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b"the answer\x00 of the receiver"
     # Headers and body of each request.
     got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
@@ -45,7 +49,7 @@ def running() -> Iterator[Receiver]:
                 self.send_header(name, value)
             self.end_headers()
             if receiver.status != 204:
-                self.wfile.write(b"the answer\x00 of the receiver")
+                self.wfile.write(receiver.body)
 
         def log_message(self, *_: object) -> None:
             """Write no log."""

@@ -22,6 +22,7 @@ from workers.metering.roots import ObjectStore
 
 VERSITYGW = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 BUCKET, REGION = "lake", "us-east-1"
+_claims = ports.Claims()  # no outgoing connection takes these ports before a server listens
 ACCESS_KEY, SECRET_KEY = "waypost-key", "waypost-secret-of-the-store"
 
 
@@ -41,7 +42,7 @@ class Server:
 @contextmanager
 def moto(folder: Path) -> Iterator[Server]:
     """Run moto's server: every key is good, everything is in memory."""
-    port = ports.free_port()
+    port = _claims.take_any()
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     server = Server(f"http://127.0.0.1:{port}")
     with _running(command, {}, folder / "moto.log", port):
@@ -52,7 +53,7 @@ def moto(folder: Path) -> Iterator[Server]:
 @contextmanager
 def versitygw(folder: Path) -> Iterator[Server]:
     """Run versitygw over ``folder``: one pair of keys is good, a bucket is a folder."""
-    port = ports.free_port()
+    port = _claims.take_any()
     (folder / "buckets" / BUCKET).mkdir(parents=True)
     command = [str(tools.go_program(VERSITYGW)), "--port", f"127.0.0.1:{port}", "--region", REGION]
     keys = {"ROOT_ACCESS_KEY": ACCESS_KEY, "ROOT_SECRET_KEY": SECRET_KEY}
@@ -70,7 +71,7 @@ def _running(
             command, stdout=output, stderr=output, env={**os.environ, **environment}
         )
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not ports.is_open("127.0.0.1", port):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
@@ -78,7 +79,7 @@ def _running(
         yield
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(120)
 
 
 class Does(StrEnum):
@@ -113,7 +114,7 @@ class Proxy:
 @contextmanager
 def proxy(behind: Server, folder: Path) -> Iterator[Proxy]:
     """Run a proxy before ``behind``."""
-    port = ports.free_port()
+    port = _claims.take_any()
     command = [sys.executable, "-m", "tests.support.object_store.proxy", str(port), behind.endpoint]
     with _running(command, {}, folder / "proxy.log", port):
         yield Proxy(Server(f"http://127.0.0.1:{port}"))

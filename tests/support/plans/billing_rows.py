@@ -8,8 +8,8 @@ from typing import Any
 
 from controlplane.core.audit import Actor
 from plans.catalog import parsing, publishing
-from plans.invoicing import invoice_closing, issuing
-from plans.invoicing.evidence import Evidence, TablePin, UsageKey
+from plans.invoicing import comparisons, invoice_closing, issuing
+from plans.invoicing.evidence import EarlierUsage, Evidence, TablePin, UsageKey
 from plans.models import Invoice, Plan, PlanSubscription
 from plans.usage import reading, recording
 from plans.usage.reading import UsageCell
@@ -181,6 +181,16 @@ def evidence(cells: Iterable[UsageCell] = (), **changes: Any) -> Evidence:
         **changes,
     }
     return Evidence(**values)
+
+
+def earlier(invoice: Invoice) -> tuple[EarlierUsage, ...]:
+    """Return flawless evidence for the months that a close of ``invoice`` corrects."""
+    found = []
+    for span in invoice_closing.corrected_spans(invoice):
+        cells = list(reading.cells(invoice.tenant_id, span.starts_at, span.ends_at))
+        totals = comparisons.figures(cells)
+        found.append(EarlierUsage(span, totals, totals))
+    return tuple(found)
 
 
 def asked(owner: Tenant) -> Invoice:

@@ -25,9 +25,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def as_beat() -> Iterator[None]:
     """Let this process listen as Celery beat does."""
-    celery._touch_at_each_sent_task()
+    celery.touch_at_each_sent_task()
     yield
-    before_task_publish.disconnect(celery._beat_turns)
+    before_task_publish.disconnect(celery.beat_turns)
 
 
 @pytest.mark.parametrize(

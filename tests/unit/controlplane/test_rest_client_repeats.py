@@ -1,7 +1,7 @@
 """Which requests the client repeats after a server that gave no answer, and which it must not."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -10,7 +10,8 @@ import pytest
 
 from controlplane import rest_client
 from controlplane.core.errors import Unavailable
-from controlplane.rest_client import Api
+from controlplane.rest_client import Api, Refused
+from tests.support import rest_answers
 from tests.support.messaging.routing_rig import free_port
 from tests.unit.controlplane.test_rest_client_waiting import Clock
 
@@ -84,13 +85,63 @@ def test_a_read_timeout_is_no_reason_to_repeat_a_post_without_a_key(
 ) -> None:
     tried = []
 
-    def silent(*_: object, **__: object) -> httpx.Response:
+    def silent(_: httpx.Request) -> httpx.Response:
         tried.append(1)
         raise httpx.ReadTimeout("no answer")
 
+    rest_answers.answer_by(monkeypatch, silent)
     api = Api(f"http://{HOST}:9")
-    monkeypatch.setattr(api._http, "request", silent)
     with pytest.raises(Unavailable):
         api.post_once("/session", {})
 
     assert len(tried) == 1
+
+
+def test_a_server_that_is_too_slow_is_not_said_to_be_down(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    def slow(_: httpx.Request) -> httpx.Response:
+        raise httpx.ReadTimeout("no answer")
+
+    rest_answers.answer_by(monkeypatch, slow)
+
+    with pytest.raises(Unavailable, match="it may be busy") as late:
+        Api(f"http://{HOST}:9", patience_seconds=3).get("/me")
+
+    assert late.value.error_code == "api.unreachable"
+    assert "is it running" not in late.value.message
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Callable[..., Api]:
+    """Makes an API client whose requests get these answers, one after the other."""
+
+    def made(*responses: httpx.Response) -> Api:
+        left = list(responses)
+        rest_answers.answer_by(monkeypatch, lambda _: left.pop(0))
+        return Api(f"http://{HOST}:9", patience_seconds=5)
+
+    return made
+
+
+def test_a_request_over_the_rate_waits_as_the_server_says(
+    answering: Callable[..., Api], clock: Clock
+) -> None:
+    api = answering(
+        httpx.Response(429, json={}, headers={"Retry-After": "3"}), httpx.Response(200, json={})
+    )
+
+    assert api.post_once("/x", {}) == {}
+    assert clock.now == 3
+
+
+@pytest.mark.parametrize("header", [{}, {"Retry-After": "60"}, {"Retry-After": "Thu, 01 Jan"}])
+def test_a_long_wait_for_the_rate_is_refused(
+    answering: Callable[..., Api], header: dict[str, str]
+) -> None:
+    api = answering(httpx.Response(429, json={"code": "rate_limited"}, headers=header))
+
+    with pytest.raises(Refused) as refused:
+        api.get("/x")
+
+    assert refused.value.http_status == 429

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 from django.contrib.auth.hashers import make_password
-from django.core.exceptions import ImproperlyConfigured
 from django.test import override_settings
 
 from controlplane import settings as product
@@ -41,16 +40,6 @@ def test_a_log_level_that_is_none_stops_startup(level: str) -> None:
 
     known = "DEBUG, INFO, WARNING, ERROR, CRITICAL"
     assert f"WAYPOST_LOG_LEVEL must be one of {known}, not {level!r}" in told
-
-
-@pytest.mark.parametrize("behind", ["?sslmode=verify-full", "#x"])
-def test_what_is_behind_the_database_s_name_is_refused_not_ignored(behind: str) -> None:
-    """A provider's address with ``sslmode`` would go on without the verification it asks for."""
-    with pytest.raises(ImproperlyConfigured, match=r"database\.sslMode"):
-        product.database(f"postgresql://waypost:secret@database.example/waypost{behind}")
-
-    known = product.database("postgresql://waypost:a%3Fb@database.example/waypost")
-    assert (known["PASSWORD"], known["NAME"]) == ("a?b", "waypost")
 
 
 def test_the_product_keeps_passwords_as_argon2_hashes() -> None:

@@ -17,6 +17,7 @@ INSTALLATION = "waypost.io/installation"
 # The component of objects that belong to no single instance: namespace, policies, endpoint.
 SPACE_COMPONENT = "space"
 
+# On every object that Waypost creates in a cluster.
 OURS: Mapping[str, str] = {
     "app.kubernetes.io/part-of": "waypost",
     "app.kubernetes.io/managed-by": "waypost",

@@ -26,6 +26,7 @@ from workers.infra.kubernetes.reported import (
 _ENDS_WITHIN = timedelta(minutes=3)
 _POD_ENDS_WITHIN = timedelta(minutes=1)  # after its grace period
 _NOT_MADE = "FailedCreate"  # Source: pkg/controller/statefulset, "recordPodEvent"
+# Reasons of events that tell of the creation of a pod.
 _CREATIONS = frozenset({_NOT_MADE, "SuccessfulCreate"})
 _NOT_READY = "it runs, but does not pass its readiness probe"
 _BACKING_OFF = "CrashLoopBackOff"  # Source: pkg/kubelet/images and kuberuntime, "doBackOff"
@@ -33,6 +34,7 @@ _BACKING_OFF = "CrashLoopBackOff"  # Source: pkg/kubelet/images and kuberuntime,
 # attempt may fail and the second succeed. Source: pkg/kubelet/images, "errors".
 _NO_IMAGE = frozenset({"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
 _OUT_OF_MEMORY = "OOMKilled"
+# A container waits for these at each start.
 _NO_TROUBLE = frozenset({"ContainerCreating", "PodInitializing"})
 _LONGEST_MESSAGE = 300
 # Phrases in messages of the scheduler, and what to do about each.

@@ -12,7 +12,7 @@ FIELD_MANAGER = "waypost"
 # The field manager of Waypost's merge and JSON patches. If it were FIELD_MANAGER, ``Api.apply``
 # would take the patched fields for those of another applier, and refuse to overwrite them.
 REPAIRER = "waypost-repair"
-_OURS = frozenset({FIELD_MANAGER, REPAIRER})
+_OURS = frozenset({FIELD_MANAGER, REPAIRER})  # owners of fields that Waypost wrote itself
 
 
 def find_appliers(live: Reported | None) -> frozenset[str]:

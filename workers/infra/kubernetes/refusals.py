@@ -15,8 +15,8 @@ from workers.infra.base import InfraError
 from workers.infra.kubernetes.objects import JsonObject
 from workers.infra.kubernetes.reported import Part
 
-_MANAGER = re.compile(r'conflict with "([^"]+)"')
-_LONGEST = 400
+_MANAGER = re.compile(r'conflict with "([^"]+)"')  # who owns the field, in the server's message
+_LONGEST = 400  # characters of the API server's message
 
 
 class Cause(Part):
@@ -125,6 +125,7 @@ def _classify(status: int, message: str) -> tuple[Reason, str, bool]:
 
 
 _NO_STATUS = 0  # events have no HTTP status
+# These end without anybody's help.
 _PASSING = frozenset({Reason.QUOTA_PENDING, Reason.NAMESPACE_ENDING})
 _BUSY = (Reason.CLUSTER_BUSY, "the cluster's API is busy; Waypost tries again.", True)
 _OTHER = (Reason.CLUSTER_REFUSED, "the cluster refuses it: fix what its message names.", False)
@@ -145,6 +146,7 @@ _POD_SECURITY = (
     "the cluster's pod security refuses it: on OpenShift set `platform: openshift`; elsewhere "
     "`spaces.user` and `spaces.group` must not be 0."
 )
+# Status of HTTP -> reason, advice, whether it may pass by itself.
 _STATUS = {
     401: (
         Reason.CLUSTER_CREDENTIALS,

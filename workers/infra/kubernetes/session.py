@@ -53,6 +53,7 @@ logger = structlog.get_logger(__name__)
 # An annotation with a digest of the instance's files, set on the pod when they change. Any change
 # of a pod makes the kubelet refresh its volumes at once instead of within a minute.
 _FILES = "waypost.io/files"
+# Labels of the objects of endpoints.
 _PUBLIC_SPACE = {**labels.OURS, labels.COMPONENT: labels.SPACE_COMPONENT}
 
 
@@ -299,7 +300,11 @@ class KubernetesSession:
         """
         choice = self._cluster.endpoint
         build = choice.strategy.build
-        if former_port is not None and choice.strategy.keeps(former_port):
+        # Not the fixed port of an endpoint of another kind, which the space had before.
+        is_of_nodes = (
+            choice.strategy.client_port is None and former_port not in registry.FIXED_PORTS
+        )
+        if former_port is not None and is_of_nodes:
             try:
                 for part in build(choice, self._namespace, kind, former_port):
                     self._seen.ensure(part)

@@ -10,6 +10,7 @@ from kubernetes.utils.quantity import parse_quantity
 from controlplane.core.instance_names import Kind, Listener
 from workers.infra.kinds import REGISTRY
 
+# The same in every pod, as each has an address of its own.
 PORTS: Mapping[Listener, int] = {
     Listener.AMQPS: 5671,
     Listener.MANAGEMENT: 5673,
@@ -22,7 +23,7 @@ CPU_MILLIS = 100  # what an instance requests, in thousandths of a CPU
 # OpenShift up to 250). The journal of a broker is on a volume and does not count.
 EPHEMERAL_MB = 1024
 EPHEMERAL_REQUEST_MB = 64
-_MEBIBYTE = 1 << 20
+_MEBIBYTE = 1 << 20  # bytes
 
 
 def container_mb(kind: Kind, memory_mb: int) -> int:

@@ -17,6 +17,7 @@ from tenants.actions import rollouts as actions
 from tenants.models import Rollout
 from workers.rollouts import fleet
 
+# Word of the command -> action.
 _VERBS = {"pause": actions.pause, "resume": actions.resume, "roll-back": actions.roll_back}
 
 

@@ -31,9 +31,9 @@ EVERYTHING = (
     "view",
     "edit",
 )
-_SEND = ("send",)
+_SEND = ("send",)  # Artemis's names of permissions
 _RECEIVE = ("consume", "browse")
-_ROUTE = (*_SEND, *_RECEIVE)
+_ROUTE = (*_SEND, *_RECEIVE)  # what routers may do
 # Only users who may receive from a topic may create queues on it. A user without that right gets
 # ``amqp:internal-error`` for a refused non-durable subscription. If everybody had the right, the
 # error would be ``amqp:unauthorized-access``, but a refused link would leave its queue behind (a

@@ -15,8 +15,9 @@ from controlplane.core.address_types import AddressSettings, Setting
 from workers.messaging.brokers.desired import DesiredAddress
 from workers.messaging.management import Request
 
+# These become attributes of queues.
 _OF_QUEUES = tuple(setting for setting in address_types.SETTINGS if setting.queue)
-_WORDS = {"yes": "true", "no": "false"}
+_WORDS = {"yes": "true", "no": "false"}  # Value of a setting -> value in ``broker.xml``
 
 
 def attributes(limits: AddressSettings) -> Mapping[str, str]:

@@ -56,7 +56,8 @@ certificate {{
 # AMQ222165 and AMQ222166 warn about each queue without a dead-letter or expiry address. A tenant's
 # address has one only on request, and the reply queues of our management clients have none.
 # AMQ224088 reports each connection that sent nothing as an error. The broker plugin logs one line
-# with their number instead.
+# with their number instead. AMQPSessionCallback logs each refused message, with a stack trace. A
+# client that sends on to a full address would fill the log, so most of these lines are left out.
 _LOG = """\
 rootLogger.level = WARN
 rootLogger.appenderRef.console.ref = console
@@ -68,6 +69,12 @@ logger.server.filter.undelivered.type = RegexFilter
 logger.server.filter.undelivered.regex = AMQ(22216[56]|224088):.*
 logger.server.filter.undelivered.onMatch = DENY
 logger.server.filter.undelivered.onMismatch = NEUTRAL
+logger.refused.name = org.apache.activemq.artemis.protocol.amqp.broker.AMQPSessionCallback
+logger.refused.level = WARN
+logger.refused.filter.burst.type = BurstFilter
+logger.refused.filter.burst.level = WARN
+logger.refused.filter.burst.rate = 0.1
+logger.refused.filter.burst.maxBurst = 10
 appender.console.type = Console
 appender.console.name = console
 appender.console.place.type = PatternLayout

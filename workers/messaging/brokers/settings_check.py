@@ -34,6 +34,7 @@ _NAMES = {
     },
 }
 _UNSET = (None, "", -1)  # the values that the broker reports for a setting that is not set
+# What a broker reports for a setting that has no value, if unusual.
 _UNSET_TEXTS = {
     name: setting.unset
     for setting in address_types.SETTINGS

@@ -46,6 +46,7 @@ BASE_FILE = "base.json"
 HEALTH_PATH = "/healthz"
 # A vhost that does not exist, so that connections to it are refused.
 _NOBODY = "wp-nobody"
+# Files that hold a private key.
 _KEYS = frozenset({"server.key", "public.key", "broker-client.key", "auth-client.key"})
 # A change of these files does not restart the router.
 LIVE_FILES = frozenset(
@@ -61,6 +62,7 @@ LIVE_FILES = frozenset(
     }
 )
 SECRET_FILES = _KEYS
+# Type of an entity in management -> its name in the file.
 _FILE_TYPES = {
     entities.CONNECTOR: "connector",
     entities.ADDRESS: "address",
@@ -222,6 +224,7 @@ def _policy(max_connections: int | None, sold: ClientLimits) -> Sequence[_Entry]
     # In the group, because a router mixes up a vhost's own limits when somebody updates the vhost.
     per_client = {
         "maxConnectionsPerUser": sold.user_connections,
+        "maxConnectionsPerHost": sold.source_connections,
         "maxSessions": sold.sessions,
         "maxSenders": sold.senders,
         "maxReceivers": sold.receivers,

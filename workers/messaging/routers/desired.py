@@ -130,11 +130,13 @@ class AuthServiceAt:
 class ClientLimits:
     """Limits of clients at one router, a value; None means no limit.
 
-    ``user_connections``: of one user; each router of a space counts for itself. ``sessions``,
-    ``senders``, ``receivers``: of one connection. ``message_bytes``: of one message.
+    ``user_connections``: of one user; each router of a space counts for itself.
+    ``source_connections``: from one network address, likewise. ``sessions``, ``senders``,
+    ``receivers``: of one connection. ``message_bytes``: of one message.
     """
 
     user_connections: int | None = None
+    source_connections: int | None = None
     sessions: int | None = None
     senders: int | None = None
     receivers: int | None = None

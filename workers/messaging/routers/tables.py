@@ -28,6 +28,7 @@ _COLUMNS: Mapping[str, Sequence[str]] = {
         "lastError",
     ),
 }  # fmt: skip
+# What metering and people need to know of a connection.
 _CONNECTION_COLUMNS = ("identity", "host", "container", "user", "role", "dir", "sasl", "opened",
                        "uptimeSeconds", "properties", "protocol", "ssl", "sslProto",
                        "sslCipher")  # fmt: skip

@@ -24,6 +24,7 @@ from workers.reconcile.space_rows import SpaceRows
 # After this time the deletion no longer waits for an instance that does not answer or refuses. What
 # the instance counted since its last sample is lost, and the usage quality report shows the gap.
 PATIENCE = timedelta(minutes=10)
+# Kind of instance -> it does not answer, it refuses.
 _REASONS = {
     Kind.BROKER: (Reason.BROKER_UNREACHABLE, Reason.BROKER_REFUSES),
     Kind.ROUTER: (Reason.ROUTER_UNREACHABLE, Reason.ROUTER_REFUSES),

@@ -38,7 +38,7 @@ _PICTURE_CHECK_SECONDS = 0.1
 
 def main() -> None:
     """Run one replica in the foreground until SIGTERM or SIGINT."""
-    checks.refuse_source_keys()
+    checks.refuse_unsafe_settings()
     parser = argparse.ArgumentParser(prog="python -m workers.services.auth")
     parser.add_argument("--host", default=settings.AUTH_SERVICE_HOST)
     parser.add_argument("--bind", default="", help="address to listen at (default: --host)")

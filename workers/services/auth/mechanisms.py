@@ -16,7 +16,7 @@ from scramp import ScramException, ScramMechanism
 
 from workers.services.auth.state import KnownUser, Verifier
 
-MECHANISMS = ("SCRAM-SHA-256", "PLAIN")
+MECHANISMS = ("SCRAM-SHA-256", "PLAIN")  # the stronger one first
 # For routers that relay SCRAM in a way which strict clients refuse. All listeners for clients use
 # TLS, so PLAIN passwords are encrypted.
 PLAIN_ONLY = ("PLAIN",)
@@ -24,7 +24,7 @@ _SCRAM = ScramMechanism("SCRAM-SHA-256")
 # In bytes. The preparation of a name (RFC 4013) takes about 12 microseconds for each character, in
 # the event loop and before the client has proved anything. Our names have at most 63 characters.
 _LONGEST_CLIENT_FIRST = 512
-_ITERATIONS = 16384
+_ITERATIONS = 16384  # as many as for real users, so that the time tells nothing
 # Derives the salts for unknown users. The salt of a name stays the same while the process runs, so
 # that repeated logins do not reveal which users exist.
 _DECOY_KEY = secrets.token_bytes(32)

@@ -15,6 +15,7 @@ from typing import Self
 
 import structlog
 
+from controlplane.core import request_ids
 from tenants.router_patches import Patch
 from workers.services import amqp_frames as frames
 from workers.services.amqp_frames import Code, Frame, Outcome
@@ -135,6 +136,13 @@ class AuthServer:
             await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # One id for all log lines of this login, as web requests have.
+        with request_ids.bound(""):
+            await self._serve_login(reader, writer)
+
+    async def _serve_login(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         login = Login.of(reader, writer)
         try:
             async with asyncio.timeout(LOGIN_SECONDS):

@@ -20,8 +20,8 @@ from workers.services.auth.state import State
 logger = structlog.get_logger(__name__)
 
 CHANNEL = "waypost_auth"
-FULL_READ_SECONDS = 30.0
-RETRY_SECONDS = 0.5
+FULL_READ_SECONDS = 30.0  # in case a notification of the database was lost
+RETRY_SECONDS = 0.5  # while the database does not answer
 _SLICE_SECONDS = 0.2  # how often the thread checks whether it should stop
 
 

@@ -21,11 +21,13 @@ Attributes = Mapping[str, Any]
 # The permitted attributes by type: those of Dispatch that this router implements, and those that it
 # may ignore because they only tune the real router.
 _COMMON = {"name"}
+# Attributes of a listener.
 _LISTENER = {"host", "port", "role", "sslProfile", "saslMechanisms", "authenticatePeer",
              "saslPlugin", "requireSsl", "requireEncryption", "policyVhost", "maxFrameSize",
              "maxSessions", "maxSessionFrames", "idleTimeoutSeconds", "linkCapacity",
              "initialHandshakeTimeoutSeconds", "cost", "stripAnnotations", "http", "healthz",
              "metrics", "websockets", "httpRootDir"}  # fmt: skip
+# Entity -> its attributes; the real router refuses unknown ones too.
 _ATTRIBUTES: Mapping[str, set[str]] = {
     "router": {"id", "mode", "defaultDistribution", "workerThreads", "metadata"},
     "sslProfile": {"certFile", "privateKeyFile", "caCertFile", "protocols", "ciphers"},

@@ -23,6 +23,7 @@ from proton import (
 from proton import Connection as ProtonConnection
 
 from workers.services.devrouter.handshake import Peer
+from workers.services.devrouter.limits import Client
 from workers.services.devrouter.wire import Wire
 
 if TYPE_CHECKING:
@@ -109,6 +110,14 @@ class Connection:
         return self._session
 
     @property
+    def client(self) -> Client:
+        return Client(self.peer.user, self.settings.host.rpartition(":")[0])
+
+    def is_in(self, vhost: str) -> bool:
+        """Return whether the connection counts against the limits of ``vhost``."""
+        return self.is_approved and self.settings.vhost == vhost
+
+    @property
     def remote_container(self) -> str:
         return self.proton.remote_container or ""
 
@@ -155,9 +164,12 @@ class Connection:
             self.transport.pop(size)
             self._handle_events()
 
-    def tick(self) -> None:
-        """Let proton send a heartbeat if due, or close the connection of a silent peer."""
-        self.transport.tick(time.monotonic())
+    def tick(self, now: float) -> None:
+        """Let proton send a heartbeat if due, or close the connection of a silent peer.
+
+        ``now`` is a time of the monotonic clock, in seconds. What arrived before it has been read.
+        """
+        self.transport.tick(now)
         self.touch()
 
     def writable(self) -> None:
@@ -236,6 +248,7 @@ class Connection:
         self.proton.close()
 
 
+# Event of Proton -> method.
 _HANDLERS: dict[object, Callable[[Connection, Any], None]] = {
     Event.CONNECTION_REMOTE_OPEN: Connection._on_open,
     Event.SESSION_REMOTE_OPEN: Connection._on_session,

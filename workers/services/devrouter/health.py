@@ -13,7 +13,7 @@ from workers.services.devrouter.configuration import HealthSpec
 logger = structlog.get_logger(__name__)
 
 _PATH = "/healthz"
-_SECONDS_TO_ASK = 5.0
+_SECONDS_TO_ASK = 5.0  # in which a probe must have sent its request
 _OK, _NOT_FOUND = "200 OK", "404 Not Found"
 
 

@@ -4,9 +4,9 @@
 ``policy.c`` and ``router_node.c``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from proton import Condition, Delivery, Link
 
@@ -14,15 +14,24 @@ OVER_LIMIT = Condition("amqp:resource-limit-exceeded", "disallowed by local poli
 _TOO_LARGE = "Message size exceeded"
 
 
+class Client(NamedTuple):
+    """Whose connection it is, and the address of the host that it comes from."""
+
+    user: str
+    host: str
+
+
 @dataclass(frozen=True)
 class Limits:
     """Limits of a vhost's clients, a value; 0 means no limit.
 
-    ``user_connections``: connections of one user. ``sessions``, ``senders``, ``receivers``: of one
-    connection. ``message_bytes``: of one message that a client sends.
+    ``user_connections``: connections of one user. ``source_connections``: connections from one
+    host. ``sessions``, ``senders``, ``receivers``: of one connection. ``message_bytes``: of one
+    message that a client sends.
     """
 
     user_connections: int = 0
+    source_connections: int = 0
     sessions: int = 0
     senders: int = 0
     receivers: int = 0
@@ -37,11 +46,18 @@ class Limits:
         group = groups.get("$default", {})
         return cls(
             group.get("maxConnectionsPerUser", 0),
+            group.get("maxConnectionsPerHost", 0),
             group.get("maxSessions", 0),
             group.get("maxSenders", 0),
             group.get("maxReceivers", 0),
             group.get("maxMessageSize", 0),
         )
+
+    def refuses(self, new: Client, others: Sequence[Client]) -> bool:
+        """Return whether the connection of ``new`` exceeds a limit while ``others`` are open."""
+        of_user = sum(other.user == new.user for other in others)
+        of_host = sum(other.host == new.host for other in others)
+        return 0 < self.user_connections <= of_user or 0 < self.source_connections <= of_host
 
     def is_reached_by(self, links: Iterable[Link], new: Link) -> bool:
         """Return whether a connection with ``links`` must not attach ``new`` too.

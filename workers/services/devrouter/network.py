@@ -6,7 +6,8 @@
 import asyncio
 import os
 import ssl
-from collections.abc import Coroutine
+import time
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +24,8 @@ from workers.services.devrouter.wire import Wire
 
 logger = structlog.get_logger(__name__)
 
-HANDSHAKE_SECONDS = 30.0
-RECONNECT_SECONDS = 1.0
+HANDSHAKE_SECONDS = 30.0  # in which TLS must be agreed
+RECONNECT_SECONDS = 1.0  # before it connects to a lost peer again
 TICK_SECONDS = 1.0
 # Many clients close the socket without TLS's close_notify. asyncio would wait 30 s for it, and the
 # connection would be listed and metered until then.
@@ -37,8 +38,9 @@ class Network:
     Connectors make theirs by ``join`` too. Run ``tick`` as a task, and call ``close`` at the end.
     """
 
-    def __init__(self, router: Router) -> None:
+    def __init__(self, router: Router, clock: Callable[[], float] = time.monotonic) -> None:
         self._router = router
+        self._clock = clock
         self._servers: list[tuple[asyncio.Server, Profile, ssl.SSLContext]] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -107,9 +109,22 @@ class Network:
         """Handle heartbeats, idle timeouts and replaced certificates every second; never return."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
-            for connection in list(self._router.connections.values()):
-                connection.tick()
+            await self.end_silent_connections()
             self._reload_certificates()
+
+    async def end_silent_connections(self) -> None:
+        """Close connections whose peers were silent for too long; send heartbeats that are due.
+
+        On a busy machine, a peer's heartbeat may wait in its socket for long. So everything that
+        arrived until now is read before anybody is called silent.
+        """
+        now = self._clock()
+        # The event loop looks for arrived bytes after the first turn, and reads them before the
+        # end of the second.
+        for _ in range(2):
+            await asyncio.sleep(0)
+        for connection in list(self._router.connections.values()):
+            connection.tick(now)
 
     def _reload_certificates(self) -> None:
         # Listeners may share a profile, and ``is_stale`` is true only once for each change.

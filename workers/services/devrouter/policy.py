@@ -12,6 +12,7 @@ import structlog
 
 logger = structlog.get_logger(__name__)
 
+# Counts of the whole policy; ``_COUNTS`` has those of a group.
 _LIMITS = ("maxConnections", "maxConnectionsPerUser", "maxConnectionsPerHost", "maxMessageSize")
 _FLAGS = {"allowUserIdProxy", "allowDynamicSource", "allowAnonymousSender", "allowWaypointLinks",
           "allowFallbackLinks", "allowDynamicLinkRoutes", "allowAdminStatusUpdate"}  # fmt: skip

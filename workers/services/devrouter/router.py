@@ -102,7 +102,7 @@ class Router:
         """Handle the open frame of a peer.
 
         On a connection that this router made, attach the autoLinks. Otherwise answer, and close the
-        connection if its vhost or its user has reached the limit of connections.
+        connection if its vhost, its user or its host has reached the limit of connections.
         """
         if connection.settings.direction == "out":
             for link in self.configured.auto_links_of(connection.settings.name):
@@ -115,13 +115,9 @@ class Router:
             connection.transport.channel_max = sessions - 1
         # Open first, also when over the limit: the reason follows in the close frame.
         self._open(connection)
-        mine = sum(
-            other.is_approved
-            and (other.settings.vhost, other.peer.user) == (vhost, connection.peer.user)
-            for other in self.connections.values()
-        )
-        is_full = limit is not None and self.current(vhost) >= limit
-        if is_full or 0 < self._limits(connection).user_connections <= mine:
+        others = [other.client for other in self.connections.values() if other.is_in(vhost)]
+        is_full = limit is not None and len(others) >= limit
+        if is_full or self._limits(connection).refuses(connection.client, others):
             self.denied[vhost] += 1
             connection.proton.condition = limits.OVER_LIMIT
             connection.proton.close()
@@ -134,10 +130,7 @@ class Router:
 
     def current(self, vhost: str) -> int:
         """Return how many approved connections a vhost has now."""
-        return sum(
-            connection.is_approved and connection.settings.vhost == vhost
-            for connection in self.connections.values()
-        )
+        return sum(connection.is_in(vhost) for connection in self.connections.values())
 
     def _open(self, connection: Connection) -> None:
         connection.proton.properties = {"product": PRODUCT, "version": "1"}

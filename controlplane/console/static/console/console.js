@@ -1,5 +1,6 @@
-// Adds a copy button to each code block, closes menus on Escape or a click elsewhere, and refreshes
-// the state of a space at each of its changes.
+// Adds a copy button to each code block, closes menus on Escape or a click elsewhere, moves to the
+// search field on Ctrl-K and through its results by arrow keys, and refreshes the state of a space at
+// each of its changes.
 // Every page works without this script.
 (function () {
   "use strict";
@@ -50,7 +51,36 @@
     source.addEventListener("end", function () { source.close(); });
   }
 
+  function goToSearch(event) {
+    var field = document.getElementById("search");
+    if (field && (event.ctrlKey || event.metaKey) && event.key === "k") {
+      event.preventDefault();
+      field.focus();
+      field.select();
+    }
+  }
+
+  // Arrow keys lead from the field through what was found while typing; Escape and a click
+  // elsewhere close it.
+  function useFound(event) {
+    var sheet = document.getElementById("found");
+    if (!sheet || !sheet.firstElementChild) { return; }
+    var form = sheet.closest("form");
+    if (event.type === "click" ? !form.contains(event.target) : event.key === "Escape") {
+      sheet.replaceChildren();
+      return;
+    }
+    var step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || !form.contains(document.activeElement)) { return; }
+    var stops = [document.getElementById("search")].concat(Array.from(sheet.querySelectorAll("a")));
+    var next = stops[stops.indexOf(document.activeElement) + step];
+    if (next) { event.preventDefault(); next.focus(); }
+  }
+
   followSpace();
+  document.addEventListener("keydown", useFound);
+  document.addEventListener("click", useFound);
+  document.addEventListener("keydown", goToSearch);
   if (navigator.clipboard) { document.querySelectorAll(".code").forEach(addCopyButton); }
   document.addEventListener("click", closeMenus);
   document.addEventListener("keydown", closeMenus);

@@ -1,8 +1,8 @@
-"""The JARs of Qpid JMS, and a compiler for machines with a JRE alone: fetched once into the cache.
+"""The JARs of Qpid JMS, of Spring's JMS support, and a compiler for machines with a JRE alone.
 
-Coordinates are in ``artifacts.xml``; the Ivy inside pyspark resolves them, and each file is
-compared with its pinned checksum. Called by ``program``, and by itself before tests that have no
-network.
+They are fetched once into the cache. Coordinates are in ``artifacts.xml`` and ``spring.xml``; the
+Ivy inside pyspark resolves them, and each file is compared with its pinned checksum. Called by
+``program``, and by itself before tests that have no network.
 """
 
 import fcntl
@@ -10,15 +10,14 @@ import hashlib
 import importlib.util
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from controlplane.embedded import artifacts, java
 
-_COORDINATES = Path(__file__).parent / "artifacts.xml"
-_VERSION = "2.10.0"
 _COMPILER = "ecj-3.40.0.jar"
-_SHA256 = {
+_CLIENT = {
     "qpid-jms-client-2.10.0.jar": (
         "b05145dfae901b84fbc743daedbe4e6143796317cb0301ccca738dadcc19e1a8"
     ),
@@ -58,43 +57,91 @@ _SHA256 = {
 }
 
 
+_SPRING = {
+    "commons-logging-1.3.5.jar": (
+        "6d7a744e4027649fbb50895df9497d109f98c766a637062fe8d2eabbb3140ba4"
+    ),
+    "jspecify-1.0.0.jar": ("1fad6e6be7557781e4d33729d49ae1cdc8fdda6fe477bb0cc68ce351eafdfbab"),
+    "micrometer-commons-1.16.0.jar": (
+        "9655e601f913ad93e2a7e740e998259b36c2844649e5e668bb8f2fe8392bae3f"
+    ),
+    "micrometer-observation-1.16.0.jar": (
+        "cd7bc6d61a05edeaf4a503969f65541d2db45ee291eaba1fc9adf3088fe1ca84"
+    ),
+    "spring-aop-7.0.1.jar": ("67c070b7cd0327f5c0f5f9fc5dfd9f76e4f4cf0b71fa6a00ed2bafb94a51e3a1"),
+    "spring-beans-7.0.1.jar": ("29b15610e22f79d749f218d8ed062e896d627d1dc0fe2c7db1393627830c2ec5"),
+    "spring-context-7.0.1.jar": (
+        "8398d61b26ba08a9f98830ea0b9bbacb686f923d3f7b702e737a7e0a2ad691d4"
+    ),
+    "spring-core-7.0.1.jar": ("2bceaaa6986c1b993cfdc730ee86367325fe26273f0fe298f5117f775bbb5085"),
+    "spring-expression-7.0.1.jar": (
+        "1ef7c0e7eb616df57b610888103e74c6fc2c5133d5bef54494d493172a513035"
+    ),
+    "spring-jms-7.0.1.jar": ("724555f3996139958de091d5bb3b6ec24ec82a8028d550e01b29ac4414c26f96"),
+    "spring-messaging-7.0.1.jar": (
+        "4de9e3dccc3723a661c1c023d3fb4a2c1813ca249f111fb3f74fda98b85a4e19"
+    ),
+    "spring-tx-7.0.1.jar": ("44efcef78813365fa3728ce97fcb05e59b79c2c8942a2f1aff2780a305673446"),
+}
+
+
+@dataclass(frozen=True)
+class _JarSet:
+    """JARs that are fetched together: the name of their folder in the cache, and their digests."""
+
+    folder: str
+    coordinates: str
+    sha256: Mapping[str, str]
+
+
+_OF_CLIENT = _JarSet("qpid-jms-2.10.0", "artifacts.xml", _CLIENT)
+_OF_SPRING = _JarSet("spring-jms-7.0.1", "spring.xml", _SPRING)
+
+
 def client() -> Sequence[Path]:
     """Return what a program that uses Qpid JMS needs on its class path."""
-    folder = _fetched()
-    return [folder / name for name in _SHA256 if name != _COMPILER]
+    folder = _fetched(_OF_CLIENT)
+    return [folder / name for name in _CLIENT if name != _COMPILER]
+
+
+def spring() -> Sequence[Path]:
+    """Return what a program needs besides ``client`` if it uses Spring's JMS support."""
+    folder = _fetched(_OF_SPRING)
+    return [folder / name for name in _SPRING]
 
 
 def compiler() -> Path:
     """Return the Eclipse compiler, which runs on a JRE."""
-    return _fetched() / _COMPILER
+    return _fetched(_OF_CLIENT) / _COMPILER
 
 
-def _fetched() -> Path:
-    place = artifacts.cache_dir() / f"qpid-jms-{_VERSION}"
+def _fetched(jars: _JarSet) -> Path:
+    place = artifacts.cache_dir() / jars.folder
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.with_name(f"{place.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not place.exists():
             with tempfile.TemporaryDirectory(prefix="fetch-", dir=place.parent) as folder:
-                _fetch_into(Path(folder))
+                _fetch_into(Path(folder), jars)
                 (Path(folder) / "jars").rename(place)
     return place
 
 
-def _fetch_into(folder: Path) -> None:
+def _fetch_into(folder: Path, jars: _JarSet) -> None:
     fetched = folder / "jars"
+    coordinates = Path(__file__).parent / jars.coordinates
     ran = subprocess.run(
         [
             *(java.find(), "-jar", _ivy(), "-warn", "-cache", folder / "cache"),
-            *("-ivy", _COORDINATES, "-retrieve", f"{fetched}/[artifact]-[revision].[ext]"),
+            *("-ivy", coordinates, "-retrieve", f"{fetched}/[artifact]-[revision].[ext]"),
         ],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ran.returncode == 0, f"Qpid JMS could not be fetched: {ran.stdout[-2000:]}"
+    assert ran.returncode == 0, f"{jars.folder} could not be fetched: {ran.stdout[-2000:]}"
     found = {path.name: _sha256(path) for path in fetched.iterdir()}
-    assert found == _SHA256, "what was fetched is not what was pinned: nothing kept"
+    assert found == jars.sha256, "what was fetched is not what was pinned: nothing kept"
 
 
 def _ivy() -> Path:
@@ -110,4 +157,5 @@ def _sha256(path: Path) -> str:
 
 
 if __name__ == "__main__":  # fetched before the tests, which need no network then
-    _fetched()
+    _fetched(_OF_CLIENT)
+    _fetched(_OF_SPRING)

@@ -6,6 +6,7 @@ written that repeats its requirements and names the published versions instead.
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -75,6 +76,35 @@ def download(module: str, digest: str, folder: Path) -> Path:
     if found["Sum"] != digest:
         raise RuntimeError(f"{module} has digest {found['Sum']}, not the pinned one: nothing kept")
     return Path(found["Dir"])
+
+
+def compile_program(source: Path) -> Path:
+    """Return the program of the module in the folder ``source``, built once into the cache.
+
+    Raises:
+        RuntimeError: no Go can be had, or the build failed; the message holds its last lines.
+    """
+    files = sorted(path for path in source.iterdir() if path.is_file())
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+    program = artifacts.cache_dir() / f"go-{source.parent.name}" / digest
+    program.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(program.with_suffix(".lock")):
+        if not program.exists():
+            with tempfile.TemporaryDirectory(prefix="build-", dir=program.parent) as name:
+                _compile_into(program, source, Path(name))
+    return program
+
+
+def _compile_into(program: Path, source: Path, folder: Path) -> None:
+    """Build in a copy, so that Go writes nothing into ``source``; its go.sum must be complete."""
+    shutil.copytree(source, folder / "module")
+    environment = {**_environment(folder), "GOFLAGS": "-mod=readonly -trimpath -buildvcs=false"}
+    go = _find_go(folder)
+    try:
+        _run([go, "build", "-o", str(folder / "built"), "."], folder / "module", environment)
+        (folder / "built").rename(program)
+    finally:  # the caches of Go are read-only
+        _run([go, "clean", "-cache", "-modcache"], folder, environment)
 
 
 def _build_into(program: Path) -> None:

@@ -21,7 +21,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from controlplane.embedded import ports
 
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = 180
+# Collects garbage seldom, which takes a tenth of its time otherwise, while there is room.
+_MEMORY = {"GOGC": "400", "GOMEMLIMIT": "800MiB"}
 
 
 @dataclass
@@ -52,7 +54,7 @@ class Cluster:
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
-                env={"HOME": str(self.folder), "PATH": os.environ["PATH"], "GOGC": "200"},
+                env={"HOME": str(self.folder), "PATH": os.environ["PATH"], **_MEMORY},
             )
 
     def stop(self) -> None:

@@ -18,7 +18,6 @@ from controlplane.cli.app import app
 from controlplane.core.errors import Denied, WaypostError
 from controlplane.embedded import installation as installations
 from controlplane.embedded import lock, stack
-from controlplane.rest_client import Api
 from tests.unit.controlplane.cli.conftest import Run
 
 DELETIONS = [
@@ -45,8 +44,8 @@ def test_a_deletion_that_is_declined_does_nothing(run: Run, command: tuple[str, 
     assert "nothing was done" in ended.stderr
 
 
-def test_a_question_that_nobody_answers_names_the_way_out(tmp_path: Path) -> None:
-    ended = CliRunner().invoke(app, ["login", "--state", str(tmp_path)])
+def test_a_question_that_nobody_answers_names_the_way_out() -> None:
+    ended = CliRunner().invoke(app, ["login", "--url", "https://portal.example"])
 
     assert ended.exit_code == 2
     assert "as an option" in ended.stderr
@@ -56,10 +55,8 @@ def interrupt(*_: object, **__: object) -> Any:
     raise KeyboardInterrupt
 
 
-def test_an_interrupted_command_says_so_in_one_line(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Api, "get", interrupt)
+def test_an_interrupted_command_says_so_in_one_line(run: Run, answers: dict[str, Any]) -> None:
+    answers["/tenants/acme/address-spaces"] = interrupt
 
     ended = run("spaces", "list")
 

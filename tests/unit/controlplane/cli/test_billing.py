@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from controlplane.cli import billing
@@ -83,10 +84,10 @@ def test_usage_is_shown_in_units_that_people_read(run: Run, answers: dict[str, A
 
     lines = run("usage", "show").stdout.splitlines()
 
-    assert lines[1].split() == ["orders", "connection_ms", "1.5", "connection-hours"]
-    assert lines[2].split() == ["orders", "messages_in", "1,234,567"]
-    assert lines[3].split() == ["orders", "stored_byte_ms", "<0.000001", "GiB-hours"]
-    assert lines[4].split() == ["orders", "peak_connections", "0"]
+    assert lines[1].split() == ["orders", "Connection", "time", "1.5", "connection-hours"]
+    assert lines[2].split() == ["orders", "Messages", "in", "1,234,567", "messages"]
+    assert lines[3].split() == ["orders", "Storage", "<0.000001", "GiB-hours"]
+    assert lines[4].split() == ["orders", "Peak", "connections", "0", "connections"]
     assert lines[5] == "as of 2026-11-21 19:48:54 UTC"
     assert json.loads(run("usage", "show", "-o", "json").stdout) == usage
 
@@ -174,15 +175,15 @@ def test_little_is_not_nothing_also_of_what_is_given_back(quantity: str, told: s
     ],
 )
 def test_a_window_of_usage_begins_at_a_date_or_an_instant(
-    run: Run, monkeypatch: pytest.MonkeyPatch, written: str, asked: str
+    run: Run, answers: dict[str, Any], written: str, asked: str
 ) -> None:
     windows: list[dict[str, str]] = []
 
-    def get(_api: Api, _path: str, **window: str) -> dict[str, Any]:
-        windows.append(window)
+    def get(request: httpx.Request) -> dict[str, Any]:
+        windows.append(dict(request.url.params))
         return {"items": [], "as_of": None}
 
-    monkeypatch.setattr(Api, "get", get)
+    answers["/tenants/acme/usage"] = get
 
     assert run("usage", "show", "--from", written, "--until", written).exit_code == 0
     assert windows == [{"starts_at": asked, "ends_at": asked}]

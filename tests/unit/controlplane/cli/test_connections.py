@@ -1,36 +1,36 @@
 """`waypost connections`: what it prints, what it asks the API to close, and that it asks first."""
 
+import json
 from typing import Any
 
+import httpx
 import pytest
 
 from controlplane.core.errors import Invalid
-from controlplane.rest_client import Api
-from tests.unit.controlplane.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run, path_of
 
 PATH = "/tenants/acme/address-spaces/orders/connections"
 
 
 @pytest.fixture
-def posted(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> list[tuple[str, Any]]:
+def posted(answers: dict[str, Any]) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
 
-    def post(_api: Api, path: str, body: Any = None) -> Any:
-        found.append((path, body))
+    def post(request: httpx.Request) -> Any:
+        found.append((path_of(request), json.loads(request.content)))
         return {"id": "opn_x", "state": "Succeeded", "steps": []}
 
-    monkeypatch.setattr(Api, "post", post)
+    answers[f"{PATH}/close"] = post
     return found
 
 
 def test_list_prints_the_connections_and_how_old_they_are(
-    run: Run, answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    run: Run, answers: dict[str, Any]
 ) -> None:
     known = {"product": "rhea 3.0.2", "tls": "TLSv1.3 TLS_AES", "sent_per_second": 2.5}
     row = {"id": "router-0.7", "user": "till", "since": "2026-11-23T10:00:00Z", **known}
     summary = {"instance": "router-0", "total": 3, "listed": 1, "as_of": "2026-11-23T10:01:00Z"}
-    monkeypatch.setattr(Api, "pages", lambda _api, _path, **_query: iter([row]))
-    answers[PATH] = {"items": [], "next": None, "instances": [summary]}
+    answers[PATH] = {"items": [row], "next": None, "instances": [summary]}
 
     ended = run("connections", "list", "orders")
 

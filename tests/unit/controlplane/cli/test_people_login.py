@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from controlplane.cli import extras, login_store, output
 from controlplane.cli.login_store import Login
 from controlplane.core.errors import Missing, Unavailable
-from controlplane.rest_client import Api
-from tests.unit.controlplane.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run, path_of
 
 _AT = "http://127.0.0.1:9"
 _COMMAND = ("login", "--url", _AT, "--email", "a@acme.example", "--password", "secret")
@@ -35,16 +35,17 @@ def test_the_chosen_tenant_is_remembered_or_the_first(
 
 @pytest.mark.parametrize("is_up", [True, False])
 def test_a_tenant_of_somebody_else_is_missing_and_the_session_ends(
-    run: Run, monkeypatch: pytest.MonkeyPatch, is_up: bool
+    run: Run, answers: dict[str, Any], is_up: bool
 ) -> None:
     ended_sessions: list[str] = []
 
-    def end(_api: Api, path: str) -> None:
-        ended_sessions.append(path)
+    def end(request: httpx.Request) -> bytes:
+        ended_sessions.append(path_of(request))
         if not is_up:
             raise Unavailable("Nobody answers.", code="api.unreachable")
+        return b""
 
-    monkeypatch.setattr(Api, "delete", end)
+    answers["DELETE /session"] = end
 
     refused = run(*_COMMAND, "--tenant", "other").exception
 

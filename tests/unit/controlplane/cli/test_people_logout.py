@@ -1,14 +1,16 @@
 """`waypost logout`: the login is forgotten, whatever has become of the server."""
 
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from controlplane.cli import login_store, people
 from controlplane.cli.login_store import Login
 from controlplane.core.errors import Unavailable, WaypostError
-from controlplane.rest_client import Api, Refused
-from tests.unit.controlplane.cli.conftest import Run
+from controlplane.rest_client import Refused
+from tests.unit.controlplane.cli.conftest import Run, path_of
 
 
 @pytest.fixture
@@ -29,12 +31,12 @@ def _kept(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ids=["revoked", "down"],
 )
 def test_a_dead_login_is_forgotten(
-    run: Run, monkeypatch: pytest.MonkeyPatch, refusal: WaypostError
+    run: Run, answers: dict[str, Any], refusal: WaypostError
 ) -> None:
-    def refuse(_api: Api, _path: str) -> None:
+    def refuse(_: httpx.Request) -> None:
         raise refusal
 
-    monkeypatch.setattr(Api, "delete", refuse)
+    answers["DELETE /session"] = refuse
 
     ended = run("logout")
 
@@ -46,9 +48,14 @@ def test_a_dead_login_is_forgotten(
 
 
 @pytest.mark.usefixtures("_kept")
-def test_a_living_one_is_ended_and_forgotten(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_living_one_is_ended_and_forgotten(run: Run, answers: dict[str, Any]) -> None:
     ended_sessions: list[str] = []
-    monkeypatch.setattr(Api, "delete", lambda _api, path: ended_sessions.append(path))
+
+    def end(request: httpx.Request) -> bytes:
+        ended_sessions.append(path_of(request))
+        return b""
+
+    answers["DELETE /session"] = end
 
     ended = run("logout")
 

@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
+import httpx
 import pytest
 
 from controlplane.core.errors import WaypostError
-from controlplane.rest_client import Api
-from tests.unit.controlplane.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run, path_of
 
 ROLLOUT = {
     "state": "Stopped",
@@ -22,15 +22,16 @@ ROLLOUT = {
 
 
 @pytest.fixture
-def posted(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> list[tuple[str, Any]]:
+def posted(answers: dict[str, Any]) -> list[tuple[str, Any]]:
     """What was posted; each answers with the rollout."""
     found: list[tuple[str, Any]] = []
 
-    def post(_api: Api, path: str, body: Any = None) -> Any:
-        found.append((path, body))
+    def post(request: httpx.Request) -> Any:
+        found.append((path_of(request), json.loads(request.content)))
         return dict(ROLLOUT)
 
-    monkeypatch.setattr(Api, "post", post)
+    for verb in ("pause", "resume", "roll-back"):
+        answers[f"/staff/rollout/{verb}"] = post
     return found
 
 

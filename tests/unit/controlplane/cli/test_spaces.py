@@ -1,26 +1,29 @@
 """`waypost spaces change-plan`: what it asks the API, and that it asks a person first."""
 
+import json
 from typing import Any
 
+import httpx
 import pytest
 
 from controlplane.core.errors import Missing
-from controlplane.rest_client import Api
 from tests.unit.controlplane.cli.conftest import Run
 
 OPERATION: dict[str, Any] = {"id": "op_x", "state": "Succeeded", "steps": []}
 
 
 @pytest.fixture
-def patched(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> list[tuple[str, Any]]:
+def patched(answers: dict[str, Any]) -> list[tuple[str, Any]]:
     """What was patched."""
+    path = "/tenants/acme/address-spaces/orders"
     found: list[tuple[str, Any]] = []
 
-    def patch(_api: Api, path: str, body: Any) -> Any:
-        found.append((path, body))
+    def patch(request: httpx.Request) -> Any:
+        assert request.headers["If-Match"] == '"7"'  # the one that was read
+        found.append((path, json.loads(request.content)))
         return OPERATION
 
-    monkeypatch.setattr(Api, "patch", patch)
+    answers.update({f"GET {path}": {"plan": "brokered-small"}, f"PATCH {path}": patch})
     return found
 
 
@@ -51,10 +54,11 @@ def test_it_says_what_restarts(
 @pytest.fixture
 def offered(answers: dict[str, Any]) -> None:
     answers["/tenants/acme/address-spaces/orders"] = {"plan": "brokered-small"}
-    answers["/space-plans"] = [
+    offers = [
         {"key": "brokered-small", "definition": {"hour_price": "0.04"}},
         {"key": "brokered-medium", "definition": {"hour_price": "0.12"}},
     ]
+    answers["/space-plans"] = {"items": offers, "next": None}
 
 
 @pytest.mark.usefixtures("offered")

@@ -1,19 +1,23 @@
 """Words for figures, moments, operations and plans."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from controlplane.console import formats, plan_descriptions
-from controlplane.core.models import AuditEvent
-from controlplane.core.phases import Phase
+from controlplane.core.phases import READY, Phase, Status, build_condition
+from controlplane.core.reasons import Reason
 from plans.catalog import parsing, publishing
 from plans.catalog.definitions import PlanDefinition, SpacePlanDefinition
 from plans.models import Invoice
+from tenants.models import AddressSpace
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CATALOG = parsing.parse(publishing.default_yaml())
 PLANS = {plan.key: plan for plan in CATALOG.plans}
+FROM_ADDRESS = "connections from each network address"
+RATES = "messages a second from each connection, messages a second from each user"
 
 
 @pytest.mark.parametrize(
@@ -28,7 +32,7 @@ def test_ago_says_the_largest_whole_unit(seconds: int, words: str) -> None:
 @pytest.mark.parametrize(
     ("base", "meter", "words"),
     [(1250, "messages_in", "1,250 messages"), (5_400_000, "connection_ms", "1.5 connection-hours"),
-     (3_600_000 * 2**30, "stored_byte_ms", "1 GiB-hours"), (7, "unheard_of", "7")],
+     (3_600_000 * 2**30, "stored_byte_ms", "1 GiB-hour"), (7, "unheard_of", "7")],
 )  # fmt: skip
 def test_quantities_are_shown_in_their_unit(base: int, meter: str, words: str) -> None:
     assert formats.quantity(base, meter) == words
@@ -57,15 +61,52 @@ def test_operations_read_as_sentences() -> None:
     assert formats.operation_title("messaging_user.revoke", "bob") == "Revoke messaging user bob"
 
 
-def test_a_change_is_told_by_before_and_after() -> None:
-    event = AuditEvent(
-        before={"role": "viewer", "zone": "UTC", "note": ""},
-        after={"role": "admin", "zone": "UTC", "note": "new", "size": 3},
+def test_the_reason_of_a_condition_reads_as_words() -> None:
+    assert formats.reason_words("BrokerDown") == "Broker down"
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "was_active", "in_trouble"),
+    [
+        ("False", Reason.BROKER_DOWN, True, True),
+        ("False", Reason.PROBE_FAILED, True, True),
+        ("False", Reason.BROKER_DOWN, False, False),
+        ("False", Reason.BROKER_STARTING, True, False),
+        ("False", Reason.ROLLING_OUT, True, False),
+        ("True", Reason.WORKS, True, False),
+    ],
+)
+def test_only_a_space_that_worked_and_does_not_is_in_trouble(
+    status: Status, reason: Reason, was_active: bool, in_trouble: bool
+) -> None:
+    now = datetime(2026, 11, 1, tzinfo=UTC)
+    space = AddressSpace(
+        phase=Phase.CONFIGURING,
+        active_since=now if was_active else None,
+        conditions=[build_condition(READY, status, reason, "", now)],
     )
 
-    words = formats.change_words(event)
+    assert formats.is_in_trouble(space) == in_trouble
 
-    assert words == "role: viewer → admin, note: nothing → new, size: 3"
+
+def test_staff_read_a_problem_without_the_name_for_programs() -> None:
+    now = datetime(2026, 11, 1, tzinfo=UTC)
+    down = build_condition(READY, "False", Reason.BROKER_DOWN, "broker-0 does not run.", now)
+    space = AddressSpace(phase=Phase.CONFIGURING, active_since=now, conditions=[down])
+
+    assert formats.problem_words(space) == "Broker down: broker-0 does not run."
+
+
+def test_a_step_says_what_it_waits_for_without_the_reason() -> None:
+    words = formats.step_words("RouterStarting: router-0 does not answer yet")
+
+    assert words == "router-0 does not answer yet."
+    assert formats.step_words("broker-0: no disk is left.") == "broker-0: no disk is left."
+
+
+def test_one_of_a_kind_has_no_plural() -> None:
+    assert formats.quantity(1, "messages_in") == "1 message"
+    assert formats.quantity(2, "messages_in") == "2 messages"
 
 
 def test_only_conditions_that_say_what_is_in_the_way_are_problems() -> None:
@@ -102,6 +143,21 @@ def test_every_plan_of_the_default_catalog_has_words_without_slugs() -> None:
     for plan in plans:
         assert plan_descriptions.lines(plan)
         assert not [line for line in plan_descriptions.lines(plan) if "_" in line]
+        assert len(plan_descriptions.lines(plan)) <= 12  # more is no choice that people can compare
+
+
+@pytest.mark.parametrize(
+    ("key", "missing"),
+    [("standard-medium", f"{FROM_ADDRESS}, {RATES}"), ("brokered-medium", FROM_ADDRESS)],
+)
+def test_a_space_plan_says_which_limits_it_does_not_have(key: str, missing: str) -> None:
+    (plan,) = (plan for plan in CATALOG.space_plans if plan.key == key)
+
+    assert plan_descriptions.client_limits(plan)[-1] == f"no limit for {missing}"
+    limited = replace(plan, max_connection_rate=5, max_user_rate=6, max_source_connections=1_000)
+    assert (
+        plan_descriptions.client_limits(limited)[-1] == "up to 6 messages a second from each user"
+    )
 
 
 def test_every_address_type_says_what_it_promises() -> None:

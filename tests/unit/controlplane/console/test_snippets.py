@@ -6,6 +6,7 @@ import subprocess
 import sysconfig
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from controlplane.console import snippets
 from controlplane.console.snippets import Target
+from tests.support.source_tree import ROOT
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=30)
 
@@ -66,6 +68,16 @@ def test_java_makes_the_kind_of_destination_that_fits(address_type: str, made: s
 
     assert f'context.{made}("orders/new")' in text
     assert text.count("{") == text.count("}")
+
+
+def test_java_names_the_version_of_the_client_that_is_tested() -> None:
+    tested = ElementTree.parse(ROOT / "tests/support/foreign/jms/artifacts.xml")
+    (client,) = tested.findall(".//dependency[@name='qpid-jms-client']")
+    docs = (ROOT / "docs/develop/java.md").read_text()
+
+    named = f"org.apache.qpid:qpid-jms-client:{client.get('rev')}"
+    assert named in program("java", target())
+    assert named in docs
 
 
 @pytest.mark.parametrize("key", ["python", "java", "node"])

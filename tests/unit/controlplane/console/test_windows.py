@@ -41,13 +41,48 @@ def test_a_day_of_a_clock_change_has_one_hour_less_or_more(day: str, hours: int)
 
 @pytest.mark.parametrize(
     "text",
-    ["yesterday", "2026-13", "2026-02-30", "20260101x", "1999-12", "0001-01", "2026-1", "9999-12"],
+    [
+        "yesterday",
+        "2026-13",
+        "2026-02-30",
+        "20260101x",
+        "1999-12",
+        "0001-01",
+        "2026-1",
+        "9999-12",
+        "2026-11-09..2026-11-03",
+        "2026-01-01..2026-04-03",
+        "2026-02-30..2026-03-01",
+    ],
 )
 def test_what_is_neither_month_nor_day_is_refused(text: str) -> None:
     with pytest.raises(Invalid) as refusal:
         windows.parse(text, "UTC", NOW)
 
     assert refusal.value.error_code == "usage.window"
+
+
+def test_a_range_has_its_days_and_neighbors_of_its_length() -> None:
+    window = windows.parse("2026-11-03..2026-11-09", "Europe/Berlin", NOW)
+
+    assert (window.kind, window.step, len(window.steps())) == ("range", "day", 7)
+    assert windows.parse(window.key, "Europe/Berlin", NOW) == window
+    assert window.next.key == "2026-11-10..2026-11-16"
+    assert window.previous.ends_at == window.starts_at
+    assert window.next.previous == window
+    assert window.month.key == "2026-11"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "kind"),
+    [("2026-11-03", "2026-11-03", "day"), ("2026-02-01", "2026-02-28", "month"),
+     ("2026-02-01", "2026-02-27", "range"), ("2026-01-01", "2026-04-02", "range")],
+)  # fmt: skip
+def test_days_are_the_simplest_window(first: str, last: str, kind: str) -> None:
+    found = windows.of_days(date.fromisoformat(first), date.fromisoformat(last), "UTC")
+
+    assert found.kind == kind
+    assert (found.first, found.last_day) == (date.fromisoformat(first), date.fromisoformat(last))
 
 
 @given(st.dates(date(2001, 1, 1), date(2900, 1, 1)), ZONES, st.booleans())

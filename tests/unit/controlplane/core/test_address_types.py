@@ -94,12 +94,12 @@ def test_a_setting_is_documented(setting: Setting) -> None:
 def test_no_surface_has_a_setting_of_its_own() -> None:
     names = {setting.name for setting in SETTINGS}
 
-    assert set(AddressSpecSerializer().fields) == {"type", "plan"} | names
+    assert set(AddressSpecSerializer().fields) == {"type", "plan", "labels"} | names
     assert set(form(spaces=("brokered", "standard")).fields) == {"address", "address_plan"} | {
         form_name(setting) for setting in SETTINGS
     }
     assert options("create").keys() - names == {
-        "space", "address", "plan", "type", "tenant", "no_wait", "form"
+        "space", "address", "plan", "type", "labels", "tenant", "no_wait", "form"
     }  # fmt: skip
 
 

@@ -24,6 +24,6 @@ def test_enqueuing_gives_up_soon_when_the_broker_is_away(monkeypatch: pytest.Mon
     monkeypatch.setattr(celery.current_app, "_pool", None)
     began = time.monotonic()
 
-    enqueue._send("workers.nothing", {})
+    enqueue._send("workers.nothing", {}, "req_1")
 
     assert time.monotonic() - began < 3

@@ -42,7 +42,7 @@ def sleeper(folder: Path, name: str, *, revision: str = "", seconds: int = 1000)
 def wait_for(
     client: SupervisorClient, name: str, wanted: Callable[[ProgramStatus], bool]
 ) -> ProgramStatus:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while True:
         status = client.find(name)
         if status is not None and wanted(status):

@@ -1,5 +1,8 @@
 """A catalog that sells more than a broker or an object of the cluster holds is refused."""
 
+import re
+from importlib import resources
+
 import pytest
 import yaml
 from pytest_django import Settings
@@ -35,7 +38,42 @@ def test_a_plan_without_a_disk_size_is_compared_with_the_installation_s(settings
 def test_a_broker_without_a_disk_sells_its_message_memory() -> None:
     text = refusal("space_plans", "brokered-small", broker_persistent="false")
 
-    assert "whose message memory stores 48 MiB" in text
+    assert "whose message memory stores 42 MiB" in text
+
+
+def test_no_space_plan_sells_broker_credit_that_no_address_can_use() -> None:
+    """Each address of a standard space takes credit of both, so that of routers may end first."""
+    catalog = parsing.parse(publishing.default_yaml())
+    most = max(
+        plan.broker_credit / plan.router_credit
+        for plan in catalog.address_plans
+        if plan.router_credit
+    )
+
+    for plan in catalog.space_plans:
+        if plan.router_credit:
+            assert plan.broker_credit <= plan.router_credit * most, plan.key
+            assert plan.max_brokers * 1000 <= plan.broker_credit, plan.key
+
+
+def test_what_filters_may_store_is_kept_free() -> None:
+    """Without filters, ten queues of this size fit the volume of 5 GiB."""
+    text = refusal("address_plans", "brokered-medium-queue", max_bytes="429496729")
+
+    assert "stores 4,000 MiB" in text
+    assert "write 419430400 at most here, or broker_disk_gb 6 there" in text
+
+
+def test_the_plugin_and_the_law_agree_about_filters() -> None:
+    package = resources.files("workers.messaging.brokers") / "plugin/waypost/broker"
+    source = (package / "Filters.java").read_text()
+    found = {
+        name: int(number.replace("_", ""))
+        for name, number in re.findall(r"(?:long|int) ([A-Z_]+) = ([0-9_]+);", source)
+    }
+
+    assert found["MOST_BYTES_OF_ALL"] == definitions.FILTER_BYTES
+    assert found["PARTS_OF_MEMORY"] == definitions.FILTER_PARTS_OF_MEMORY
 
 
 @pytest.mark.parametrize(
@@ -59,6 +97,10 @@ def test_figures_of_a_space_plan_that_do_not_fit(changes: dict[str, str], part: 
     [
         ({"max_users": "500"}, "sells 100 addresses with 500 users"),
         ({"max_user_rate": "0"}, "from 1"),
+        ({"max_source_connections": "5"}, "no broker limits max_source_connections"),
+        ({"max_source_connections": "5"}, "or sell a standard space"),
+        ({"broker_memory_mb": "256"}, "sells 2000 connections to a broker with a heap of 256 MiB"),
+        ({"broker_memory_mb": "256"}, "write 1264 at most"),
     ],
 )
 def test_figures_of_a_brokered_plan_that_do_not_fit(changes: dict[str, str], part: str) -> None:

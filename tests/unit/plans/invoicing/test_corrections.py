@@ -67,11 +67,13 @@ def flawless(owner: Tenant, invoice: Invoice) -> evidence.Evidence:
     cells = invoicing_cells(owner)
     mine = [cell for cell in cells if invoice.starts_at <= cell.bucket_at < invoice.ends_at]
     sampled = frozenset(owner.spaces.values_list("id", flat=True))
-    return rows.evidence(mine, as_of=invoice.ends_at, sampled_spaces=sampled)
+    return rows.evidence(
+        mine, as_of=invoice.ends_at, sampled_spaces=sampled, earlier=rows.earlier(invoice)
+    )
 
 
 def invoicing_cells(owner: Tenant) -> list[UsageCell]:
-    return reading.cells(owner.id, STARTS_AT, JULY)
+    return list(reading.cells(owner.id, STARTS_AT, JULY))
 
 
 def issued(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:

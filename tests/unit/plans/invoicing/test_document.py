@@ -13,7 +13,8 @@ import pytest
 from controlplane.core.errors import Unavailable
 from plans.catalog import parsing, publishing
 from plans.invoicing import billing_inputs, document, invoice_verification, previewing, rendering
-from plans.invoicing.evidence import CrashGap
+from plans.invoicing.evidence import CrashGap, SampleSet
+from plans.invoicing.findings import LakeReading
 from plans.models import Invoice
 from plans.usage import meters
 from plans.usage.reading import UsageCell
@@ -22,6 +23,10 @@ from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
 pytestmark = pytest.mark.django_db
+
+
+def hashed(sample_hash: str) -> LakeReading:
+    return LakeReading(samples=SampleSet(1, sample_hash, 12))
 
 
 @pytest.fixture
@@ -44,7 +49,7 @@ def test_verify_gives_the_same_bytes_from_any_order(
     invoice, cells = billed
 
     found = invoice_verification.verify(
-        invoice=invoice, cells=reversed(cells), sample_hash="ab" * 32
+        invoice=invoice, cells=reversed(cells), lake=hashed("ab" * 32)
     )
 
     assert (found.same, found.differences) == (True, ())
@@ -84,7 +89,7 @@ def test_verify_still_holds_when_a_meter_is_added_later(
 def test_verify_names_each_difference(billed: tuple[Invoice, list[UsageCell]]) -> None:
     invoice, cells = billed
 
-    found = invoice_verification.verify(invoice=invoice, cells=cells[1:], sample_hash="cd" * 32)
+    found = invoice_verification.verify(invoice=invoice, cells=cells[1:], lake=hashed("cd" * 32))
 
     assert not found.same
     assert found.stored_sha256 != found.recomputed_sha256
@@ -101,7 +106,10 @@ def test_verify_notices_text_that_is_not_canonical(
 
     found = invoice_verification.verify(invoice=invoice, cells=cells)
 
-    assert found.differences == ("the stored text is not the canonical form of its content",)
+    assert found.differences == (
+        "its SHA-256 is not the one that the invoice's history recorded",
+        "the stored text is not the canonical form of its content",
+    )
 
 
 def test_verify_needs_a_document() -> None:

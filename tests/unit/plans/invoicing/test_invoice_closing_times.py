@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 
 from plans.invoicing import invoice_closing
-from plans.models import Invoice
+from plans.models import Invoice, PlanSubscription
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, STAFF, STARTS_AT
 
@@ -62,6 +62,19 @@ def test_close_due_goes_on_when_one_tenant_cannot_be_closed(
     monkeypatch.undo()
     assert len(invoice_closing.close_due(by=STAFF, now=AFTER_GRACE)) == 2
     assert Invoice.objects.filter(tenant=fine).count() == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("days", "months"), [(10, 1), (30, 1), (31, 2)])
+def test_close_due_ends_with_the_last_plan(days: int, months: int) -> None:
+    owner = rows.tenant()
+    ends_at = STARTS_AT + timedelta(days=days, milliseconds=3)  # April has 30 days
+    PlanSubscription.objects.filter(tenant=owner).update(ends_at=ends_at)
+
+    for later in (0, 100):
+        invoice_closing.close_due(by=STAFF, now=AFTER_GRACE + timedelta(days=60 + later))
+
+    assert Invoice.objects.filter(tenant=owner).count() == months
 
 
 @pytest.mark.slow

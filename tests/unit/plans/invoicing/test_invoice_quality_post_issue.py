@@ -19,7 +19,7 @@ def close_may(owner: Tenant) -> Invoice:
         tenant=owner, starts_at=ENDS_AT, ends_at=JUNE, by=STAFF, now=JUNE + timedelta(hours=72)
     )
     sampled = frozenset(owner.spaces.values_list("id", flat=True))
-    evidence = rows.evidence(as_of=JUNE, sampled_spaces=sampled)
+    evidence = rows.evidence(as_of=JUNE, sampled_spaces=sampled, earlier=rows.earlier(invoice))
     return invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
 
 

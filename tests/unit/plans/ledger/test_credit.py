@@ -56,7 +56,7 @@ def approved(owner: Tenant, n: int) -> Invoice:
     invoice, _ = invoice_closing.request_close(
         tenant=owner, starts_at=starts_at, ends_at=ends_at, by=STAFF, now_forced=True, now=LATER
     )
-    evidence = rows.evidence([cells(owner)[n]], as_of=ends_at)
+    evidence = rows.evidence([cells(owner)[n]], as_of=ends_at, earlier=rows.earlier(invoice))
     return issuing.approve(
         invoice=invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF), by=STAFF
     )

@@ -97,7 +97,7 @@ def _cells_of_others(owner: Tenant) -> Iterable[UsageCell]:
 
 
 def _cells(owner: Tenant) -> list[UsageCell]:
-    return cells(owner.id, MONTHS[0], LAST)
+    return list(cells(owner.id, MONTHS[0], LAST))
 
 
 def _issued(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
@@ -106,7 +106,9 @@ def _issued(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
     )
     mine = cells(owner.id, starts_at, ends_at)
     sampled = frozenset(owner.spaces.values_list("id", flat=True))
-    evidence = rows.evidence(mine, as_of=ends_at, sampled_spaces=sampled)
+    evidence = rows.evidence(
+        mine, as_of=ends_at, sampled_spaces=sampled, earlier=rows.earlier(invoice)
+    )
     drafted = invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
     approved = issuing.approve(invoice=drafted, by=STAFF)
     return issuing.issue(invoice=approved, by=STAFF, now=LATER)

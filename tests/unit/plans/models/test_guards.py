@@ -1,7 +1,7 @@
 """What the database refuses, whatever the code does."""
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 
 import pytest
@@ -10,8 +10,11 @@ from django.db import DatabaseError, connection, transaction
 from controlplane.core import audit
 from controlplane.core.errors import Conflict
 from controlplane.core.models import AuditEvent
+from plans.catalog import publishing
 from plans.ledger import posting
 from plans.models import (
+    AddressPlan,
+    CatalogVersion,
     Invoice,
     InvoiceEvent,
     InvoiceLine,
@@ -19,9 +22,12 @@ from plans.models import (
     LedgerEntry,
     LedgerPosting,
     Payment,
+    Plan,
+    PlanSubscription,
+    SpacePlan,
 )
 from tests.support.plans import billing_rows as rows
-from tests.support.plans.billing_rows import STAFF, STARTS_AT
+from tests.support.plans.billing_rows import ENDS_AT, STAFF, STARTS_AT
 from tests.unit.plans.invoicing.test_issuing import pay
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +141,52 @@ def test_the_database_refuses_too_much_money_and_money_for_a_draft() -> None:
             received_on=date(2026, 5, 1),
         )
         refused(payment.save, "never exceeds")
+
+
+def test_plan_versions_that_priced_an_issued_invoice_never_change() -> None:
+    owner = rows.tenant()
+    space = rows.space(owner)
+    rows.address(space)
+    used = rows.used(rows.cell(space, "messages_in", 7, address="orders"))
+    plans = {
+        model: model.objects.filter(pk=row.pk)
+        for model, row in (
+            (Plan, publishing.plan("team")),
+            (SpacePlan, publishing.space_plan("standard-small")),
+            (AddressPlan, publishing.address_plan("standard-small-queue")),
+        )
+    }
+    for of_plan in plans.values():
+        assert of_plan.update(title="before") == 1
+    rows.issued(owner, used)
+
+    for of_plan in plans.values():
+        refused(partial(of_plan.update, definition={}), "priced invoice")
+        refused(partial(of_plan._raw_delete, "default"), "priced invoice")
+        assert of_plan.update(retired=True) == 1
+    refused(lambda: CatalogVersion.objects.update(document={}), "append-only")
+    refused(lambda: CatalogVersion.objects.all()._raw_delete("default"), "append-only")
+
+
+def test_a_subscription_does_not_change_in_a_period_that_was_invoiced() -> None:
+    owner = rows.tenant()
+    rows.issued(owner)
+    other = publishing.plan("business")
+    mine = PlanSubscription.objects.filter(tenant=owner)
+    day = timedelta(days=1)
+
+    for change in (
+        {"plan": other},
+        {"starts_at": STARTS_AT + day},
+        {"ends_at": ENDS_AT - day},
+        {"tenant": rows.tenant()},
+    ):
+        refused(partial(mine.update, **change), "billed this subscription")
+    trial = {"trial_ends_at": STARTS_AT + timedelta(days=3)}  # a trial is free of the fee
+    refused(partial(mine.update, **trial), "billed this subscription")
+    refused(lambda: mine.delete(), "billed this subscription")
+    begun = PlanSubscription(tenant=owner, plan=other, starts_at=STARTS_AT, ends_at=ENDS_AT)
+    refused(begun.save, "billed this subscription")
+
+    assert mine.update(starts_at=STARTS_AT - day, ends_at=ENDS_AT + day) == 1
+    PlanSubscription.objects.create(tenant=owner, plan=other, starts_at=ENDS_AT + day)

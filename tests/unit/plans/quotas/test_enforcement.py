@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from controlplane.core.models import AuditEvent
 from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
 from plans.quotas import enforcement
-from tenants.actions import address_spaces
+from tenants.actions import address_spaces, suspensions
 from tenants.models import AddressSpace, Tenant
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import ENDS_AT, STAFF, STARTS_AT
@@ -250,3 +250,16 @@ def test_a_database_that_is_away_ends_the_pass_at_once(monkeypatch: pytest.Monke
         enforcement.evaluate_all(not_yet_copied={}, now=NOW)
 
     assert len(asked) == 1
+
+
+def test_a_suspended_tenant_may_not_send_until_it_is_restored() -> None:
+    owner = tenant()
+    suspensions.suspend(tenant=owner, reason="not paid", by=STAFF)
+    pass_over(owner, 0)
+    while_suspended = is_withdrawn()
+
+    suspensions.restore(tenant=owner, by=STAFF)
+    pass_over(owner, 0)
+
+    assert while_suspended
+    assert not is_withdrawn()

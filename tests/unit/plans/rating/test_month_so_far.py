@@ -180,7 +180,7 @@ def _closed(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
     cells = [c for c in _cells(AddressSpace.objects.get(tenant=owner))
              if starts_at <= c.bucket_at < ends_at]  # fmt: skip
     sampled = frozenset(owner.spaces.values_list("id", flat=True))
-    evidence = rows.evidence(cells, sampled_spaces=sampled)
+    evidence = rows.evidence(cells, sampled_spaces=sampled, earlier=rows.earlier(invoice))
     return invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.core.audit import SYSTEM
-from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded, WaypostError
+from controlplane.core.errors import Conflict, Denied, Invalid, QuotaExceeded, WaypostError
 from controlplane.core.models import AuditEvent, Operation
 from controlplane.core.phases import Phase
 from tenants.actions import address_spaces, messaging_users
@@ -79,8 +79,8 @@ def test_a_name_is_free_again_when_its_bearer_is_gone(cast: Cast) -> None:
         ({"name": "-a"}, Invalid, "address_space.invalid", {"name"}),
         ({"name": "a" * 64}, Invalid, "address_space.invalid", {"name"}),
         ({"name": "", "type": "x"}, Invalid, "address_space.invalid", {"name", "type"}),
-        ({"type": "brokered"}, Invalid, "address_space.plan_mismatch", {"space_plan"}),
-        ({"space_plan": "huge"}, Missing, "space_plan.unknown", {"offered"}),
+        ({"type": "brokered"}, Invalid, "address_space.plan_mismatch", {"plan"}),
+        ({"space_plan": "huge"}, Invalid, "space_plan.unknown", {"plan"}),
     ],
 )
 def test_create_refuses_and_leaves_nothing(

@@ -9,7 +9,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
-from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded, WaypostError
+from controlplane.core.errors import Conflict, Denied, Invalid, QuotaExceeded, WaypostError
 from controlplane.core.models import AuditEvent, Operation
 from controlplane.core.phases import Phase
 from plans.models import SpacePlan
@@ -185,7 +185,7 @@ def test_another_space_may_have_the_same_address(cast: Cast, space: AddressSpace
         ({"type": "heap"}, Invalid, "address.type_not_offered"),
         ({"type": "topic"}, Invalid, "address.plan_mismatch"),
         ({"address_plan": "brokered-small-queue"}, Invalid, "address.plan_mismatch"),
-        ({"address_plan": "tiny"}, Missing, "address_plan.unknown"),
+        ({"address_plan": "tiny"}, Invalid, "address_plan.unknown"),
         ({"settings": AddressSettings(max_bytes=0)}, Invalid, "address.invalid"),
     ],
 )
@@ -204,7 +204,7 @@ def test_create_refuses_and_leaves_nothing(
 
 
 def test_an_unknown_plan_lists_what_there_is(space: AddressSpace) -> None:
-    with pytest.raises(Missing, match="standard-small-queue"):
+    with pytest.raises(Invalid, match="standard-small-queue"):
         create(space, address_plan="tiny")
 
 

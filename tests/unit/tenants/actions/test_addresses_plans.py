@@ -4,7 +4,7 @@ import pytest
 
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
-from controlplane.core.errors import Missing, QuotaExceeded
+from controlplane.core.errors import Invalid, QuotaExceeded
 from plans.catalog import parsing, publishing
 from plans.models import AddressPlan, SpacePlan
 from tenants import admission
@@ -70,7 +70,7 @@ def test_a_plan_comes_and_goes_and_stays_with_who_has_it(cast: Cast) -> None:
     A tenant gets what was published with the next version of its own plan.
     """
     space = domain.space(cast.tenant)
-    with pytest.raises(Missing):
+    with pytest.raises(Invalid):
         ask(space, "early", "standard-tiny-queue")
 
     publish(with_another("standard-small-queue", "standard-tiny-queue"))
@@ -78,7 +78,7 @@ def test_a_plan_comes_and_goes_and_stays_with_who_has_it(cast: Cast) -> None:
     ask(space, "tiny", "standard-tiny-queue")
 
     publish(publishing.default_yaml())
-    with pytest.raises(Missing):
+    with pytest.raises(Invalid):
         ask(space, "late", "standard-tiny-queue")
     tiny = space.addresses.get(address="tiny")
     addresses.update(address=tiny, settings=AddressSettings(message_ttl_ms=5), by=SYSTEM)

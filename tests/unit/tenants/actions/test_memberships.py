@@ -1,12 +1,13 @@
 """Who belongs to a tenant; a tenant always keeps an owner."""
 
 import pytest
+from django.utils import timezone
 
-from controlplane.core.errors import Conflict, Invalid, Missing, QuotaExceeded
+from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded
 from controlplane.core.models import AuditEvent
 from tenants import queries
 from tenants.actions import memberships
-from tenants.models import Membership, Role, User
+from tenants.models import Membership, Role, Tenant, User
 from tests.support import domain
 from tests.support.domain import Cast
 
@@ -97,3 +98,17 @@ def test_remove_ends_a_membership_once(cast: Cast) -> None:
     assert AuditEvent.objects.filter(action="membership.remove").count() == 1
     with pytest.raises(Missing, match="not a member any more"):
         memberships.change_role(membership=member, role=Role.ADMIN, by=cast.by)
+
+
+@pytest.mark.parametrize(
+    ("frozen", "code"), [("suspended_at", "tenant.suspended"), ("erase_at", "tenant.closing")]
+)
+def test_a_frozen_tenant_takes_no_members(cast: Cast, frozen: str, code: str) -> None:
+    # The row that the caller has read is older than the lock.
+    Tenant.objects.filter(pk=cast.tenant.pk).update(**{frozen: timezone.now()})
+
+    with pytest.raises(Denied) as refused:
+        memberships.add(tenant=cast.tenant, email=cast.outsider.email, role=Role.VIEWER, by=cast.by)
+
+    assert refused.value.error_code == code
+    assert not Membership.objects.filter(tenant=cast.tenant, user=cast.outsider).exists()

@@ -7,7 +7,7 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from controlplane.core.audit import SYSTEM
-from controlplane.core.errors import Conflict, Missing, QuotaExceeded
+from controlplane.core.errors import Conflict, Invalid, QuotaExceeded
 from controlplane.core.models import AuditEvent
 from plans.catalog import parsing, publishing
 from plans.models import PlanSubscription
@@ -108,7 +108,7 @@ def test_change_lets_what_is_gone_rest(cast: Cast) -> None:
 
 
 def test_change_refuses_an_unknown_plan(cast: Cast) -> None:
-    with pytest.raises(Missing, match="choose one of"):
+    with pytest.raises(Invalid, match="Choose one of"):
         change(cast, "platinum")
 
 

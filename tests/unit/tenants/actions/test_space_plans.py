@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
-from controlplane.core.errors import Conflict, Denied, Invalid, Missing, WaypostError
+from controlplane.core.errors import Conflict, Denied, Invalid, WaypostError
 from controlplane.core.models import AuditEvent, Operation
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, space_plans
@@ -84,7 +84,7 @@ def test_a_newer_version_of_its_plan_is_another_plan(space: AddressSpace) -> Non
 @pytest.mark.parametrize(
     ("plan", "kind", "code"),
     [
-        ("brokered-huge", Missing, "space_plan.unknown"),
+        ("brokered-huge", Invalid, "space_plan.unknown"),
         ("standard-medium", Invalid, "address_space.plan_mismatch"),
     ],
 )

@@ -7,7 +7,7 @@ from django.contrib.auth import authenticate
 from pytest_django import Settings
 
 from controlplane.core.audit import SYSTEM, Actor
-from controlplane.core.errors import Conflict, Denied, Invalid, Missing
+from controlplane.core.errors import Conflict, Denied, Invalid
 from controlplane.core.models import AuditEvent
 from plans.catalog import publishing
 from tenants.account_rules import BillingDetails
@@ -110,7 +110,7 @@ def test_sign_up_names_the_field_that_is_wrong(changes: dict[str, str], field: s
 
 
 def test_sign_up_with_an_unknown_plan_lists_what_is_offered() -> None:
-    with pytest.raises(Missing, match="business, free, team") as refusal:
+    with pytest.raises(Invalid, match="business, free, team") as refusal:
         sign_up(plan_key="platinum")
 
     assert refusal.value.error_code == "plan.unknown"

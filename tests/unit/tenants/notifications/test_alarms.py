@@ -7,8 +7,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from controlplane.core.audit import SYSTEM
+from tenants.actions import alarms as alarm_actions
 from tenants.models import Address, AddressReading, AddressSpace
-from tenants.notifications import alarms
+from tenants.notifications import alarms, rendering, watching
 from tenants.notifications.models import AddressAlarm, Event
 from tests.support import domain
 from tests.support.notifications import notified
@@ -144,6 +146,57 @@ def test_a_deleted_address_raises_nothing(orders: Address, cycle: Cycle) -> None
     cycle(0, 500, None)
 
     assert kinds() == []
+
+
+@pytest.mark.parametrize("deleted", ["address", "space"])
+def test_a_raised_alarm_of_what_is_deleted_ends_once(
+    orders: Address, space: AddressSpace, cycle: Cycle, deleted: str
+) -> None:
+    alarm = notified.alarm(orders)
+    other = notified.alarm(domain.address(space, "other"))
+    cycle(0, 120, None)
+    AddressAlarm.objects.filter(pk=other.pk).update(due_at=None)
+    watching.watch(NOON + timedelta(seconds=10))
+    assert kinds() == ["alarm.raised"]
+
+    domain.gone(orders if deleted == "address" else space)
+    for seconds in (20, 30):
+        watching.watch(NOON + timedelta(seconds=seconds))
+
+    assert kinds() == ["alarm.raised", "alarm.cleared"]
+    raised, cleared = Event.objects.order_by("occurred_at")
+    assert cleared.fields["alarm"] == raised.fields["alarm"] == alarm.pk
+    assert "is over: the address is deleted." in rendering.message(cleared).text
+    alarm.refresh_from_db()
+    assert (alarm.raised_at, alarm.breached_since, alarm.due_at) == (None, None, None)
+
+
+def test_a_cycle_of_watch_that_is_rolled_back_ends_the_alarm_in_the_next(
+    orders: Address, cycle: Cycle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notified.alarm(orders)
+    cycle(0, 120, None)
+    domain.gone(orders)
+    with monkeypatch.context() as patched:
+        patched.setattr(watching, "_tokens", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            watching.watch(NOON)
+    assert kinds() == ["alarm.raised"]
+    watching.watch(NOON + timedelta(seconds=30))
+
+    assert kinds() == ["alarm.raised", "alarm.cleared"]
+
+
+@pytest.mark.parametrize("is_raised", [True, False])
+def test_a_raised_alarm_that_is_deleted_ends(
+    orders: Address, cycle: Cycle, is_raised: bool
+) -> None:
+    alarm = notified.alarm(orders)
+    cycle(0, 120 if is_raised else 1, None)
+    for _ in range(2):
+        alarm_actions.delete(alarm=alarm, by=SYSTEM)
+
+    assert sorted(kinds()) == (["alarm.cleared", "alarm.raised"] if is_raised else [])
 
 
 def test_an_evaluation_that_fails_loses_no_reading_and_is_made_up_for(

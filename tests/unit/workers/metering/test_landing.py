@@ -61,7 +61,7 @@ def test_killed_before_the_file_the_batch_is_written_under_its_id(
 ) -> None:
     play(orders=(5, 0))
     with monkeypatch.context() as killed:
-        killed.setattr(landing, "_write_file", _killed)
+        killed.setattr(landing, "write_file", _killed)
         with pytest.raises(KeyboardInterrupt):
             ingest.ingest()
     reserved = LandingBatch.objects.get()

@@ -50,7 +50,7 @@ def play(space: AddressSpace) -> Play:
             name.replace("_", "-"): InstanceSnapshot(boot, [], [], 0, gauges)
             for name, gauges in found.items()
         }
-        live_rows.write(Cycle(space.id, taken_at, instances, silent))
+        live_rows.write([Cycle(space.id, taken_at, instances, silent)])
 
     return one
 

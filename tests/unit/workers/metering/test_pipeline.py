@@ -18,13 +18,15 @@ from structlog.testing import capture_logs
 from controlplane.core import leases
 from controlplane.core.models import Lease
 from tests.support.waiting import eventually
-from workers.metering import pipeline
+from workers.metering import housekeeping, pipeline
 from workers.metering.pipeline import PipelineBusy, PipelineFailed, SparkJob, Table
+from workers.models import LakehouseRun
 
 pytestmark = pytest.mark.django_db
 REPORT = {
     "tables": {"gold.usage": {"id": "g", "version": 4}}, "bronze_version": 3,
     "rows": {"samples": 2}, "as_of": "2026-11-21T10:00:00+00:00",
+    "cpu_seconds": 3.5,
 }  # fmt: skip
 
 
@@ -45,6 +47,10 @@ def test_run_reads_the_line_of_the_job(root: Path, job: Callable[[str], None]) -
 
     assert report.tables == {"gold.usage": Table("g", 4)}
     assert (report.bronze_version, report.rows) == (3, {"samples": 2})
+    row = LakehouseRun.objects.get()
+    assert (row.job, row.error_code) == ("pipeline", "")
+    assert (row.n_samples, row.n_quarantined, row.cpu_seconds) == (2, 0, 3.5)
+    assert row.seconds > 0
 
 
 def test_run_passes_on_the_job_s_own_words(root: Path, job: Callable[[str], None]) -> None:
@@ -58,6 +64,7 @@ def test_run_passes_on_the_job_s_own_words(root: Path, job: Callable[[str], None
     assert failed.value.error_code == "lakehouse.jars_missing"
     assert failed.value.message == "run `make setup`"
     assert "the server said 501" in logged[0]["stderr"]
+    assert LakehouseRun.objects.get().error_code == "lakehouse.jars_missing"
 
 
 @pytest.mark.parametrize("code", ["raise SystemExit(1)", "import os; os.kill(os.getpid(), 9)", ""])
@@ -223,3 +230,15 @@ def test_the_job_ends_with_the_worker_that_was_killed(tmp_path: Path) -> None:
 
     _, alive = psutil.wait_procs([orphan], timeout=10)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def test_housekeeping_records_its_files_and_cost(root: Path, job: Callable[[str], None]) -> None:
+    done = {"days": 1, "files_before": 9, "files_after": 2}
+    said = {"tables": {"gold.usage": done}, "cpu_seconds": 12.5}
+    job(f"print('''{json.dumps(said)}''')")
+
+    found = housekeeping.run(timezone.now())
+
+    row = LakehouseRun.objects.get()
+    assert found == {"gold.usage": done}
+    assert (row.job, row.files, row.cpu_seconds) == ("housekeeping", {"gold.usage": 2}, 12.5)

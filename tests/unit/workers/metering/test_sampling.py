@@ -113,7 +113,7 @@ def test_odd_instance_is_silent_and_all_others_are_sampled(
     assert (seen("router-0", "rpc"), seen("broker-1")) == (5, 7)
 
 
-@pytest.mark.parametrize("step", ["find", "apply"])
+@pytest.mark.parametrize("step", ["find", "apply_all"])
 def test_odd_space_is_no_sample_and_all_others_are_sampled(
     space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -121,13 +121,14 @@ def test_odd_space_is_no_sample_and_all_others_are_sampled(
     AddressSpace.objects.filter(id=other.id).update(active_since=clock())
     for sampled_space in (space, other):
         readers.answers[sampled_space.id] = {"broker-0": snapshot(orders=(7, 0))}
-    steps: dict[str, Callable[..., Any]] = {"find": readers.find, "apply": sampling.apply}
+    steps: dict[str, Callable[..., Any]] = {"find": readers.find, "apply_all": sampling.apply_all}
     whole = steps[step]
 
-    def fail_once(of: Any, **arguments: Any) -> Any:
-        if space.id in (getattr(of, "id", ""), getattr(of, "space_id", "")):
+    def fail_once(of: Any, *arguments: Any) -> Any:
+        among = [of.id] if step == "find" else [one.reading.space_id for one in of]
+        if space.id in among:
             raise Unavailable("The seal of the certificate does not open.")
-        return whole(of, **arguments)
+        return whole(of, *arguments)
 
     monkeypatch.setattr(readers if step == "find" else sampling, step, fail_once)
 

@@ -1,13 +1,15 @@
 """The budget warns at its levels, once for each, and one tenant's defect stops nobody."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from structlog.testing import capture_logs
 
 from plans.invoicing import previewing
+from plans.models import PlanSubscription
 from tenants.actions import notification_preferences
 from tenants.models import Tenant
 from tenants.notifications.models import Event
@@ -34,8 +36,6 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 
 def test_the_highest_level_is_reported_once(cast: domain.Cast, spent: dict[str, int]) -> None:
-    from django.utils import timezone
-
     now = timezone.now()
     for tenant in (cast.tenant, cast.other):
         notification_preferences.set_budget(tenant=tenant, amount_minor=10_000, by=cast.by)
@@ -53,3 +53,16 @@ def test_the_highest_level_is_reported_once(cast: domain.Cast, spent: dict[str, 
     notification_preferences.set_budget(tenant=cast.tenant, amount_minor=26_000, by=cast.by)
     spend.watch(now)
     assert Event.objects.count() == 4
+
+
+def test_a_tenant_whose_plan_has_ended_is_no_error(cast: domain.Cast) -> None:
+    now = timezone.now()
+    notification_preferences.set_budget(tenant=cast.tenant, amount_minor=10_000, by=cast.by)
+    PlanSubscription.objects.filter(tenant=cast.tenant).update(
+        starts_at=now - timedelta(days=400), ends_at=now - timedelta(days=300)
+    )
+
+    with capture_logs() as logs:
+        spend.watch(now)
+
+    assert logs == []

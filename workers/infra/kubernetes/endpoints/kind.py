@@ -45,12 +45,15 @@ class EndpointKind(ABC):
 
     * ``needs``: fields of ``Choice`` that must not be empty.
     * ``service_type``: the type of the service in front of the space's public instances.
+    * ``client_port``: the port at which clients reach every space; None if the cluster assigns one
+      to each space.
     * ``outside``: the resource of ``lead``; None if this kind needs no such object.
     * ``pending``: the message for operators until the cluster has assigned an address.
     """
 
     needs: Sequence[str] = ()
     service_type = "ClusterIP"
+    client_port: int | None = sizes.PORTS[Listener.AMQPS]
     outside: Resource[Reported] | None = None
     pending = (
         "The cluster has not assigned an address to the space's endpoint yet. If this lasts, read "
@@ -80,10 +83,6 @@ class EndpointKind(ABC):
         ``service`` and ``lead`` are the live objects. Controllers of ingresses report nothing.
         """
         return ""
-
-    def keeps(self, port: int) -> bool:
-        """Return whether the cluster can be asked to assign the former ``port`` again."""
-        return False
 
     def service(
         self, choice: Choice, namespace: Namespace, kind: Kind, port: int | None = None
@@ -130,6 +129,7 @@ class PassedThrough(EndpointKind):
     """
 
     needs: Sequence[str] = ("domain",)
+    client_port = PASSED_THROUGH_PORT
 
     @abstractmethod
     def lead(self, choice: Choice, namespace: Namespace) -> Applied: ...

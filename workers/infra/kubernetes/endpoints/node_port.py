@@ -1,16 +1,12 @@
 """Endpoints on a port of every node."""
 
-from controlplane.core.instance_names import Listener
 from workers.infra.base import Namespace
-from workers.infra.kubernetes import reported, sizes
+from workers.infra.kubernetes import reported
 from workers.infra.kubernetes.endpoints.kind import (
-    PASSED_THROUGH_PORT,
     Address,
     Choice,
     EndpointKind,
 )
-
-_OF_OTHER_KINDS = frozenset({PASSED_THROUGH_PORT, sizes.PORTS[Listener.AMQPS]})
 
 
 class NodePort(EndpointKind):
@@ -23,11 +19,7 @@ class NodePort(EndpointKind):
 
     needs = ("domain",)
     service_type = "NodePort"
-
-    def keeps(self, port: int) -> bool:
-        # Not the port of an endpoint of another kind, which the space had before. The range of a
-        # cluster may differ: it then refuses the port.
-        return port not in _OF_OTHER_KINDS
+    client_port = None
 
     def address(
         self, choice: Choice, namespace: Namespace, service: reported.Service

@@ -25,6 +25,8 @@ REGISTRY: Mapping[str, EndpointKind] = {
     "gateway": Gateway(),
     "route": OpenShiftRoute(),
 }
+# Ports that are no port of a node, whatever kind the installation had before.
+FIXED_PORTS = frozenset(kind.client_port for kind in REGISTRY.values()) - {None}
 # The resources of all ``lead`` objects. When the kind changes, a session deletes those of the other
 # kinds.
 OUTSIDE: Sequence[Resource[Reported]] = tuple(

@@ -9,6 +9,7 @@ from typing import Any
 
 from proton import int32, uint, ulong
 
+# Columns by their type in AMQP, as the real router answers.
 _INT32 = {"idleTimeoutSeconds", "phase",
           "ingressPhase", "egressPhase", "priority", "instance", "cost",
           "connectionsApproved", "connectionsDenied", "connectionsCurrent"}  # fmt: skip
@@ -20,12 +21,13 @@ _ULONG = {"addrCount", "linkCount", "nodeCount", "connectionCount", "autoLinkCou
           "releasedCount", "modifiedCount", "deliveriesIngress", "deliveriesEgress",
           "deliveriesTransit", "deliveriesToContainer", "deliveriesFromContainer",
           "deliveriesIngressRouteContainer", "deliveriesEgressRouteContainer"}  # fmt: skip
+# Column -> type; columns that are missing here are no numbers.
 _NUMBERS: Mapping[str, Callable[[int], int]] = {
     **dict.fromkeys(_INT32, int32),
     **dict.fromkeys(_UINT, uint),
     **dict.fromkeys(_ULONG, ulong),
 }
-_OF_ALL = {"name", "identity", "type"}
+_OF_ALL = {"name", "identity", "type"}  # attributes that every entity has
 # By entity type, without those of ``_OF_ALL``.
 _COLUMNS: Mapping[str, set[str]] = {
     "router": {"id", "mode", "version", "uptimeSeconds", "addrCount", "linkCount",

@@ -22,6 +22,7 @@ logger = structlog.get_logger(__name__)
 Attributes = Mapping[str, Any]
 
 DISTRIBUTIONS = ("balanced", "closest", "multicast", "unavailable")
+# Name in the file -> type of the entity in management.
 _FILE_TYPES = {
     "address": "router.config.address",
     "autoLink": "router.config.autoLink",

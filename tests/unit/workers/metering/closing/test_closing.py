@@ -311,7 +311,7 @@ def test_close_is_held_by_samples_that_cannot_be_stored_and_names_that_reason(
         raise DataError("a row that the database does not take")
 
     shows(orders=(5, 0))
-    monkeypatch.setattr(sampling, "apply", refuse)
+    monkeypatch.setattr(sampling, "apply_all", refuse)
     invoice = close_now(owner)
 
     closing.close(invoice.id, readers)

@@ -1,5 +1,6 @@
 package waypost.broker;
 
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,6 +14,8 @@ import org.apache.activemq.artemis.api.core.ActiveMQSecurityException;
 import org.apache.activemq.artemis.api.core.QueueConfiguration;
 import org.apache.activemq.artemis.api.core.RoutingType;
 import org.apache.activemq.artemis.api.core.SimpleString;
+import org.apache.activemq.artemis.core.paging.PagingStore;
+import org.apache.activemq.artemis.core.paging.cursor.PageSubscription;
 import org.apache.activemq.artemis.core.postoffice.Binding;
 import org.apache.activemq.artemis.core.postoffice.PostOffice;
 import org.apache.activemq.artemis.core.postoffice.impl.LocalQueueBinding;
@@ -48,6 +51,10 @@ final class Filters {
    private static final int MOST_SUBSCRIPTIONS = 100;
    private static final int MOST_FILTERS = 200;  // some of them are about to end
    private static final long MOST_BYTES = 8_388_608;  // of one subscription
+   /** Of all subscriptions together. Placement keeps it free (plans/catalog/definitions.py). */
+   private static final long MOST_BYTES_OF_ALL = 100_663_296;
+   /** The part of the message memory that all may fill if the broker has no disk. */
+   private static final int PARTS_OF_MEMORY = 8;
    /** Longer than it takes from the event that makes a filter's address to that of its queue. */
    private static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(5);
    private static final Symbol TOPIC = Symbol.valueOf("x-opt-waypost-topic");
@@ -125,14 +132,54 @@ final class Filters {
       }
    }
 
-   /** Refuses a message to a topic if a subscription to a filter cannot store it. */
-   void checkRoom(SimpleString topic) throws ActiveMQException {
-      for (Queue queue : byTopic.getOrDefault(topic, Set.of())) {
+   /**
+    * Refuses a message to a topic if a subscription to a filter cannot store it.
+    *
+    * The file of a large message counts against the topic (LargeFiles), and not here.
+    */
+   void checkRoom(SimpleString topic) throws Exception {
+      Set<Queue> queues = byTopic.getOrDefault(topic, Set.of());
+      if (!queues.isEmpty() && stored() >= mostOfAll()) {
+         throw new ActiveMQAddressFullException("The subscriptions to filters hold " + mostOfAll()
+            + " bytes that nobody has read: read them, or end subscriptions.");
+      }
+      for (Queue queue : queues) {
          if (queue.getPersistentSize() >= MOST_BYTES) {
             throw new ActiveMQAddressFullException("A subscription to " + queue.getAddress()
                + " holds " + MOST_BYTES + " bytes that nobody has read.");
          }
       }
+   }
+
+   private long mostOfAll() {
+      return server.getConfiguration().isPersistenceEnabled() ? MOST_BYTES_OF_ALL
+         : server.getConfiguration().getGlobalMaxSize() / PARTS_OF_MEMORY;
+   }
+
+   /**
+    * The bytes that all subscriptions store: the pages of their filters, and what is not on pages.
+    *
+    * A filter pages only once the message memory of the whole broker is full. What is not on pages
+    * the broker stores once for all subscriptions, and counts it at the topic.
+    */
+   private long stored() throws Exception {
+      Set<SimpleString> filters = new HashSet<>();
+      long pages = 0;
+      long unpaged = 0;
+      for (Queue queue : subscriptions.values()) {
+         PageSubscription paged = queue.getPageSubscription();
+         unpaged += Math.min(MOST_BYTES,
+            queue.getPersistentSize() - (paged == null ? 0 : paged.getPersistentSize()));
+         if (filters.add(queue.getAddress())) {
+            pages += Storage.pageBytes(server, queue.getAddress());
+         }
+      }
+      long memory = 0;
+      for (SimpleString topic : byTopic.keySet()) {
+         PagingStore store = server.getPagingManager().getPageStore(topic);
+         memory += store == null ? 0 : store.getAddressSize();
+      }
+      return pages + Math.min(unpaged, memory);
    }
 
    /** Tells the subscriber to a filter which topic a message was sent to. */

@@ -19,6 +19,7 @@ import org.apache.activemq.artemis.core.security.SecurityAuth;
 import org.apache.activemq.artemis.core.server.ActiveMQServer;
 import org.apache.activemq.artemis.core.server.MessageReference;
 import org.apache.activemq.artemis.core.server.Queue;
+import org.apache.activemq.artemis.core.server.RoutingContext;
 import org.apache.activemq.artemis.core.server.ServerConsumer;
 import org.apache.activemq.artemis.core.server.ServerSession;
 import org.apache.activemq.artemis.core.server.impl.AckReason;
@@ -41,6 +42,7 @@ public final class Guard implements ActiveMQServerPlugin {
    // The resources of management.
    private static final String MESSAGES = "waypost.messages";
    private static final String CLIENTS = "waypost.clients";
+   private static final String TRANSIT = "waypost.transit";
 
    private Limits limits;
    private PlanLimits plan;
@@ -50,8 +52,10 @@ public final class Guard implements ActiveMQServerPlugin {
    private Messages messages;
    private Clients clients;
    private Replies replies;
+   private LargeFiles files;
    private Storage storage;
    private Filters filters;
+   private Transit transit;
    private Health health;
 
    @Override
@@ -68,10 +72,13 @@ public final class Guard implements ActiveMQServerPlugin {
       connections = new Connections(server, limits, plan, filters, clients);
       messages = new Messages(server);
       replies = new Replies(server);
-      storage = new Storage(server);
+      files = new LargeFiles(server);
+      storage = new Storage(server, files);
+      transit = new Transit(Runtime.getRuntime().maxMemory());
       try {
          server.getManagementService().registerUntypedControl(MESSAGES, messages, nameOf("Messages"));
          server.getManagementService().registerUntypedControl(CLIENTS, clients, nameOf("Clients"));
+         server.getManagementService().registerUntypedControl(TRANSIT, transit, nameOf("Transit"));
       } catch (Exception error) {
          throw new IllegalStateException(error);
       }
@@ -83,6 +90,7 @@ public final class Guard implements ActiveMQServerPlugin {
    private void sweep() {
       connections.sweep();
       filters.sweep();
+      transit.sweep();
    }
 
    @Override
@@ -94,6 +102,7 @@ public final class Guard implements ActiveMQServerPlugin {
       try {
          server.getManagementService().unregisterUntypedControl(MESSAGES, nameOf("Messages"));
          server.getManagementService().unregisterUntypedControl(CLIENTS, nameOf("Clients"));
+         server.getManagementService().unregisterUntypedControl(TRANSIT, nameOf("Transit"));
       } catch (Exception error) {
          throw new IllegalStateException(error);
       }
@@ -107,6 +116,7 @@ public final class Guard implements ActiveMQServerPlugin {
    @Override
    public void messageAcknowledged(Transaction transaction, MessageReference reference,
                                    AckReason reason, ServerConsumer consumer) {
+      transit.settled();
       if (reason != AckReason.NORMAL) {
          return;
       }
@@ -127,9 +137,27 @@ public final class Guard implements ActiveMQServerPlugin {
       }
    }
 
+   /** Counts the files of messages that were not sent by a client: dead letters, moved messages. */
+   @Override
+   public void beforeMessageRoute(Message message, RoutingContext context, boolean direct,
+                                  boolean rejectDuplicates) throws ActiveMQException {
+      attempt(() -> files.moved(message));
+   }
+
+   @Override
+   public boolean canAccept(ServerConsumer consumer, MessageReference reference) {
+      return transit.admits(consumer, reference);
+   }
+
    @Override
    public void beforeDeliver(ServerConsumer consumer, MessageReference reference) {
+      transit.given(consumer, reference);
       filters.mark(reference);
+   }
+
+   @Override
+   public void afterDeliver(ServerConsumer consumer, MessageReference reference) {
+      transit.follow(consumer, reference);
    }
 
    @Override
@@ -151,6 +179,11 @@ public final class Guard implements ActiveMQServerPlugin {
       } else {
          replies.checkConsumer(consumer);
       }
+   }
+
+   @Override
+   public void afterCloseConsumer(ServerConsumer consumer, boolean failed) {
+      transit.closed(consumer);
    }
 
    @Override
@@ -235,7 +268,7 @@ public final class Guard implements ActiveMQServerPlugin {
       replies.checkMessage(session, CompositeAddress.extractAddressName(target));
       storage.check(CompositeAddress.extractAddressName(target), message);
       if (!CompositeAddress.isFullyQualified(target)) {
-         filters.checkRoom(target);
+         attempt(() -> filters.checkRoom(target));
          return;
       }
       SimpleString address = CompositeAddress.extractAddressName(target);

@@ -4,6 +4,7 @@ import org.apache.activemq.artemis.api.core.ActiveMQAddressFullException;
 import org.apache.activemq.artemis.api.core.ActiveMQException;
 import org.apache.activemq.artemis.api.core.Message;
 import org.apache.activemq.artemis.api.core.SimpleString;
+import org.apache.activemq.artemis.core.paging.PagingStore;
 import org.apache.activemq.artemis.core.postoffice.Binding;
 import org.apache.activemq.artemis.core.postoffice.QueueBinding;
 import org.apache.activemq.artemis.core.server.ActiveMQServer;
@@ -15,16 +16,19 @@ import org.apache.activemq.artemis.core.settings.impl.AddressSettings;
 /**
  * Refuses messages for which an address, or the address of its dead letters, has no space.
  *
- * The broker's own limit counts pages and no large messages, each of which is a file. And a dead
- * letter is never refused, because it could stay nowhere else. So an address whose dead letters have
- * filled their address takes no more messages: everything that is stored was sold.
+ * The broker's own limit counts pages and no large messages, each of which is a file. Here pages and
+ * files count together. And a dead letter is never refused, because it could stay nowhere else. So
+ * an address whose dead letters have filled their address takes no more messages: everything that is
+ * stored was sold.
  */
 final class Storage {
 
    private final ActiveMQServer server;
+   private final LargeFiles files;
 
-   Storage(ActiveMQServer server) {
+   Storage(ActiveMQServer server, LargeFiles files) {
       this.server = server;
+      this.files = files;
    }
 
    void check(SimpleString address, Message message) throws ActiveMQException {
@@ -35,37 +39,69 @@ final class Storage {
       if (limit == null || limit < 0) {
          return;
       }
-      if (message.isLargeMessage()) {
-         checkLarge(address, message, limit);
+      if (message instanceof LargeServerMessage large) {
+         checkLarge(address, large, limit);
          return;
       }
       if (settings.getAddressFullMessagePolicy() == AddressFullMessagePolicy.BLOCK) {
          return; // it takes what its senders have credit for, and refuses nothing
       }
-      Queue queue = server.locateQueue(address);
       // The memory of the address comes on top of its pages, here as in the broker's own limit.
       long memory = Math.max(0, settings.getMaxSizeBytes());
-      if (queue != null && queue.getPersistentSize() >= limit + memory) {
+      if (unread(address) >= limit + memory
+         || files.areMoreThan(address, limit - pageBytes(server, address))) {
          throw full(address, limit);
       }
    }
 
-   /** A topic's message counts once for each subscription that has not received it yet. */
-   private void checkLarge(SimpleString address, Message message, long limit)
+   /** Also counts the message, so that messages that arrive at the same time do not exceed it. */
+   private void checkLarge(SimpleString address, LargeServerMessage message, long limit)
       throws ActiveMQException {
-      long stored = 0;
+      try {
+         long size = Messages.size(message.toMessage());
+         if (unread(address) + size > limit
+            || !files.add(address, message, limit - pageBytes(server, address))) {
+            message.deleteFile();
+            throw full(address, limit);
+         }
+         files.dividePages(address, server.getPagingManager().getPageStore(address), limit);
+      } catch (ActiveMQException error) {
+         throw error;
+      } catch (Exception error) {
+         throw new IllegalStateException(error);
+      }
+   }
+
+   /**
+    * The bytes that were sent to the address and not received: those of its fullest queue.
+    *
+    * So messages that are bigger than a page count whole. The broker behind a router stores even the
+    * largest ones in one piece. Subscriptions of a topic may have different messages, but the pages
+    * and files that the topic's messages share are counted too.
+    */
+   private long unread(SimpleString address) {
+      Queue own = server.locateQueue(address);
+      if (own != null && own.getAddress().equals(address)) {
+         return own.getPersistentSize();
+      }
+      long most = 0;
       try {
          for (Binding binding : server.getPostOffice().getDirectBindings(address)) {
             if (binding instanceof QueueBinding queue) {
-               stored += queue.getQueue().getPersistentSize();
+               most = Math.max(most, queue.getQueue().getPersistentSize());
             }
          }
-         if (stored + Messages.size(message) > limit) {
-            ((LargeServerMessage) message).deleteFile();
-            throw full(address, limit);
-         }
-      } catch (ActiveMQException error) {
-         throw error;
+      } catch (Exception error) {
+         throw new IllegalStateException(error);
+      }
+      return most;
+   }
+
+   /** The bytes of the address's pages, also of messages on them that were received already. */
+   static long pageBytes(ActiveMQServer server, SimpleString address) {
+      try {
+         PagingStore store = server.getPagingManager().getPageStore(address);
+         return store == null ? 0 : store.getNumberOfPages() * store.getPageSizeBytes();
       } catch (Exception error) {
          throw new IllegalStateException(error);
       }

@@ -1,0 +1,120 @@
+"""Gives people who log in through the identity provider the roles that their groups there have.
+
+At each login ``apply`` makes the account agree with the groups that the provider sends. Roles that
+somebody gave by hand stay as they are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+
+from controlplane.accounts import organization_identities, provider_identities
+from controlplane.accounts.provider_identities import Identity
+from controlplane.core import audit
+from controlplane.core.audit import Actor
+from controlplane.core.errors import WaypostError
+from tenants import permissions
+from tenants.actions import memberships
+from tenants.models import Membership, Tenant, User
+
+logger = structlog.get_logger(__name__)
+
+# The actor of changes that a login makes.
+_BY = Actor("identity-provider")
+
+
+def read(claims: Mapping[str, Any]) -> frozenset[str]:
+    """Return the groups in the claim ``OIDC_GROUPS_CLAIM``; none if it is missing or no list."""
+    return provider_identities.read_groups(claims, settings.OIDC_GROUPS_CLAIM)
+
+
+def read_identity(claims: Mapping[str, Any]) -> Identity:
+    """Return the identity that ``claims`` of the installation's provider describe.
+
+    Providers of organizations never say who is staff: their claims are not for this function.
+    """
+    identity = provider_identities.read_identity(claims)
+    return replace(identity, is_staff=_makes_staff(read(claims)))
+
+
+def _makes_staff(groups: frozenset[str]) -> bool:
+    return bool(settings.OIDC_STAFF_GROUP) and settings.OIDC_STAFF_GROUP in groups
+
+
+def apply(user: User, groups: frozenset[str]) -> None:
+    """Make staff and memberships of ``user`` agree with ``groups``. Idempotent.
+
+    A group that the person has left takes its role away at the next login. A role that cannot be
+    given or taken, such as that of the last owner, is logged, and the login goes on.
+    """
+    if settings.OIDC_STAFF_GROUP:
+        _set_staff(user, _makes_staff(groups))
+    if settings.OIDC_GROUP_ROLES:
+        _set_roles(user, groups)
+
+
+def _set_staff(user: User, is_staff: bool) -> None:
+    with transaction.atomic():
+        if User.objects.filter(pk=user.pk, is_staff=not is_staff).update(is_staff=is_staff):
+            action = "user.become_staff" if is_staff else "user.leave_staff"
+            audit.record(_BY, action, audit.Subject("user", str(user.pk), user.email))
+    user.is_staff = is_staff
+
+
+def _set_roles(user: User, groups: frozenset[str]) -> None:
+    wanted = _wanted(groups)
+    granted = Membership.objects.select_related("tenant").filter(user=user)
+    # What the provider of an organization gave is not ours to take.
+    ours = granted.exclude(from_group__startswith=organization_identities.MARK)
+    for former in ours.exclude(from_group=""):
+        if former.tenant.slug not in wanted:
+            _try(memberships.remove, membership=former, by=_BY)
+    known = {row.tenant.slug: row for row in granted}
+    for slug, (role, group) in sorted(wanted.items()):
+        tenant, membership = Tenant.objects.filter(slug=slug).first(), known.get(slug)
+        if tenant is None:
+            logger.warning("a group of the identity provider names no tenant", tenant=slug)
+        elif membership is None and tenant.is_frozen:
+            continue  # it takes no members now; a later login gives the role
+        elif membership is None:
+            _try(
+                memberships.add,
+                tenant=tenant,
+                email=user.email,
+                role=role,
+                by=_BY,
+                from_group=group,
+            )
+        elif membership.from_group and membership.role != role:
+            _try(
+                memberships.change_role,
+                membership=membership,
+                role=role,
+                by=_BY,
+                from_group=membership.from_group,
+            )
+
+
+def _wanted(groups: frozenset[str]) -> dict[str, tuple[str, str]]:
+    """Return {slug of a tenant: (role, group)}; of several roles, the one that allows most."""
+    found: dict[str, tuple[str, str]] = {}
+    for group, slug, role in settings.OIDC_GROUP_ROLES:
+        former = found.get(slug)
+        if group in groups and (former is None or _rights(role) > _rights(former[0])):
+            found[slug] = (role, group)
+    return found
+
+
+def _rights(role: str) -> int:
+    return len(permissions.ROLES[role])
+
+
+def _try(action: Any, **wanted: Any) -> None:
+    try:
+        action(**wanted)
+    except WaypostError as error:
+        logger.warning("a role by a group of the identity provider stays", reason=error.message)

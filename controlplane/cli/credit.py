@@ -1,0 +1,172 @@
+"""`waypost credit` and `waypost staff credit`: discounts, coupons, credit and credit notes."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+from controlplane.cli import calls, listing, login_store, output, slow
+from controlplane.cli.options import Tenant
+from controlplane.cli.output import Format, Output
+from controlplane.client import models
+from controlplane.client.api import benefits, coupons, credit_notes, staff
+from controlplane.rest_client import Api, Json
+
+app = typer.Typer(no_args_is_help=True, help="Discounts, coupons, credit and credit notes.")
+staff_app = typer.Typer(no_args_is_help=True, help="Discounts, coupons and credit of tenants.")
+Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]
+Percent = Annotated[str, typer.Option(help="How much cheaper, such as 12.5.")]
+Amount = Annotated[int, typer.Option(help="Or an amount a month, in minor units.")]
+Months = Annotated[int, typer.Option(help="Billing months, the running one included; 0: all.")]
+Meters = Annotated[
+    list[str] | None, typer.Option("--meter", help="Only lines of this meter; repeat it.")
+]
+
+
+@app.command()
+def show(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+    """Show the tenant's discounts, commitments and credit."""
+    api, tenant = login_store.connect(tenant)
+    answer = benefits.get_discounts_and_credit.sync_detailed(tenant, client=api.client)
+    _show(calls.body(api, answer), form)
+
+
+@app.command()
+def redeem(code: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+    """Redeem a coupon; its discount begins with the running billing month."""
+    api, tenant = login_store.connect(tenant)
+    answer = coupons.redeem_coupon.sync_detailed(
+        tenant,
+        client=api.client,
+        body=models.RedeemRequest(code=code),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@app.command()
+@slow.change
+def notes(*, how: listing.TenantRows) -> None:
+    """List the tenant's credit notes, the newest first."""
+    columns = ["number", "invoice", "issued_at", "total_minor", "reason"]
+    listing.show(how, _notes, columns)
+
+
+def _notes(api: Api, tenant: str) -> Iterator[Json]:
+    page = partial(credit_notes.list_credit_notes.sync_detailed, tenant, client=api.client)
+    return calls.rows(api, page)
+
+
+@staff_app.command("show")
+def show_of_tenant(slug: Slug, form: Output = Format.TABLE) -> None:
+    """Show the discounts, commitments and credit of a tenant."""
+    api = login_store.connect_staff()
+    answer = staff.get_discounts_and_credit_tenant.sync_detailed(
+        calls.named(slug), client=api.client
+    )
+    _show(calls.body(api, answer), form)
+
+
+@staff_app.command()
+def grant(
+    slug: Slug,
+    kind: Annotated[str, typer.Argument(help="`prepaid` or `promotional`.")],
+    amount: Annotated[int, typer.Argument(min=1, help="In minor units, such as cents.")],
+    reference: Annotated[str, typer.Option(help="Identifies it: a reference counts once.")],
+    reason: Annotated[str, typer.Option(help="Why, for the audit log.")],
+    form: Output = Format.TABLE,
+) -> None:
+    """Grant credit to a tenant, which its next invoices use."""
+    body = {"kind": kind, "amount_minor": amount, "reference": reference, "reason": reason}
+    api = login_store.connect_staff()
+    answer = staff.grant_credit.sync_detailed(
+        calls.named(slug),
+        client=api.client,
+        body=models.CreditCreateRequest.from_dict(body),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@staff_app.command()
+def discount(
+    slug: Slug,
+    title: str,
+    percent: Percent = "",
+    amount: Amount = 0,
+    months: Months = 0,
+    meters: Meters = None,
+) -> None:
+    """Give a tenant a discount, from the running billing month on."""
+    api = login_store.connect_staff()
+    answer = staff.give_discount.sync_detailed(
+        calls.named(slug),
+        client=api.client,
+        body=models.ReductionRequest.from_dict(_reduction(title, percent, amount, months, meters)),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), Format.TABLE)
+
+
+@staff_app.command()
+def coupon(
+    code: str,
+    title: str,
+    percent: Percent = "",
+    amount: Amount = 0,
+    months: Months = 0,
+    limit: Annotated[int, typer.Option(help="How many tenants may redeem it; 0: any.")] = 0,
+) -> None:
+    """Create a coupon."""
+    body = {
+        **_reduction(title, percent, amount, months, None),
+        "code": code,
+        "limit": limit or None,
+    }
+    api = login_store.connect_staff()
+    answer = staff.create_coupon.sync_detailed(
+        client=api.client,
+        body=models.CouponCreateRequest.from_dict(body),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), Format.TABLE)
+
+
+@staff_app.command("coupons")
+@slow.change
+def list_coupons(*, how: listing.Rows) -> None:
+    """List all coupons, and how many tenants have redeemed them."""
+    columns = ["code", "title", "percent", "amount_minor", "months", "limit", "redeemed"]
+    listing.show_shared(how, _coupons, columns)
+
+
+def _coupons(api: Api) -> Iterator[Json]:
+    return calls.rows(api, partial(staff.list_coupons.sync_detailed, client=api.client))
+
+
+def _reduction(
+    title: str, percent: str, amount: int, months: int, meters: list[str] | None
+) -> dict[str, Any]:
+    return {
+        "title": title,
+        "percent": percent or None,
+        "amount_minor": amount or None,
+        "months": months or None,
+        "meters": meters or [],
+    }
+
+
+def _show(found: Json, form: Format) -> None:
+    if form.is_document:
+        output.show_document(found, form)
+        return
+    rows = [{**one, "what": "discount"} for one in found["discounts"]]
+    rows += [
+        {**one, "what": "commitment", "amount_minor": one["minimum_minor"]}
+        for one in found["commitments"]
+    ]
+    rows += [{**one, "what": one["kind"], "title": one["reference"]} for one in found["credits"]]
+    columns = ["what", "title", "percent", "amount_minor", "left_minor", "ends_at", "expires_at"]
+    blank = dict.fromkeys(columns)
+    output.show_rows([{**blank, **row} for row in rows], columns, form)

@@ -1,0 +1,111 @@
+"""`waypost plans`: the plans on offer, of tenants, spaces and addresses, with their prices."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+from controlplane.cli import calls, listing, slow
+from controlplane.client.api import address_plans, plan_subscription, plans, space_plans
+from controlplane.core.errors import Denied, Missing
+from controlplane.rest_client import Api, Json
+
+app = typer.Typer(no_args_is_help=True, help="Plans on offer, with their prices.")
+
+
+@app.command("list")
+@slow.change
+def list_plans(*, how: listing.Rows) -> None:
+    """List the plans of tenants, with the monthly fee."""
+    columns = ["key", "title", "monthly_fee_minor"]
+    listing.show_shared(how, calls.shared_list(plans.list_plans.sync_detailed), columns, _flat)
+
+
+@app.command("spaces")
+@slow.change
+def list_space_plans(*, how: listing.Rows) -> None:
+    """List the plans of spaces, with the price of an hour in the currency of your plan."""
+    columns = ["key", "title", "space_type", "hour_price"]
+    listing.show_shared(how, space_offers, columns, _flat)
+
+
+@app.command("addresses")
+@slow.change
+def list_address_plans(
+    space_type: Annotated[str, typer.Option(help="Only those for spaces of this type.")] = "",
+    type: Annotated[str, typer.Option(help="Only those for addresses of this type.")] = "",
+    *,
+    how: listing.Rows,
+) -> None:
+    """List the plans of addresses, with the price of an hour in the currency of your plan."""
+    columns = ["key", "title", "space_type", "address_type", "hour_price"]
+    wanted = {"space_type": space_type, "address_type": type}
+    listing.show_shared(how, lambda api: _matching(_address_offers(api), wanted), columns, _flat)
+
+
+def default_space_plan(api: Api, tenant: str, space_type: str) -> str:
+    """Return the plan with the lowest price of an hour for spaces of ``space_type``.
+
+    ``tenant`` is the slug of the tenant whose plan must include the result.
+
+    Raises:
+        Missing: ``plan.none``: no plan is offered for them. Denied: ``plan.not_included``: the
+            tenant's plan includes none of those.
+    """
+    return _cheapest(api, tenant, "space_plans", space_offers(api), {"space_type": space_type})
+
+
+def default_address_plan(api: Api, tenant: str, space_type: str, address_type: str) -> str:
+    """Return the plan with the lowest price of an hour for such addresses in such spaces.
+
+    ``tenant`` and what is raised: see ``default_space_plan``.
+    """
+    wanted = {"space_type": space_type, "address_type": address_type}
+    return _cheapest(api, tenant, "address_plans", _address_offers(api), wanted)
+
+
+def space_offers(api: Api) -> Iterator[Json]:
+    """Yield the plans of spaces."""
+    return calls.rows(api, partial(space_plans.list_space_plans.sync_detailed, client=api.client))
+
+
+def _address_offers(api: Api) -> Iterator[Json]:
+    return calls.rows(
+        api, partial(address_plans.list_address_plans.sync_detailed, client=api.client)
+    )
+
+
+def _cheapest(
+    api: Api, tenant: str, part: str, every: Iterable[Json], wanted: dict[str, str]
+) -> str:
+    kind = " ".join(f"{name.replace('_', ' ')} {value}" for name, value in wanted.items())
+    offers = _matching(every, wanted)
+    if not offers:
+        raise Missing(f"No plan is offered for {kind}: see `waypost plans`.", code="plan.none")
+    answer = plan_subscription.get_plan_subscription.sync_detailed(tenant, client=api.client)
+    subscription = calls.body(api, answer)
+    # A server of an older version does not say what the plan includes, and refuses the others.
+    included = subscription.get(part, [offer["key"] for offer in offers])
+    offers = [offer for offer in offers if offer["key"] in included]
+    if not offers:
+        raise Denied(
+            f"Your plan {subscription['title']} includes no plan for {kind}: `waypost plans list` "
+            "shows larger ones.",
+            code="plan.not_included",
+        )
+    # The key too, so that the choice does not depend on the order of the list.
+    found = min(offers, key=lambda one: (float(one["definition"]["hour_price"]), one["key"]))
+    return str(found["key"])
+
+
+def _matching(every: Iterable[Json], wanted: dict[str, str]) -> list[Json]:
+    return [
+        offer
+        for offer in every
+        if all(offer[name] == value for name, value in wanted.items() if value)
+    ]
+
+
+def _flat(offer: Json) -> dict[str, Any]:
+    return {**offer["definition"], **offer}

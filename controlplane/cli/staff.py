@@ -1,0 +1,347 @@
+"""`waypost staff`: what operators do with tenants, quotas, invoices and kept volumes."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from controlplane.cli import calls, credit, listing, login_store, output, slow, tokens
+from controlplane.cli.options import Yes
+from controlplane.cli.output import Format, Output
+from controlplane.client import models
+from controlplane.client.api import staff
+from controlplane.client.models.list_all_invoices_state import check_list_all_invoices_state
+from controlplane.client.types import UNSET
+from controlplane.rest_client import Api, Json, Refused
+
+app = typer.Typer(no_args_is_help=True, help="For operators: tenants, quotas, invoices, volumes.")
+tenants_app = typer.Typer(no_args_is_help=True, help="All tenants of the installation.")
+quotas_app = typer.Typer(no_args_is_help=True, help="Limits of one tenant, and their overrides.")
+invoices_app = typer.Typer(no_args_is_help=True, help="Invoices of all tenants.")
+volumes_app = typer.Typer(no_args_is_help=True, help="Kept volumes of deleted spaces.")
+app.add_typer(tenants_app, name="tenants")
+app.add_typer(quotas_app, name="quotas")
+app.add_typer(invoices_app, name="invoices")
+app.add_typer(volumes_app, name="volumes")
+app.add_typer(credit.staff_app, name="credit")
+_INVOICES = ["id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor"]
+Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
+Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]
+Resource = Annotated[str, typer.Argument(help="A resource, as `quotas list` shows it.")]
+
+
+@tenants_app.command("list")
+@slow.change
+def list_tenants(
+    search: Annotated[str, typer.Option(help="Part of a name or short name.")] = "",
+    suspended: Annotated[bool, typer.Option("--suspended", help="Only suspended ones.")] = False,
+    closing: Annotated[
+        bool, typer.Option("--closing", help="Only those that are being closed, or erased.")
+    ] = False,
+    *,
+    how: listing.Rows,
+) -> None:
+    """List all tenants with their plans."""
+
+    def read(api: Api) -> Iterator[Json]:
+        page = partial(
+            staff.list_all_tenants.sync_detailed,
+            client=api.client,
+            search=calls.given(search),
+            suspended=suspended or UNSET,
+            closing=closing or UNSET,
+        )
+        return calls.rows(api, page)
+
+    columns = ["slug", "name", "plan", "created_at", "suspended_at", "erase_at"]
+    listing.show_shared(how, read, columns)
+
+
+@tenants_app.command("show")
+def show_tenant(slug: Slug, form: Output = Format.TABLE) -> None:
+    """Show a tenant: its plan, its suspension, and when it is erased."""
+    api = login_store.connect_staff()
+    answer = staff.get_tenant_staff.sync_detailed(calls.named(slug), client=api.client)
+    output.show_one(calls.body(api, answer), form)
+
+
+@tenants_app.command()
+def suspend(
+    slug: Slug,
+    reason: Annotated[str, typer.Option(help="Why; the tenant's owners get it by mail.")],
+    yes: Yes = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Suspend a tenant: its programs cannot send, and its members change nothing."""
+    calls.named(slug)
+    if not yes:
+        output.confirm(f"Suspend {slug}? Its programs can no longer send.")
+    api = login_store.connect_staff()
+    answer = staff.suspend_tenant.sync_detailed(
+        slug, client=api.client, body=models.SuspensionRequest(reason=reason)
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@tenants_app.command()
+def restore(slug: Slug, form: Output = Format.TABLE) -> None:
+    """End the suspension of a tenant: sending works again in a moment."""
+    api = login_store.connect_staff()
+    answer = staff.restore_tenant.sync_detailed(calls.named(slug), client=api.client)
+    output.show_one(calls.body(api, answer), form)
+
+
+@quotas_app.command("list")
+@slow.change
+def list_quotas(slug: Slug, *, how: listing.Rows) -> None:
+    """List the limits of a tenant with its use, and which of them are overridden."""
+    columns = ["resource", "used", "limit", "override", "reason", "expires_at"]
+    calls.named(slug)
+
+    def read(api: Api) -> list[Json]:
+        answer = staff.list_tenant_quotas.sync_detailed(slug, client=api.client)
+        return _with_overrides(calls.body(api, answer))
+
+    listing.show_shared(how, read, columns)
+
+
+@quotas_app.command("set")
+def override(
+    slug: Slug,
+    resource: Resource,
+    amount: Annotated[int, typer.Argument(min=0, help="The limit, in place of the plan's.")],
+    reason: Reason,
+    expires: Annotated[
+        str, typer.Option(help="When it ends: 30d, a date or a time; never.")
+    ] = "never",
+    form: Output = Format.TABLE,
+) -> None:
+    """Override a limit of a tenant, in place of an earlier override."""
+    api = login_store.connect_staff()
+    body = {"amount": amount, "reason": reason, "expires_at": tokens.expiry(expires)}
+    tag = _tag_of_override(api, calls.named(slug), calls.named(resource))
+    answer = staff.override_quota.sync_detailed(
+        slug,
+        resource,
+        client=api.client,
+        body=models.OverrideRequest.from_dict(body),
+        if_match=tag or UNSET,
+        if_none_match=UNSET if tag else "*",
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+def _tag_of_override(api: Api, slug: str, resource: str) -> str | None:
+    """Return the ETag of an override; None if there is none.
+
+    It is ``*`` if the server is of an older version, which does not show a single override.
+    """
+    try:
+        return calls.tag(staff.get_override.sync_detailed(slug, resource, client=api.client))
+    except Refused as refused:
+        if refused.http_status == 404:
+            return None
+        if refused.http_status == 405:  # it can only be written
+            return "*"
+        raise
+
+
+@quotas_app.command("clear")
+def clear_override(slug: Slug, resource: Resource, yes: Yes = False) -> None:
+    """Remove an override, so that the plan's limit applies again."""
+    if not yes:
+        output.confirm(f"Remove the override of {resource} of {slug}?")
+    api = login_store.connect_staff()
+    staff.drop_override.sync_detailed(calls.named(slug), calls.named(resource), client=api.client)
+    output.say(f"{resource} of {slug} has the plan's limit again")
+
+
+@invoices_app.command("list")
+@slow.change
+def list_invoices(
+    state: Annotated[str, typer.Option(help="Only those in this state, such as held.")] = "",
+    *,
+    how: listing.Rows,
+) -> None:
+    """List the invoices of all tenants, the newest period first."""
+
+    def read(api: Api) -> Iterator[Json]:
+        chosen = check_list_all_invoices_state(state) if state else UNSET
+        page = partial(staff.list_all_invoices.sync_detailed, client=api.client, state=chosen)
+        return calls.rows(api, page)
+
+    listing.show_shared(how, read, _INVOICES)
+
+
+@invoices_app.command()
+def approve(invoice: str, reason: Reason = "", form: Output = Format.TABLE) -> None:
+    """Approve a draft invoice, by its id."""
+    api = login_store.connect_staff()
+    answer = staff.approve_invoice.sync_detailed(
+        calls.named(invoice),
+        client=api.client,
+        body=models.ApproveRequest(reason=reason),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@invoices_app.command()
+def issue(invoice: str, form: Output = Format.TABLE) -> None:
+    """Issue an approved invoice, by its id: it gets its number."""
+    api = login_store.connect_staff()
+    answer = staff.issue_invoice.sync_detailed(
+        calls.named(invoice), client=api.client, idempotency_key=calls.new_key()
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@invoices_app.command("close-now")
+def close_now(slug: Slug, yes: Yes = False, form: Output = Format.TABLE) -> None:
+    """End the running period of a tenant at this instant, and begin to close it."""
+    if not yes:
+        output.confirm(f"End the billing period of {slug} now? The next one begins at once.")
+    api = login_store.connect_staff()
+    answer = staff.close_tenant_running_period_now.sync_detailed(
+        client=api.client, body=models.CloseNowRequest(tenant=slug), idempotency_key=calls.new_key()
+    )
+    _say_closing(calls.body(api, answer), form)
+
+
+@invoices_app.command("close")
+def close_again(invoice: str, form: Output = Format.TABLE) -> None:
+    """Begin to close the period of a held or draft invoice again, by its id."""
+    api = login_store.connect_staff()
+    answer = staff.close_held_or_draft_invoice_again.sync_detailed(
+        calls.named(invoice), client=api.client, idempotency_key=calls.new_key()
+    )
+    _say_closing(calls.body(api, answer), form)
+
+
+@invoices_app.command()
+def pay(
+    invoice: str,
+    amount: Annotated[int, typer.Argument(min=1, help="In minor units, such as cents.")],
+    reference: Annotated[str, typer.Option(help="The bank's reference: a payment counts once.")],
+    received: Annotated[str, typer.Option(help="The day, such as 2026-11-30.")],
+    form: Output = Format.TABLE,
+) -> None:
+    """Record a payment of an issued invoice, by its id."""
+    body = {"amount_minor": amount, "reference": reference, "received_on": received}
+    api = login_store.connect_staff()
+    answer = staff.record_payment.sync_detailed(
+        calls.named(invoice),
+        client=api.client,
+        body=models.PaymentCreateRequest.from_dict(body),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@invoices_app.command("credit-note")
+def credit_note(
+    invoice: str,
+    lines: Annotated[
+        list[str], typer.Option("--line", help="POSITION=AMOUNT before tax, in minor units.")
+    ],
+    reason: Annotated[str, typer.Option(help="Why; the credit note prints it.")],
+    form: Output = Format.TABLE,
+) -> None:
+    """Take back parts of lines of an issued invoice, by its id."""
+    api = login_store.connect_staff()
+    body = {"reason": reason, "lines": [_line(line) for line in lines]}
+    answer = staff.issue_credit_note.sync_detailed(
+        calls.named(invoice),
+        client=api.client,
+        body=models.CreditNoteCreateRequest.from_dict(body),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+def _line(text: str) -> dict[str, int]:
+    position, _, amount = text.partition("=")
+    if not (position.isdecimal() and amount.isdecimal()):
+        raise typer.BadParameter(f"{text!r} is not POSITION=AMOUNT, such as 1=500.")
+    return {"position": int(position), "amount_minor": int(amount)}
+
+
+@invoices_app.command()
+def void(
+    invoice: str,
+    reason: Annotated[str, typer.Option(help="Why; the credit note prints it.")],
+    yes: Yes = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Take back all that is left of an issued invoice, by its id."""
+    if not yes:
+        output.confirm(f"Void {invoice}? It cannot be undone.")
+    api = login_store.connect_staff()
+    answer = staff.void_invoice.sync_detailed(
+        calls.named(invoice),
+        client=api.client,
+        body=models.InvoiceReasonRequest(reason=reason),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@invoices_app.command("write-off")
+def write_off(invoice: str, reason: Reason, yes: Yes = False, form: Output = Format.TABLE) -> None:
+    """Write an overdue invoice off to bad debt, by its id."""
+    if not yes:
+        output.confirm(f"Write off {invoice}? It cannot be undone.")
+    api = login_store.connect_staff()
+    answer = staff.write_off_invoice.sync_detailed(
+        calls.named(invoice),
+        client=api.client,
+        body=models.InvoiceReasonRequest(reason=reason),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@volumes_app.command("list")
+@slow.change
+def list_volumes(*, how: listing.Rows) -> None:
+    """List the volumes that were kept when spaces were deleted."""
+    columns = ["space_id", "space", "deleted_at", "released_at", "gone_at"]
+    listing.show_shared(how, calls.shared_list(staff.list_kept_volumes.sync_detailed), columns)
+
+
+@volumes_app.command()
+def release(
+    space: Annotated[str, typer.Argument(help="The id of the space.")],
+    yes: Yes = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Delete the kept volumes of a deleted space, with all messages in them."""
+    if not yes:
+        output.confirm(f"Delete the kept volumes of {space} with every message in them?")
+    api = login_store.connect_staff()
+    answer = staff.release_kept_volumes.sync_detailed(
+        calls.named(space), client=api.client, idempotency_key=calls.new_key()
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+def _say_closing(operation: Json, form: Format) -> None:
+    # An operator may not follow an operation of a tenant, so there is nothing to wait for.
+    output.show_one(operation, form)
+    output.say("`waypost staff invoices list` shows when the invoice is a draft or held")
+
+
+def _with_overrides(answer: Json) -> list[Json]:
+    overrides = {one["resource"]: one for one in answer["overrides"]}
+    nothing = {"amount": None, "reason": None, "expires_at": None}
+    return [
+        {
+            **limit,
+            "override": found["amount"],
+            "reason": found["reason"],
+            "expires_at": found["expires_at"],
+        }
+        for limit in answer["items"]
+        for found in [overrides.get(limit["resource"], nothing)]
+    ]

@@ -1,0 +1,105 @@
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...models.alarm import Alarm
+from ...models.alarm_create_request import AlarmCreateRequest
+from ...types import UNSET, Response, Unset
+
+
+def _request(
+    tenant: str,
+    space: str,
+    *,
+    body: AlarmCreateRequest,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "POST",
+        "url": "/api/v1/tenants/{tenant}/address-spaces/{space}/alarms".format(
+            tenant=quote(str(tenant), safe=""),
+            space=quote(str(space), safe=""),
+        ),
+    }
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> Alarm:
+    if response.status_code == 201:
+        response_201 = Alarm.from_dict(response.json())
+
+        return response_201
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    tenant: str,
+    space: str,
+    *,
+    client: AuthenticatedClient,
+    body: AlarmCreateRequest,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Alarm]:
+    """Create an alarm.
+
+    Create an alarm, which the next sampling cycle evaluates.
+
+    It is raised when the value has been `threshold` or more for `for_seconds`, and cleared when
+    the value is less than `clear_below`.
+
+    Args:
+        tenant (str):
+        space (str):
+        idempotency_key (str | Unset):
+        body (AlarmCreateRequest): An alarm to create for one address of the space.
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            tenant=tenant,
+            space=space,
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    tenant: str,
+    space: str,
+    *,
+    client: AuthenticatedClient,
+    body: AlarmCreateRequest,
+    idempotency_key: str | Unset = UNSET,
+) -> Alarm:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        tenant=tenant,
+        space=space,
+        client=client,
+        body=body,
+        idempotency_key=idempotency_key,
+    ).parsed

@@ -1,0 +1,99 @@
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...models.operation import Operation
+from ...types import UNSET, Response, Unset
+
+
+def _request(
+    tenant: str,
+    space: str,
+    user: str,
+    *,
+    if_match: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(if_match, Unset):
+        headers["If-Match"] = if_match
+
+    _kwargs: dict[str, Any] = {
+        "method": "DELETE",
+        "url": "/api/v1/tenants/{tenant}/address-spaces/{space}/users/{user}".format(
+            tenant=quote(str(tenant), safe=""),
+            space=quote(str(space), safe=""),
+            user=quote(str(user), safe=""),
+        ),
+    }
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> Operation:
+    if response.status_code == 202:
+        response_202 = Operation.from_dict(response.json())
+
+        return response_202
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    tenant: str,
+    space: str,
+    user: str,
+    *,
+    client: AuthenticatedClient,
+    if_match: str | Unset = UNSET,
+) -> Response[Operation]:
+    """Revoke a messaging user.
+
+    Begin to revoke the user: its logins are refused, and its connections are closed.
+
+    Args:
+        tenant (str):
+        space (str):
+        user (str):
+        if_match (str | Unset):
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            tenant=tenant,
+            space=space,
+            user=user,
+            if_match=if_match,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    tenant: str,
+    space: str,
+    user: str,
+    *,
+    client: AuthenticatedClient,
+    if_match: str | Unset = UNSET,
+) -> Operation:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        tenant=tenant,
+        space=space,
+        user=user,
+        client=client,
+        if_match=if_match,
+    ).parsed

@@ -1,0 +1,33 @@
+"""Operations of the API, a module each, which is imported when it is first named."""
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import (
+        get_invoice,
+        get_invoice_document_json,
+        get_invoice_lines_csv,
+        get_invoice_pdf,
+        list_invoices,
+        preview_running_period,
+        verify_invoice,
+    )
+
+__all__ = (
+    "list_invoices",
+    "get_invoice",
+    "get_invoice_lines_csv",
+    "get_invoice_document_json",
+    "get_invoice_pdf",
+    "verify_invoice",
+    "preview_running_period",
+)
+
+if not TYPE_CHECKING:  # so that a name that does not exist is an error of types
+
+    def __getattr__(name: str) -> ModuleType:
+        if name not in __all__:
+            raise AttributeError(name)
+        return import_module(f".{name}", __package__)

@@ -1,0 +1,76 @@
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...models.choice_page import ChoicePage
+from ...types import Response
+
+
+def _request(
+    tenant: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "GET",
+        "url": "/api/v1/tenants/{tenant}/notification-preferences/me".format(
+            tenant=quote(str(tenant), safe=""),
+        ),
+    }
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> ChoicePage:
+    if response.status_code == 200:
+        response_200 = ChoicePage.from_dict(response.json())
+
+        return response_200
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    tenant: str,
+    *,
+    client: AuthenticatedClient,
+) -> Response[ChoicePage]:
+    """Get my notification preferences.
+
+    Return the choices of the person who asks, for each kind that their role may get.
+
+    All are on one page. A tenant's token has none.
+
+    Args:
+        tenant (str):
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            tenant=tenant,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    tenant: str,
+    *,
+    client: AuthenticatedClient,
+) -> ChoicePage:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        tenant=tenant,
+        client=client,
+    ).parsed

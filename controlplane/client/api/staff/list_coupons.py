@@ -1,0 +1,100 @@
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...models.coupon_page import CouponPage
+from ...models.list_coupons_sort import ListCouponsSort
+from ...types import UNSET, Response, Unset
+
+
+def _request(
+    *,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    sort: ListCouponsSort | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["cursor"] = cursor
+
+    params["limit"] = limit
+
+    json_sort: str | Unset = UNSET
+    if not isinstance(sort, Unset):
+        json_sort = sort
+
+    params["sort"] = json_sort
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "GET",
+        "url": "/api/v1/staff/coupons",
+        "params": params,
+    }
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> CouponPage:
+    if response.status_code == 200:
+        response_200 = CouponPage.from_dict(response.json())
+
+        return response_200
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    sort: ListCouponsSort | Unset = UNSET,
+) -> Response[CouponPage]:
+    """List coupons.
+
+    Return all coupons.
+
+    Args:
+        cursor (str | Unset):
+        limit (int | Unset):
+        sort (ListCouponsSort | Unset):
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            cursor=cursor,
+            limit=limit,
+            sort=sort,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    sort: ListCouponsSort | Unset = UNSET,
+) -> CouponPage:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        client=client,
+        cursor=cursor,
+        limit=limit,
+        sort=sort,
+    ).parsed

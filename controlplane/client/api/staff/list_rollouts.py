@@ -1,0 +1,113 @@
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...models.list_rollouts_sort import ListRolloutsSort
+from ...models.list_rollouts_state import ListRolloutsState
+from ...models.past_rollout_page import PastRolloutPage
+from ...types import UNSET, Response, Unset
+
+
+def _request(
+    *,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    sort: ListRolloutsSort | Unset = UNSET,
+    state: ListRolloutsState | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["cursor"] = cursor
+
+    params["limit"] = limit
+
+    json_sort: str | Unset = UNSET
+    if not isinstance(sort, Unset):
+        json_sort = sort
+
+    params["sort"] = json_sort
+
+    json_state: str | Unset = UNSET
+    if not isinstance(state, Unset):
+        json_state = state
+
+    params["state"] = json_state
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "GET",
+        "url": "/api/v1/staff/rollouts",
+        "params": params,
+    }
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> PastRolloutPage:
+    if response.status_code == 200:
+        response_200 = PastRolloutPage.from_dict(response.json())
+
+        return response_200
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    sort: ListRolloutsSort | Unset = UNSET,
+    state: ListRolloutsState | Unset = UNSET,
+) -> Response[PastRolloutPage]:
+    """List rollouts.
+
+    Return all rollouts, open and ended ones.
+
+    Args:
+        cursor (str | Unset):
+        limit (int | Unset):
+        sort (ListRolloutsSort | Unset):
+        state (ListRolloutsState | Unset):
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            cursor=cursor,
+            limit=limit,
+            sort=sort,
+            state=state,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    sort: ListRolloutsSort | Unset = UNSET,
+    state: ListRolloutsState | Unset = UNSET,
+) -> PastRolloutPage:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        client=client,
+        cursor=cursor,
+        limit=limit,
+        sort=sort,
+        state=state,
+    ).parsed

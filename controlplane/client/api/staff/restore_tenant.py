@@ -1,0 +1,87 @@
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...models.staff_tenant import StaffTenant
+from ...types import UNSET, Response, Unset
+
+
+def _request(
+    tenant: str,
+    *,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "POST",
+        "url": "/api/v1/staff/tenants/{tenant}/restore".format(
+            tenant=quote(str(tenant), safe=""),
+        ),
+    }
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> StaffTenant:
+    if response.status_code == 200:
+        response_200 = StaffTenant.from_dict(response.json())
+
+        return response_200
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    tenant: str,
+    *,
+    client: AuthenticatedClient,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[StaffTenant]:
+    """Restore a tenant.
+
+    End the suspension. Workers let clients send again, unless a quota is used up.
+
+    Without a suspension, nothing changes.
+
+    Args:
+        tenant (str):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            tenant=tenant,
+            idempotency_key=idempotency_key,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    tenant: str,
+    *,
+    client: AuthenticatedClient,
+    idempotency_key: str | Unset = UNSET,
+) -> StaffTenant:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        tenant=tenant,
+        client=client,
+        idempotency_key=idempotency_key,
+    ).parsed

@@ -1,0 +1,97 @@
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...models.invoice_reason_request import InvoiceReasonRequest
+from ...models.staff_invoice import StaffInvoice
+from ...types import UNSET, Response, Unset
+
+
+def _request(
+    invoice: str,
+    *,
+    body: InvoiceReasonRequest,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "POST",
+        "url": "/api/v1/staff/invoices/{invoice}/write-off".format(
+            invoice=quote(str(invoice), safe=""),
+        ),
+    }
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> StaffInvoice:
+    if response.status_code == 200:
+        response_200 = StaffInvoice.from_dict(response.json())
+
+        return response_200
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    invoice: str,
+    *,
+    client: AuthenticatedClient,
+    body: InvoiceReasonRequest,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[StaffInvoice]:
+    """Write off an invoice.
+
+    Book what is due of the overdue invoice with this id to bad debt.
+
+    It becomes uncollectible, which nothing changes afterwards.
+
+    Args:
+        invoice (str):
+        idempotency_key (str | Unset):
+        body (InvoiceReasonRequest): The reason for the change of an invoice.
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            invoice=invoice,
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    invoice: str,
+    *,
+    client: AuthenticatedClient,
+    body: InvoiceReasonRequest,
+    idempotency_key: str | Unset = UNSET,
+) -> StaffInvoice:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        invoice=invoice,
+        client=client,
+        body=body,
+        idempotency_key=idempotency_key,
+    ).parsed

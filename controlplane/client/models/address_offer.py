@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.address_offer_definition import AddressOfferDefinition
+
+
+T = TypeVar("T", bound="AddressOffer")
+
+
+@_attrs_define
+class AddressOffer:
+    """An address plan on offer: the size and price of an address.
+
+    It is for addresses of `address_type` in spaces of `space_type`.
+
+        Attributes:
+            key (str):
+            version (int):
+            title (str):
+            definition (AddressOfferDefinition):
+            space_type (str):
+            address_type (str):
+    """
+
+    key: str
+    version: int
+    title: str
+    definition: AddressOfferDefinition
+    space_type: str
+    address_type: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        key = self.key
+
+        version = self.version
+
+        title = self.title
+
+        definition = self.definition.to_dict()
+
+        space_type = self.space_type
+
+        address_type = self.address_type
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "key": key,
+                "version": version,
+                "title": title,
+                "definition": definition,
+                "space_type": space_type,
+                "address_type": address_type,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.address_offer_definition import AddressOfferDefinition  # noqa: PLC0415
+
+        d = dict(src_dict)
+        key = d.pop("key")
+
+        version = d.pop("version")
+
+        title = d.pop("title")
+
+        definition = AddressOfferDefinition.from_dict(d.pop("definition"))
+
+        space_type = d.pop("space_type")
+
+        address_type = d.pop("address_type")
+
+        address_offer = cls(
+            key=key,
+            version=version,
+            title=title,
+            definition=definition,
+            space_type=space_type,
+            address_type=address_type,
+        )
+
+        address_offer.additional_properties = d
+        return address_offer
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

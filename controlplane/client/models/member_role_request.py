@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.role import Role, check_role
+
+T = TypeVar("T", bound="MemberRoleRequest")
+
+
+@_attrs_define
+class MemberRoleRequest:
+    """The new role of a member.
+
+    Attributes:
+        role (Role): * `owner` - Owner
+            * `admin` - Admin
+            * `developer` - Developer
+            * `billing` - Billing
+            * `viewer` - Viewer
+    """
+
+    role: Role
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        role: str = self.role
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "role": role,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        role = check_role(d.pop("role"))
+
+        member_role_request = cls(
+            role=role,
+        )
+
+        member_role_request.additional_properties = d
+        return member_role_request
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,15 @@
+from typing import Literal, cast
+
+MeterEnum = Literal[
+    "connection_ms",
+    "connections_opened",
+    "messages_in",
+    "messages_out",
+    "peak_connections",
+    "stored_byte_ms",
+]
+
+
+def check_meter_enum(value: str) -> MeterEnum:
+    """Return ``value``; a newer server may know others than these."""
+    return cast(MeterEnum, value)

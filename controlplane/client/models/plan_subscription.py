@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="PlanSubscription")
+
+
+@_attrs_define
+class PlanSubscription:
+    """A tenant's subscription to one version of a plan; `plan` is the key of the plan.
+
+    `space_plans` and `address_plans` are the keys of the plans that it includes.
+
+        Attributes:
+            plan (str):
+            version (int):
+            title (str):
+            starts_at (datetime.datetime):
+            space_plans (list[str]): Return the keys of the space plans that the tenant may use.
+            address_plans (list[str]): Return the keys of the address plans that the tenant may use.
+    """
+
+    plan: str
+    version: int
+    title: str
+    starts_at: datetime.datetime
+    space_plans: list[str]
+    address_plans: list[str]
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        plan = self.plan
+
+        version = self.version
+
+        title = self.title
+
+        starts_at = self.starts_at.isoformat()
+
+        space_plans = self.space_plans
+
+        address_plans = self.address_plans
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "plan": plan,
+                "version": version,
+                "title": title,
+                "starts_at": starts_at,
+                "space_plans": space_plans,
+                "address_plans": address_plans,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        plan = d.pop("plan")
+
+        version = d.pop("version")
+
+        title = d.pop("title")
+
+        starts_at = datetime.datetime.fromisoformat(d.pop("starts_at"))
+
+        space_plans = cast(list[str], d.pop("space_plans"))
+
+        address_plans = cast(list[str], d.pop("address_plans"))
+
+        plan_subscription = cls(
+            plan=plan,
+            version=version,
+            title=title,
+            starts_at=starts_at,
+            space_plans=space_plans,
+            address_plans=address_plans,
+        )
+
+        plan_subscription.additional_properties = d
+        return plan_subscription
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

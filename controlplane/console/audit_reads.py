@@ -1,0 +1,165 @@
+"""Reads a tenant's audit events as its members may see them. A constant number of queries."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q, QuerySet
+
+from controlplane.console import audit_words
+from controlplane.console.audit_kinds import KINDS
+from controlplane.core.models import AuditEvent
+from tenants import queries, shown_actors
+from tenants.models import Tenant
+
+_CHUNK = 500  # rows that are in memory at once
+# A search on a page looks at so many events: matching a text takes time for each of them.
+SEARCHED = 50_000
+
+
+@dataclass(frozen=True)
+class AuditFilter:
+    """Selects audit events. An empty or absent value does not filter; all values must match.
+
+    ``text`` is a part of the name of what changed, of the action, or of a member's email. ``kind``
+    is a key of ``audit_kinds.KINDS``. ``since`` and ``until`` are days in UTC, both included.
+    """
+
+    text: str = ""
+    kind: str = ""
+    since: date | None = None
+    until: date | None = None
+
+
+@dataclass(frozen=True)
+class ShownEvent:
+    """An audit event as a member reads it.
+
+    ``who`` hides operators. ``source_ip`` and ``reason`` are empty for what an operator did.
+    """
+
+    at: datetime
+    who: str
+    what: str
+    changes: list[str]
+    reason: str
+    source_ip: str
+
+
+def find(
+    tenant: Tenant, wanted: AuditFilter, most: int | None = None
+) -> QuerySet[AuditEvent, AuditEvent]:
+    """Return the tenant's audit events that ``wanted`` selects, newest first.
+
+    ``most``: a text is searched in the newest so many events of its kind and days; None: in all.
+    """
+    rows = _of_kind_and_time(queries.list_audit(tenant), wanted)
+    if wanted.text:
+        rows = _newest(rows, most)
+        # Only emails of members: a search must not reveal who operates the installation.
+        members = queries.list_members(tenant).filter(user__email__icontains=wanted.text)
+        actors = [f"user:{email}" for email in members.values_list("user__email", flat=True)]
+        rows = rows.filter(
+            Q(subject_name__icontains=wanted.text)
+            | Q(action__icontains=wanted.text.strip().replace(" ", "_"))
+            | Q(actor__in=actors)
+        )
+    return rows
+
+
+def find_all(wanted: AuditFilter) -> QuerySet[AuditEvent, AuditEvent]:
+    """Return the audit events of all tenants that ``wanted`` selects, newest first, for staff.
+
+    ``text`` may also be a part of the actor's name, or the slug of a tenant. It is searched in the
+    newest ``SEARCHED`` events of its kind and days.
+    """
+    rows = _of_kind_and_time(AuditEvent.objects.order_by("-at", "-id"), wanted)
+    if wanted.text:
+        rows = _newest(rows, SEARCHED)
+        tenants = Tenant.objects.filter(Q(slug=wanted.text) | Q(name__icontains=wanted.text))
+        rows = rows.filter(
+            Q(subject_name__icontains=wanted.text)
+            | Q(action__icontains=wanted.text.replace(" ", "_"))
+            | Q(actor__icontains=wanted.text)
+            | Q(tenant_id__in=tenants.values("pk"))
+        )
+    return rows
+
+
+def shown_to_staff(events: Iterable[AuditEvent]) -> list[tuple[ShownEvent, Tenant | None]]:
+    """Return ``events`` with everything they record, each with its tenant; None without one."""
+    listed = list(events)
+    tenants = Tenant.objects.in_bulk({event.tenant_id for event in listed if event.tenant_id})
+    return [
+        (
+            ShownEvent(
+                event.at,
+                event.actor.removeprefix("user:"),
+                audit_words.sentence(event),
+                audit_words.changes(event),
+                event.reason,
+                event.source_ip,
+            ),
+            tenants.get(event.tenant_id),
+        )
+        for event in listed
+    ]
+
+
+def shown(tenant: Tenant, events: Iterable[AuditEvent]) -> list[ShownEvent]:
+    """Return ``events`` as members of ``tenant`` read them, in the same order."""
+    listed = list(events)
+    names = shown_actors.names(tenant, {event.actor for event in listed})
+    return [_shown(event, names[event.actor]) for event in listed]
+
+
+def stream(tenant: Tenant, wanted: AuditFilter) -> Iterator[ShownEvent]:
+    """Yield every event that ``wanted`` selects, newest first, in chunks of constant memory."""
+    chunk: list[AuditEvent] = []
+    for event in find(tenant, wanted).iterator(chunk_size=_CHUNK):
+        chunk.append(event)
+        if len(chunk) == _CHUNK:
+            yield from shown(tenant, chunk)
+            chunk = []
+    yield from shown(tenant, chunk)
+
+
+def _shown(event: AuditEvent, who: str) -> ShownEvent:
+    return ShownEvent(
+        event.at,
+        who,
+        audit_words.sentence(event),
+        # The states of an invoice before its issue are the operator's work.
+        [] if event.subject_type == "invoice" else audit_words.changes(event),
+        shown_actors.reason(event, who),
+        "" if shown_actors.is_internal(who) else event.source_ip,
+    )
+
+
+def _of_kind_and_time(
+    rows: QuerySet[AuditEvent, AuditEvent], wanted: AuditFilter
+) -> QuerySet[AuditEvent, AuditEvent]:
+    if wanted.kind:
+        prefixes = KINDS[wanted.kind].prefixes
+        rows = rows.filter(reduce(or_, (Q(action__startswith=f"{one}.") for one in prefixes)))
+    if wanted.since:
+        rows = rows.filter(at__gte=_midnight(wanted.since))
+    if wanted.until:
+        rows = rows.filter(at__lt=_midnight(wanted.until + timedelta(days=1)))
+    return rows
+
+
+def _newest(
+    rows: QuerySet[AuditEvent, AuditEvent], most: int | None
+) -> QuerySet[AuditEvent, AuditEvent]:
+    """Return the newest ``most`` of ``rows``, which are sorted; None: all of them."""
+    if most is None:
+        return rows
+    following = next(iter(rows.values_list("at", flat=True)[most : most + 1]), None)
+    return rows.filter(at__gt=following) if following else rows
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)

@@ -1,0 +1,57 @@
+"""The form that chooses which days of usage to show."""
+
+from datetime import date, datetime
+from typing import Any
+
+from django import forms
+
+from controlplane.console import windows
+from controlplane.console.forms.base import ConsoleForm
+from controlplane.console.windows import Window
+from controlplane.core.errors import Invalid
+
+_DATE = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+
+
+class UsageForm(ConsoleForm):
+    """Asks for the first and the last day, both included.
+
+    Links give ``window`` instead: the key of a month, a day or a range.
+    """
+
+    since = forms.DateField(label="From", required=False, widget=_DATE)
+    until = forms.DateField(label="Until", required=False, widget=_DATE)
+    window = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, zone: str, now: datetime, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.zone, self.now = zone, now
+        # What is shown if the form is empty or not valid.
+        self.chosen: Window = windows.parse("", zone, now)
+        self.full_clean()
+        if self.is_valid():
+            # The fields show the days of the window, also if a link named it by its key.
+            days = {"since": self.chosen.first, "until": self.chosen.last_day}
+            self.data = {name: day.isoformat() for name, day in days.items()}
+
+    def clean(self) -> dict[str, Any]:
+        """Choose the window; add an error if the values name none that can be shown."""
+        found = super().clean() or {}
+        # One day alone is both the first and the last one.
+        first: date | None = found.get("since") or found.get("until")
+        last: date | None = found.get("until") or first
+        if self.errors:
+            return found
+        try:
+            if first and last:
+                self.chosen = windows.of_days(first, last, self.zone)
+            else:
+                self.chosen = windows.parse(found.get("window", ""), self.zone, self.now)
+        except Invalid as error:
+            raise forms.ValidationError(error.message) from None
+        return found
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the submitted values, as sentences."""
+        return [str(reason) for reasons in self.errors.values() for reason in reasons]

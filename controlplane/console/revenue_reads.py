@@ -1,0 +1,175 @@
+"""What tenants were billed and have paid, for operators. A constant number of queries.
+
+Amounts are integers in minor units, one row for each currency: currencies are never added up.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    F,
+    JSONField,
+    Max,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Coalesce, NullIf
+
+from plans.catalog import publishing
+from plans.models import CreditNote, Invoice, Payment, Plan, PlanSubscription
+from plans.rating import periods
+
+_MONTHS = 24  # in the chart
+_LONGEST_MONTH = timedelta(days=31)
+_TENANTS = 20  # those with the largest revenue
+
+
+@dataclass(frozen=True)
+class MonthRevenue:
+    """What the invoices of one month and currency say.
+
+    ``month`` is the first day of the billing month. ``outstanding_minor`` is what was not paid yet
+    of what is to pay.
+    """
+
+    month: date
+    currency: str
+    n_invoices: int = 0
+    net_minor: int = 0
+    total_minor: int = 0
+    outstanding_minor: int = 0
+
+
+@dataclass(frozen=True)
+class PlanRevenue:
+    """How many tenants subscribe to a plan version now, and the fees of a month together."""
+
+    title: str
+    version: int
+    currency: str
+    n_tenants: int
+    fee_minor: int
+    fees_minor: int
+
+
+def by_month() -> Sequence[MonthRevenue]:
+    """Return the 24 months up to the newest with an issued invoice, that first, then by currency.
+
+    Months without an issued invoice are left out. A billing month begins at midnight in the time
+    zone of its invoice, so it is that of the period's start there.
+    """
+    newest = _issued().aggregate(newest=Max("starts_at"))["newest"]
+    if newest is None:
+        return []
+    found: dict[tuple[date, str], MonthRevenue] = {}
+    for row in _by_start(newest - _MONTHS * _LONGEST_MONTH):
+        month = row["starts_at"].astimezone(periods.zone(row["zone"])).date().replace(day=1)
+        key = month, row["currency"]
+        sums = found.get(key, MonthRevenue(*key))
+        found[key] = MonthRevenue(
+            *key,
+            sums.n_invoices + row["n"],
+            sums.net_minor + row["net"],
+            sums.total_minor + row["total"],
+            sums.outstanding_minor + row["due"],
+        )
+    last = max(map(_number, found.values()))
+    shown = [one for one in found.values() if _number(one) > last - _MONTHS]
+    return sorted(shown, key=lambda one: (-_number(one), one.currency))
+
+
+def _number(one: MonthRevenue) -> int:
+    """Return the number of the month since the beginning of the calendar."""
+    return one.month.year * 12 + one.month.month
+
+
+def _by_start(since: datetime) -> Iterator[Mapping[str, Any]]:
+    """Yield sums of the issued invoices from ``since`` on, by start, time zone and currency.
+
+    The time zone is the one that the invoice's document stores: that of the tenant may have changed
+    since. A document without one has the tenant's.
+    """
+    rows = _issued().filter(starts_at__gte=since)
+    # Only invoices that an earlier version drafted have no zone of their own: reading it from the
+    # document of each invoice would take most of the page's time.
+    stored = KT("stored__period__time_zone")
+    without = (
+        rows.filter(time_zone="")
+        .annotate(stored=Cast(NullIf("document", Value("")), JSONField()))
+        .annotate(zone=Coalesce(stored, "tenant__billing_time_zone", output_field=CharField()))
+    )
+    for found in (rows.exclude(time_zone="").annotate(zone=F("time_zone")), without):
+        yield from _sums(found)
+
+
+def _sums(rows: QuerySet[Any, Any]) -> Iterable[Mapping[str, Any]]:
+    """Return the sums of ``rows``, which have ``zone``, by start, zone and currency."""
+    payments = Payment.objects.filter(invoice=OuterRef("pk")).order_by().values("invoice")
+    sums = payments.annotate(sum=Sum("amount_minor")).values("sum")
+    notes = CreditNote.objects.filter(invoice=OuterRef("pk")).order_by().values("invoice")
+    taken_back = notes.annotate(sum=Sum("receivable_minor")).values("sum")
+    # Of a paid or voided invoice nothing is due, so its payments need not be added up.
+    due = Case(
+        When(state__in=[Invoice.State.PAID, Invoice.State.VOIDED], then=0),
+        default=F("total_minor")
+        - F("credit_minor")
+        - Coalesce(Subquery(sums), 0)
+        - Coalesce(Subquery(taken_back), 0),
+    )
+    summed = {"n": Count("id"), "net": Sum("net_minor"), "total": Sum("total_minor")}
+    return list(rows.values("starts_at", "zone", "currency").annotate(**summed, due=Sum(due)))
+
+
+def largest(since: datetime) -> Sequence[Mapping[str, Any]]:
+    """Return the 20 tenants with the highest net amount in invoices of periods from ``since`` on.
+
+    Each row has ``tenant__name``, ``tenant__slug``, ``currency``, ``n`` and ``net``.
+    """
+    return list(
+        _issued()
+        .filter(starts_at__gte=since)
+        .values("tenant__name", "tenant__slug", "currency")
+        .annotate(n=Count("id"), net=Sum("net_minor"))
+        .order_by("-net", "tenant__slug")[:_TENANTS]
+    )
+
+
+def by_plan() -> Sequence[PlanRevenue]:
+    """Return the plans to which tenants subscribe now, that with the highest fees first."""
+    counted = dict(
+        PlanSubscription.objects.filter(ends_at__isnull=True)
+        .order_by()
+        .values_list("plan")
+        .annotate(n=Count("id"))
+    )
+    found = []
+    for row in Plan.objects.filter(pk__in=counted):
+        plan, n_tenants = publishing.plan_definition(row), counted[row.pk]
+        found.append(
+            PlanRevenue(
+                plan.title,
+                row.version,
+                plan.currency,
+                n_tenants,
+                plan.monthly_fee_minor,
+                plan.monthly_fee_minor * n_tenants,
+            )
+        )
+    return sorted(found, key=lambda plan: (-plan.fees_minor, plan.title, plan.version))
+
+
+def _issued() -> QuerySet[Invoice]:
+    """Return the invoices that have a number and are not voided."""
+    return (
+        Invoice.objects.filter(number__isnull=False).exclude(state=Invoice.State.VOIDED).order_by()
+    )

@@ -1,0 +1,17 @@
+"""Compares the permissions of messaging users, as the API and files have them. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def are_equal(present: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether two lists of permissions allow the same.
+
+    Each entry has ``addresses`` and ``operations``. The order of operations, and how often one is
+    named, do not count: the server stores them once, in an order of its own.
+    """
+    return _plain(present) == _plain(wanted)
+
+
+def _plain(grants: Sequence[Mapping[str, Any]]) -> list[tuple[list[str], frozenset[str]]]:
+    return [(list(grant["addresses"]), frozenset(grant["operations"])) for grant in grants]

@@ -1,0 +1,126 @@
+"""Keep the tables quick and small. ``python -m lakehouse.jobs.housekeeping --root ROOT``.
+
+Each run of the pipeline adds small files. This job rewrites each whole day that is older than two
+days into few files, once, lets heads of silent incarnations rest, and deletes files that no kept
+version refers to. Delta itself writes checkpoints and deletes old log entries. No row changes. Old
+versions stay readable for the audit period, and those that only the pipeline reads for a month.
+
+Prints one JSON line: ``tables`` has ``days`` (rewritten ones), ``files_before`` and ``files_after``
+by table. Bronze has another writer (``workers.metering.bronze_housekeeping``). The job may be
+killed at any time: each rewrite is one commit.
+"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from delta.tables import DeltaTable
+
+from lakehouse import object_store, schemas, session, tables
+from lakehouse.errors import LakehouseError
+from lakehouse.jobs.pipeline import end_with_stdin
+from lakehouse.schemas import Table
+from lakehouse.tables import Lake
+from lakehouse.transforms import incarnations
+
+# Late samples mostly come within two days. A later one writes one more file, which the next run
+# rewrites with the others of its day.
+_SETTLED = timedelta(days=2)
+# Files of a table without days, before it is rewritten.
+_MOST_FILES = 16
+
+
+def run(lake: Lake, today: date) -> dict[str, Any]:
+    """Compact and clean every table but bronze; return the report of the module's docstring.
+
+    ``today`` is the UTC date. Tables that do not exist are left out. Idempotent.
+    """
+    report = {}
+    for table in schemas.DERIVED:
+        if not lake.log(table).is_there:
+            continue
+        if table is schemas.HEADS:
+            rest(lake)
+        before = tables.files_by_date(lake, table)
+        days = _compact(lake, table, before, today)
+        DeltaTable.forPath(lake.spark, lake.path(table)).vacuum()  # by the table's own retention
+        after = tables.files_by_date(lake, table) if days else before
+        report[table.name] = {
+            "days": days,
+            "files_before": sum(before.values()),
+            "files_after": sum(after.values()),
+        }
+    return {"tables": report}
+
+
+def rest(lake: Lake) -> None:
+    """Move the heads of incarnations that have been silent for long to the resting partition."""
+    path = lake.path(schemas.HEADS)
+    newest = lake.spark.sql(f"SELECT max(date) FROM delta.`{path}`").collect()[0][0]
+    if newest is None:
+        return
+    last = newest - timedelta(days=incarnations.RESTS_AFTER_DAYS)
+    silent = f"resting = false AND date < date'{last}'"
+    # An UPDATE without a row would still be a commit.
+    if lake.spark.sql(f"SELECT 1 FROM delta.`{path}` WHERE {silent} LIMIT 1").collect():
+        lake.spark.sql(f"UPDATE delta.`{path}` SET resting = true WHERE {silent}")
+
+
+def _compact(lake: Lake, table: Table, files: Counter[str], today: date) -> int:
+    """Rewrite what has several files, and return how many days that were."""
+    optimize = DeltaTable.forPath(lake.spark, lake.path(table)).optimize()
+    if "date" not in table.partition_by:
+        if max(files.values(), default=0) <= _MOST_FILES:
+            return 0
+        optimize.executeCompaction()
+        return 1
+    settled = today - _SETTLED
+    days = [day for day, n in files.items() if n > 1 and date.fromisoformat(day) < settled]
+    if days:
+        dates = [date.fromisoformat(day) for day in days]
+        optimize.where(tables.on_dates(dates)).executeCompaction()
+    return len(days)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the job with command-line ``arguments`` (None: those of the process).
+
+    Returns its exit code: 0, or 2 if it printed an error (``lakehouse.errors``).
+    """
+    parser = argparse.ArgumentParser(prog="lakehouse.jobs.housekeeping", description=run.__doc__)
+    parser.add_argument(
+        "--root", required=True, help="folder of the lakehouse, or s3://bucket/prefix"
+    )
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--memory", default="1g", help="heap of the Spark driver")
+    parser.add_argument("--bulk", action="store_true", help="for millions of rows")
+    parser.add_argument("--end-with-stdin", action="store_true", help="end when stdin is closed")
+    options = parser.parse_args(arguments)
+    if options.end_with_stdin:
+        end_with_stdin()
+    try:
+        spark = session.start(
+            "waypost-housekeeping",
+            root=options.root,
+            threads=options.threads,
+            memory=options.memory,
+            bulk=options.bulk,
+        )
+        with object_store.translated_errors(options.root):
+            lake = Lake(spark, object_store.hadoop_root(options.root))
+            report = run(lake, datetime.now(UTC).date())
+    except LakehouseError as error:
+        sys.stdout.write(json.dumps({"error": {"code": error.code, "message": str(error)}}) + "\n")
+        return 2
+    report["cpu_seconds"] = round(session.cpu_seconds(spark), 2)
+    sys.stdout.write(json.dumps(report) + "\n")
+    sys.stdout.flush()
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

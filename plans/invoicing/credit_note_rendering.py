@@ -1,0 +1,78 @@
+"""Renders the document of a credit note as HTML page, PDF and JSON, from the document alone."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from plans.invoicing import document as documents
+from plans.invoicing import rendering
+from plans.rating import money
+
+
+def html(document: Mapping[str, Any]) -> str:
+    """Return the credit note as a complete HTML page with inline style."""
+    return render_to_string("plans/credit_note.html", context(document))
+
+
+def pdf(document: Mapping[str, Any]) -> bytes:
+    """Return the page of ``html`` as PDF.
+
+    Raises:
+        Unavailable: the Pango libraries, which WeasyPrint needs, are not installed.
+    """
+    return rendering.pdf_of(html(document))
+
+
+def json(document: Mapping[str, Any]) -> str:
+    """Return the canonical JSON text of the document, which a verification compares by byte."""
+    return documents.canonical(dict(document))
+
+
+# By the suffix of the file: its media type, and the function that makes it.
+RENDERERS: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], bytes | str]]] = {
+    "pdf": ("application/pdf", pdf),
+    "json": ("application/json", json),
+}
+
+
+def context(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the template context; amounts and days are texts in the billing time zone."""
+    currency, invoice = document["currency"], document["invoice"]
+    local = rendering.Local(invoice["period"]["time_zone"])
+    settlement = document["settlement"]
+    rows = {
+        "Subtracted from what is due": settlement["receivable_minor"],
+        "Kept as credit for the next invoices": settlement["credit_minor"],
+    }
+    return {
+        "note": document,
+        "title": f"Credit note {document['number']}",
+        "issued_on": local.day(document["issued_at"]),
+        "invoiced_on": local.day(invoice["issued_at"]),
+        "starts_at": local.day(invoice["period"]["starts_at"]),
+        "ends_at": local.day(invoice["period"]["ends_at"]),
+        "parties": [("Seller", document["seller"]), ("Buyer", _named(document["buyer"]))],
+        "lines": [
+            {**line, "amount": money.display(line["amount_minor"], currency)}
+            for line in document["lines"]
+        ],
+        "taxes": [
+            {
+                **tax,
+                "taxable": money.display(tax["taxable_minor"], currency),
+                "tax": money.display(tax["tax_minor"], currency),
+            }
+            for tax in document["taxes"]
+        ],
+        "net": money.display(document["net_minor"], currency),
+        "total": money.display(document["total_minor"], currency),
+        "settlement": [
+            (label, money.display(amount, currency)) for label, amount in rows.items() if amount
+        ],
+        "rounding": rendering.ROUNDING_WORDS[document["rounding"]],
+    }
+
+
+def _named(buyer: Mapping[str, str]) -> dict[str, str]:
+    return {**buyer, "name": buyer["name"] or buyer["organisation"]}

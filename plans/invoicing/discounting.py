@@ -1,0 +1,214 @@
+"""Gives tenants discounts, coupons and minimum commitments, and ends them.
+
+Staff create coupons, discounts and commitments; who manages the billing of a tenant redeems a
+coupon, once. An invoice takes what is in force in its month (``agreed_terms``).
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.core import audit
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict, Invalid, Missing
+from plans.invoicing import billing_inputs
+from plans.models import Commitment, Coupon, Discount
+from plans.rating.month_price import FEE
+from plans.rating.periods import Period, month_of
+from plans.usage import meters
+from tenants.models import Tenant
+
+
+class CouponUsedUp(Conflict):
+    """As many tenants as the coupon allows have redeemed it, or its time is over."""
+
+    code = "coupon.used_up"
+
+
+class CouponRedeemed(Conflict):
+    """The tenant has redeemed this coupon before."""
+
+    code = "coupon.redeemed"
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """How much cheaper a month gets: exactly one of ``percent`` and ``amount_minor`` is set.
+
+    ``meters`` are the meters whose lines get cheaper, ``plan_fee`` among them; empty: all.
+    ``months`` is for how many billing months, the running one included; None: for ever.
+    """
+
+    title: str
+    percent: Decimal | None = None
+    amount_minor: int | None = None
+    meters: list[str] = field(default_factory=list)
+    months: int | None = None
+
+
+def create_coupon(
+    *,
+    code: str,
+    reduction: Reduction,
+    by: Actor,
+    limit: int | None = None,
+    expires_at: datetime | None = None,
+) -> Coupon:
+    """Create a coupon that at most ``limit`` tenants may redeem, before ``expires_at``.
+
+    Raises:
+        Invalid: the code is taken or empty, or the reduction is wrong.
+    """
+    checked(reduction)
+    wanted = code.strip().upper()
+    with transaction.atomic():
+        if not wanted or Coupon.objects.filter(code=wanted).exists():
+            raise Invalid("Give the coupon a code that no other one has.", code="coupon.code")
+        row = Coupon.objects.create(
+            code=wanted,
+            **asdict(reduction),
+            currency=_currency(reduction),
+            limit=limit,
+            expires_at=expires_at,
+            created_by=by.name,
+        )
+        audit.record(by, "coupon.create", audit.Subject("coupon", wanted, row.title))
+    return row
+
+
+def redeem(*, tenant: Tenant, code: str, by: Actor, now: datetime | None = None) -> Discount:
+    """Give the tenant the discount of a coupon, from the running billing month on.
+
+    Raises:
+        Missing: there is no such coupon.
+        CouponRedeemed, CouponUsedUp: as named.
+    """
+    instant = now or timezone.now()
+    with transaction.atomic():
+        # The lock makes redemptions of one coupon wait for each other, so the limit holds.
+        coupon = Coupon.objects.select_for_update().filter(code=code.strip().upper()).first()
+        if coupon is None:
+            raise Missing("There is no such coupon: check its code.", code="coupon.missing")
+        if coupon.redemptions.filter(tenant=tenant).exists():
+            raise CouponRedeemed("Your organization has redeemed this coupon before.")
+        is_over = coupon.expires_at is not None and coupon.expires_at <= instant
+        if is_over or (coupon.limit is not None and coupon.redemptions.count() >= coupon.limit):
+            raise CouponUsedUp("This coupon cannot be redeemed any more.")
+        reduction = Reduction(
+            coupon.title, coupon.percent, coupon.amount_minor, coupon.meters, coupon.months
+        )
+        return _discount(tenant, reduction, by, instant, coupon)
+
+
+def give(
+    *, tenant: Tenant, reduction: Reduction, by: Actor, now: datetime | None = None
+) -> Discount:
+    """Give the tenant a discount from the running billing month on.
+
+    Raises:
+        Invalid: the reduction is wrong.
+    """
+    checked(reduction)
+    with transaction.atomic():
+        return _discount(tenant, reduction, by, now or timezone.now(), None)
+
+
+def commit(
+    *, tenant: Tenant, title: str, minimum_minor: int, span: Period | None, by: Actor
+) -> Commitment:
+    """Record that the tenant pays at least ``minimum_minor`` a month, before tax, over ``span``.
+
+    Without ``span`` the commitment begins with the running billing month and does not end.
+
+    Raises:
+        Invalid: the title is empty or the minimum not positive.
+    """
+    if not title.strip() or minimum_minor <= 0:
+        raise Invalid(
+            "A commitment needs a title and a positive amount in minor units.",
+            code="commitment.invalid",
+        )
+    starts_at = span.starts_at if span else month_of(
+        timezone.now(), tenant.billing_time_zone).starts_at  # fmt: skip
+    with transaction.atomic():
+        row = Commitment.objects.create(
+            tenant=tenant,
+            title=title.strip(),
+            minimum_minor=minimum_minor,
+            currency=billing_inputs.seller().rule.currency,
+            starts_at=starts_at,
+            ends_at=span.ends_at if span else None,
+            created_by=by.name,
+        )
+        subject = audit.Subject("commitment", row.pk, row.title, tenant.pk)
+        audit.record(by, "commitment.agree", subject, after={"minimum_minor": minimum_minor})
+    return row
+
+
+def checked(reduction: Reduction) -> Reduction:
+    """Return ``reduction``; raise Invalid if it is wrong, naming the wrong fields."""
+    wrong: dict[str, list[str]] = {}
+    percent, amount = reduction.percent, reduction.amount_minor
+    if (percent is None) == (amount is None):
+        wrong["percent"] = ["Give either percent or amount_minor."]
+    elif percent is not None and not 0 < percent <= 100:
+        wrong["percent"] = ["A number above 0, at most 100."]
+    elif amount is not None and amount <= 0:
+        wrong["amount_minor"] = ["A positive amount in minor units."]
+    if not reduction.title.strip():
+        wrong["title"] = ["It must not be empty: invoices print it."]
+    if reduction.months is not None and reduction.months < 1:
+        wrong["months"] = ["At least 1, or none."]
+    if unknown := sorted(set(reduction.meters) - known_meters()):
+        wrong["meters"] = [f"Unknown: {', '.join(unknown)}."]
+    if wrong:
+        raise Invalid(
+            f"The discount is not valid: {', '.join(sorted(wrong))}.",
+            code="discount.invalid",
+            **wrong,
+        )
+    return reduction
+
+
+def known_meters() -> set[str]:
+    """Return the names of everything that a line of an invoice can be about."""
+    names: Iterable[str] = (FEE, *meters.METERS, *meters.DERIVED, *meters.LIFETIMES)
+    return set(names)
+
+
+def _currency(reduction: Reduction) -> str:
+    # A percentage counts in any currency.
+    return "" if reduction.amount_minor is None else billing_inputs.seller().rule.currency
+
+
+def _discount(
+    tenant: Tenant, reduction: Reduction, by: Actor, now: datetime, coupon: Coupon | None
+) -> Discount:
+    month = month_of(now, tenant.billing_time_zone)
+    ends_at = None
+    if reduction.months is not None:
+        last = month
+        for _ in range(reduction.months - 1):
+            last = month_of(last.ends_at + timedelta(seconds=1), tenant.billing_time_zone)
+        ends_at = last.ends_at
+    given = {name: value for name, value in asdict(reduction).items() if name != "months"}
+    row = Discount.objects.create(
+        tenant=tenant,
+        coupon=coupon,
+        **given,
+        currency=coupon.currency if coupon else _currency(reduction),
+        starts_at=month.starts_at,
+        ends_at=ends_at,
+        created_by=by.name,
+    )
+    audit.record(
+        by,
+        "coupon.redeem" if coupon else "discount.give",
+        audit.Subject("discount", row.pk, row.title, tenant.pk),
+        after={"coupon": coupon.code if coupon else "", "title": row.title},
+    )
+    return row

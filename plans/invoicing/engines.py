@@ -1,0 +1,31 @@
+"""The pricing engines whose invoices can be verified, by the version that a manifest names.
+
+A change that may give other bytes for equal inputs raises ``facts.ENGINE_VERSION``. The functions
+of the former version then stay here, under their version; where versions share a function, it asks
+``Facts.engine``. The golden invoices of each version (``tests/data/golden_invoices``) are verified
+by a test. Versions 1 and 2 were never released.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from plans.invoicing import document, rated_period
+from plans.invoicing.document import Document
+from plans.invoicing.facts import Facts
+from plans.invoicing.rated_period import RatedPeriod, Reader
+
+
+@dataclass(frozen=True)
+class Engine:
+    """``rate`` prices a period; ``build`` makes the document of a draft from it."""
+
+    rate: Callable[[Facts, Reader], RatedPeriod]
+    build: Callable[..., Document]
+
+
+BY_VERSION: Mapping[str, Engine] = {
+    # Bills usage in a gap between two plans to the plan before the gap.
+    "3": Engine(rated_period.rate, document.build),
+    # Holds an invoice with usage in a gap. Knows terms, and tax by country.
+    "4": Engine(rated_period.rate, document.build),
+}

@@ -1,0 +1,165 @@
+"""Grants promotional and prepaid credit to tenants, and books what expires. Staff only.
+
+Issuing an invoice uses the credit (``issuing``). Prepaid credit was paid: granting it debits cash.
+Promotional credit is an expense of the seller when it is granted.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from controlplane.core import audit
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict, Invalid
+from plans.invoicing import billing_inputs
+from plans.ledger import grants, posting
+from plans.models import CreditGrant, CreditUse, InvoiceNumberSeries
+from plans.rating.credits import PREPAID, PROMOTIONAL
+from tenants.models import Tenant
+
+
+class ReferenceReused(Conflict):
+    """The reference belongs to another grant of this tenant."""
+
+    code = "credit_grant.reference_reused"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Credit to grant: ``kind`` is promotional or prepaid, the amount is in minor units.
+
+    ``reference`` identifies the grant of the tenant, such as the bank's reference.
+    """
+
+    kind: str
+    amount_minor: int
+    reference: str
+    reason: str
+    expires_at: datetime | None = None
+
+
+def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None) -> CreditGrant:
+    """Grant credit in the currency of the tenant's seller, and book it; return the row.
+
+    Idempotent: the same reference and amount return the existing grant.
+
+    Raises:
+        Invalid: the amount, the kind, the reason or the expiry is wrong.
+        ReferenceReused: the reference belongs to another grant.
+        Unavailable: no catalog is published.
+    """
+    instant = (now or timezone.now()).replace(microsecond=0)
+    _check(wish, instant)
+    seller = billing_inputs.seller()
+    with transaction.atomic():
+        _lock(seller.key)
+        known = CreditGrant.objects.filter(tenant=tenant, reference=wish.reference).first()
+        if known is not None:
+            if (known.kind, known.amount_minor) != (wish.kind, wish.amount_minor):
+                raise ReferenceReused(
+                    f"{wish.reference} is the reference of another grant: use a new one."
+                )
+            return known
+        held = grants.account(wish.kind, seller.key)
+        paid_by = posting.CASH_CLEARING if wish.kind == PREPAID else posting.PROMOTION
+        entry = posting.post(
+            posting.Booking(
+                f"credit_grant:{tenant.pk}:{wish.reference}",
+                tenant.pk,
+                seller.rule.currency,
+                f"{wish.kind.capitalize()} credit {wish.reference}",
+                {paid_by: wish.amount_minor, held: -wish.amount_minor},
+            ),
+            at=instant,
+        )
+        made = CreditGrant.objects.create(
+            tenant=tenant,
+            legal_entity=seller.key,
+            currency=seller.rule.currency,
+            **{name: getattr(wish, name) for name in
+               ("kind", "amount_minor", "reference", "reason", "expires_at")},
+            granted_at=instant,
+            granted_by=by.name,
+            entry=entry,
+        )  # fmt: skip
+        _record(by, "credit.grant", made, wish.reason)
+    return made
+
+
+def expire(*, by: Actor, now: datetime | None = None) -> list[str]:
+    """Book what is left of expired grants as breakage or as expense saved; return their ids.
+
+    Idempotent; one transaction for each grant. Expired credit pays nothing even before this.
+    """
+    instant = now or timezone.now()
+    booked = []
+    expired = CreditGrant.objects.filter(expires_at__lte=instant)
+    # Whoever has nothing left needs no lock.
+    used = Coalesce(Sum("uses__amount_minor"), 0)
+    for row in expired.annotate(used=used).filter(used__lt=F("amount_minor")).order_by("pk"):
+        with transaction.atomic():
+            _lock(row.legal_entity)
+            left = {
+                one.id: one.left_minor
+                for one in grants.available(row.tenant_id, row.legal_entity, row.currency)
+            }.get(row.pk, 0)
+            if left:
+                _book_expiry(row, left, instant)
+                _record(by, "credit.expire", row, "the time of the credit is over")
+                booked.append(row.pk)
+    return booked
+
+
+def _book_expiry(row: CreditGrant, left: int, instant: datetime) -> None:
+    gained = posting.BREAKAGE if row.kind == PREPAID else posting.PROMOTION
+    entry = posting.post(
+        posting.Booking(
+            f"credit_expiry:{row.pk}",
+            row.tenant_id,
+            row.currency,
+            f"Expiry of {row.kind} credit {row.reference}",
+            {grants.account(row.kind, row.legal_entity): left, gained: -left},
+        ),
+        at=instant,
+    )
+    CreditUse.objects.create(grant=row, entry=entry, amount_minor=left)
+
+
+def _check(wish: Wish, now: datetime) -> None:
+    wrong: dict[str, list[str]] = {}
+    if wish.kind not in (PROMOTIONAL, PREPAID):
+        wrong["kind"] = [f"One of {PROMOTIONAL} and {PREPAID}."]
+    if wish.amount_minor <= 0:
+        wrong["amount_minor"] = ["A positive amount in minor units."]
+    for name in ("reference", "reason"):
+        if not getattr(wish, name).strip():
+            wrong[name] = ["It must not be empty."]
+    if wish.expires_at is not None and wish.expires_at <= now:
+        wrong["expires_at"] = ["An instant in the future, or none."]
+    if wrong:
+        raise Invalid(
+            f"The credit is not valid: {', '.join(sorted(wrong))}.",
+            code="credit_grant.invalid",
+            **wrong,
+        )
+
+
+def _lock(legal_entity: str) -> None:
+    InvoiceNumberSeries.objects.get_or_create(legal_entity=legal_entity)
+    InvoiceNumberSeries.objects.select_for_update().get(pk=legal_entity)
+
+
+def _record(by: Actor, action: str, row: CreditGrant, reason: str) -> None:
+    after: dict[str, Any] = {
+        "kind": row.kind,
+        "amount_minor": row.amount_minor,
+        "currency": row.currency,
+        "expires_at": row.expires_at.isoformat() if row.expires_at else None,
+    }
+    subject = audit.Subject("credit_grant", row.pk, row.reference, row.tenant_id)
+    audit.record(by, action, subject, after=after, reason=reason)

@@ -1,0 +1,111 @@
+"""Divides the costs of a tenant's month by space or by a label. A constant number of queries.
+
+The portal's usage page and the API call it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from controlplane.core.errors import WaypostError
+from plans.invoicing import document, forecasting, previewing, space_costs
+from plans.invoicing.previewing import Preview
+from plans.models import Invoice
+from plans.rating.periods import Period
+from tenants.models import AddressSpace, Tenant
+
+
+class Cause(StrEnum):
+    """What caused the costs of a row."""
+
+    SPACE = "space"
+    LABEL = "label"  # the spaces with one value of the chosen label
+    UNLABELED = "unlabeled"  # the spaces without the chosen label
+    SHARED = "shared"  # no space, such as the fee of the plan
+
+
+class CostRow(NamedTuple):
+    """The net amount of one cause. ``name``: the space, or ``key=value`` of the label, or words."""
+
+    cause: Cause
+    name: str
+    amount_minor: int
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The costs of a month.
+
+    * ``preview``: the running period, and None for an earlier month.
+    * ``forecast_minor``: its likely total with tax; None if it is not known.
+    * ``keys``: the keys of labels that spaces of the tenant have. ``key``: the chosen one, or ''.
+    * ``rows``: net amounts by space, or by the value of the chosen label.
+    """
+
+    currency: str
+    preview: Preview | None
+    forecast_minor: int | None
+    keys: Sequence[str]
+    key: str
+    rows: Sequence[CostRow]
+
+    @property
+    def net_minor(self) -> int:
+        return sum(row.amount_minor for row in self.rows)
+
+
+def of_month(tenant: Tenant, month: Period, key: str, now: datetime) -> Costs | None:
+    """Return the costs of ``month``, a month of the tenant; None if nothing of it is priced.
+
+    ``key`` is the key of a label by which ``rows`` are divided. '', or a key that no space has,
+    divides them by space.
+    """
+    is_running = month.starts_at <= now < month.ends_at
+    preview = _running(tenant, now) if is_running else None
+    invoices = Invoice.objects.filter(
+        tenant=tenant, starts_at__gte=month.starts_at, ends_at__lte=month.ends_at
+    ).exclude(document="")
+    documents = [document.loaded(text) for text in invoices.values_list("document", flat=True)]
+    documents += [preview.document] if preview else []
+    if not documents:
+        return None
+    spaces = list(AddressSpace.objects.filter(tenant=tenant).only("id", "name", "labels"))
+    keys = sorted({name for space in spaces for name in space.labels})
+    chosen = key if key in keys else ""
+    return Costs(
+        documents[0]["currency"],
+        preview,
+        forecasting.from_preview(tenant, preview, now) if preview else None,
+        keys,
+        chosen,
+        _rows(space_costs.divide(documents), spaces, chosen),
+    )
+
+
+def _running(tenant: Tenant, now: datetime) -> Preview | None:
+    try:
+        return previewing.preview(tenant, now)
+    except WaypostError:  # such as no subscription: invoices of the month may still be there
+        return None
+
+
+def _rows(costs: space_costs.SpaceCosts, spaces: Sequence[AddressSpace], key: str) -> list[CostRow]:
+    """Return a row for each space, or for each value of the label ``key``, highest amount first."""
+    causes = {space.pk: _cause(space, key) for space in spaces}
+    sums: Counter[tuple[Cause, str]] = Counter()
+    for space_id, amount in costs.by_space.items():
+        sums[causes.get(space_id, (Cause.SPACE, space_id))] += amount
+    rows = [CostRow(*cause, amount) for cause, amount in sums.items()]
+    shared = CostRow(Cause.SHARED, "Plan and other costs that no space caused", costs.shared_minor)
+    return [*sorted(rows, key=lambda row: -row.amount_minor), shared]
+
+
+def _cause(space: AddressSpace, key: str) -> tuple[Cause, str]:
+    if not key:
+        return Cause.SPACE, space.name
+    if key not in space.labels:
+        return Cause.UNLABELED, f"Without the label {key}"
+    return Cause.LABEL, f"{key}={space.labels[key]}"

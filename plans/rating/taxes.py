@@ -1,0 +1,122 @@
+"""Decides the tax of an invoice: rate, category and the note that the law wants. Pure.
+
+``vat_rates.json`` is the table of standard rates by country and date, with its sources. Categories
+are codes of EN 16931 (UNTDID 5305).
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from importlib import resources
+
+from controlplane.core.errors import Invalid
+from plans.rating.vat_ids import EU, Status
+
+REVERSE_CHARGE = "Reverse charge: Article 196 of Directive 2006/112/EC. The recipient pays the VAT."
+OUTSIDE_EU = (
+    "Not subject to VAT of the European Union: Articles 44 and 59 of Directive 2006/112/EC."
+)
+ABROAD = "Supplied abroad: not subject to VAT of the seller's country."
+
+
+class Regime(StrEnum):
+    """How a legal entity taxes: everything at one rate, or by the countries of both parties."""
+
+    FLAT = "flat"
+    VAT = "vat"
+
+
+class Category(StrEnum):
+    """The kind of tax of an invoice, by its code in EN 16931."""
+
+    STANDARD = "S"
+    ZERO = "Z"
+    EXEMPT = "E"
+    REVERSE_CHARGE = "AE"
+    EXPORT = "G"
+    OUTSIDE = "O"
+
+
+@dataclass(frozen=True)
+class TaxRule:
+    """The tax of one invoice: ``percent`` on the sum of its lines."""
+
+    percent: Decimal
+    category: Category
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The standard rate of a country from the day ``since`` on."""
+
+    since: date
+    percent: Decimal
+
+
+@dataclass(frozen=True)
+class Buyer:
+    """What decides the tax on the side of the buyer.
+
+    ``exemption`` is the text of a certificate by which the buyer pays no tax; empty: none.
+    """
+
+    country: str
+    status: Status
+    exemption: str = ""
+
+
+def _table() -> dict[str, tuple[Rate, ...]]:
+    text = resources.files("plans.rating").joinpath("vat_rates.json").read_text()
+    return {
+        country: tuple(Rate(date.fromisoformat(day), Decimal(percent)) for day, percent in rates)
+        for country, rates in json.loads(text)["rates"].items()
+    }
+
+
+RATES = _table()
+
+
+def rate(country: str, on: date) -> Decimal:
+    """Return the standard rate of a country on a day, in percent.
+
+    Raises:
+        Invalid: the table has no rate of this country on this day.
+    """
+    known = [row.percent for row in RATES.get(country, ()) if row.since <= on]
+    if not known:
+        raise Invalid(
+            f"The table of VAT rates has no rate of {country} on {on}: tax the seller at a flat "
+            "rate, or add the rate to plans/rating/vat_rates.json.",
+            code="tax.no_rate",
+        )
+    return known[-1]
+
+
+def decide(seller_country: str, buyer: Buyer, on: date) -> TaxRule:
+    """Return the tax that a seller of ``seller_country`` charges for services on the day ``on``.
+
+    A buyer whose country is not known yet is taxed like one of the seller's country. A buyer of
+    another country of the EU is a business if its VAT id has a valid form; without one it pays the
+    rate of its own country (Article 58).
+
+    Raises:
+        Invalid: the table lacks a rate that is needed.
+    """
+    if buyer.exemption:
+        return TaxRule(Decimal(0), Category.EXEMPT, buyer.exemption)
+    if buyer.country in ("", seller_country):
+        return _charged(rate(seller_country, on))
+    if seller_country not in EU:
+        return TaxRule(Decimal(0), Category.OUTSIDE, ABROAD)
+    if buyer.country not in EU:
+        return TaxRule(Decimal(0), Category.EXPORT, OUTSIDE_EU)
+    if buyer.status is Status.VALID:
+        return TaxRule(Decimal(0), Category.REVERSE_CHARGE, REVERSE_CHARGE)
+    return _charged(rate(buyer.country, on))
+
+
+def _charged(percent: Decimal) -> TaxRule:
+    return TaxRule(percent, Category.STANDARD if percent else Category.ZERO)

@@ -1,0 +1,74 @@
+"""Credit notes, void, write-off and coupons on the pages of operators and of tenants."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from controlplane.core.audit import SYSTEM
+from plans.invoicing import discounting, issuing
+from plans.invoicing.discounting import Reduction
+from plans.models import CreditNote, Discount
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
+
+pytestmark = pytest.mark.django_db
+
+
+def test_staff_take_back_a_part_then_all_of_an_invoice(world: World, as_: As) -> None:
+    invoice, client = rows.issued(world.tenant), as_(world.staff)
+    url = f"/staff/invoices/{invoice.pk}/"
+    fee = invoice.lines.get(meter="plan_fee").position
+    part = {"position": str(fee), "amount": "1.00", "reason": "an outage"}
+
+    refused = client.post(url + "credit", {**part, "amount": "1000000"})
+    client.post(url + "credit", part)
+    without = client.post(url + "void", {"reason": ""})
+    client.post(url + "void", {"reason": "never ordered"})
+
+    assert (refused.status_code, without.status_code) == (409, 400)
+    assert [note.net_minor for note in CreditNote.objects.order_by("number")] == [
+        100, invoice.net_minor - 100,
+    ]  # fmt: skip
+    invoice.refresh_from_db()
+    assert invoice.state == "voided"
+
+
+def test_a_tenant_sees_its_credit_notes_and_nobody_elses(world: World, as_: As) -> None:
+    invoice = rows.issued(world.tenant)
+    as_(world.staff).post(f"/staff/invoices/{invoice.pk}/void", {"reason": "never ordered"})
+    number = CreditNote.objects.get().number
+    owner = as_(world.owner)
+
+    page = owner.get(f"/t/{world.tenant.slug}/invoices/{invoice.pk}/").content.decode()
+    file = owner.get(f"/t/{world.tenant.slug}/credit-notes/{number}.json")
+
+    assert number in page
+    assert "never ordered" in page
+    assert file.json()["number"] == number
+    assert owner.get(f"/t/{world.tenant.slug}/credit-notes/{number}.xml").status_code == 404
+
+
+def test_staff_write_an_overdue_invoice_off(world: World, as_: As) -> None:
+    invoice, client = rows.issued(world.tenant), as_(world.staff)
+    assert invoice.due_at is not None
+    issuing.mark_overdue(by=SYSTEM, now=invoice.due_at + timedelta(days=1))
+
+    client.post(f"/staff/invoices/{invoice.pk}/write-off", {"reason": "bankrupt"})
+
+    invoice.refresh_from_db()
+    assert invoice.state == "uncollectible"
+
+
+def test_who_manages_billing_redeems_a_coupon(world: World, as_: As) -> None:
+    discounting.create_coupon(
+        code="LAUNCH", reduction=Reduction("Half the price", Decimal(50)), by=SYSTEM
+    )
+    client = as_(world.owner)
+
+    for _ in range(2):
+        client.post(f"/t/{world.tenant.slug}/settings/coupon", {"code": "launch"})
+
+    assert Discount.objects.get().tenant == world.tenant
+    assert "Half the price" in client.get(f"/t/{world.tenant.slug}/settings/").content.decode()

@@ -1,0 +1,123 @@
+"""A change of plan says what it costs before it is made, and is made only when confirmed."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from plans.catalog import publishing
+from plans.invoicing import plan_change_preview, previewing
+from plans.models import PlanSubscription
+from tenants.actions import plan_subscriptions
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import STAFF, World
+
+pytestmark = pytest.mark.django_db
+URL = "/t/acme-shipping/settings/plan"
+
+
+def plan_key(world: World) -> str:
+    return PlanSubscription.objects.get(tenant=world.tenant, ends_at__isnull=True).plan.key
+
+
+def test_looking_at_a_plan_and_its_price_changes_nothing(world: World, as_: As) -> None:
+    client = as_(world.billing)
+
+    plans = client.get(URL).content.decode()
+    price = client.get(URL, {"plan": "business"}).content.decode()
+    client.post(URL, {"plan": "business"})
+
+    assert "See what it costs" in plans
+    for words in ("Due now", "Next month", "What last month would have cost",
+                  "Change to Business"):  # fmt: skip
+        assert words in price
+    assert plan_key(world) == "team"
+
+
+def test_the_confirmed_plan_is_in_force(world: World, as_: As) -> None:
+    client = as_(world.billing)
+    page = client.get(URL, {"plan": "business"}).content.decode()
+    (version,) = re.findall(r'name="version" value="(\d+)"', page)
+
+    client.post(URL, {"plan": "business", "version": version})
+
+    assert plan_key(world) == "business"
+
+
+def test_a_plan_whose_prices_changed_since_is_priced_again(world: World, as_: As) -> None:
+    answer = as_(world.billing).post(URL, {"plan": "business", "version": 7})
+
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert page.count("have changed since you opened the page") == 1
+    assert 'name="version" value="1"' in page
+    assert plan_key(world) == "team"
+
+
+def test_a_plan_that_does_not_fit_says_why_and_has_no_button(world: World, as_: As) -> None:
+    for number in range(3):
+        rows.space(world.tenant, f"space-{number}")
+
+    page = as_(world.billing).get(URL, {"plan": "free"}).content.decode()
+
+    assert "Delete 1 of them first" in page
+    assert '<button class="button primary">Change to Free' not in page
+
+
+def test_the_price_said_before_is_the_price_afterwards(world: World) -> None:
+    """The preview of the change equals the preview of the invoice once the change is made."""
+    month = rows.this_month()
+    rows.subscribed_since(world.tenant, month)
+    space = rows.active_space(world.tenant)
+    rows.used(rows.cell(space, "messages_in", 9_000_000, month))
+    now = timezone.now()
+
+    said = plan_change_preview.price(world.tenant, publishing.plan("business"), now)
+    before = previewing.preview(world.tenant, now).total_minor
+    plan_subscriptions.change(tenant=world.tenant, plan_key="business", by=STAFF)
+    PlanSubscription.objects.filter(tenant=world.tenant, ends_at__isnull=False).update(ends_at=now)
+    PlanSubscription.objects.filter(tenant=world.tenant, ends_at__isnull=True).update(starts_at=now)
+
+    assert said.running.present_minor == before
+    assert said.running.chosen_minor == previewing.preview(world.tenant, now).total_minor
+    assert said.running.difference_minor != 0
+
+
+def test_last_month_is_priced_whole_on_both_plans(world: World) -> None:
+    month = rows.last_month()
+    space = rows.active_space(world.tenant)
+    rows.used(rows.cell(space, "messages_in", 9_000_000, month.starts_at))
+
+    said = plan_change_preview.price(world.tenant, publishing.plan("business"), timezone.now())
+
+    assert said.last is not None
+    assert said.last.period == month
+    team, business = (publishing.plan_definition(publishing.plan(k)) for k in ("team", "business"))
+    # The whole fee with 19 % tax is in it, although the tenant came only this month.
+    assert said.last.present_minor >= team.monthly_fee_minor * 119 // 100
+    assert said.last.chosen_minor >= business.monthly_fee_minor * 119 // 100
+    assert said.fees.chosen_minor == business.monthly_fee_minor * 119 // 100
+
+
+def test_without_use_last_month_there_is_nothing_to_compare(world: World, as_: As) -> None:
+    page = as_(world.billing).get(URL, {"plan": "business"}).content.decode()
+
+    assert "You used nothing last month" in page
+
+
+def test_the_price_takes_as_many_queries_for_one_space_as_for_many(world: World, as_: As) -> None:
+    client = as_(world.billing)
+    rows.active_space(world.tenant, "first")
+    client.get(URL, {"plan": "business"})
+    with CaptureQueriesContext(connection) as one:
+        client.get(URL, {"plan": "business"})
+
+    for number in range(4):
+        rows.active_space(world.tenant, f"more-{number}")
+    with CaptureQueriesContext(connection) as many:
+        client.get(URL, {"plan": "business"})
+
+    assert len(many) == len(one)

@@ -1,0 +1,16 @@
+"""Values of environment variables that would be ignored or misread are refused."""
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from controlplane.core import environment
+
+
+@pytest.mark.parametrize("behind", ["?sslmode=verify-full", "#x"])
+def test_what_is_behind_the_database_s_name_is_refused_not_ignored(behind: str) -> None:
+    """A provider's address with ``sslmode`` would go on without the verification it asks for."""
+    with pytest.raises(ImproperlyConfigured, match=r"database\.sslMode"):
+        environment.database(f"postgresql://waypost:secret@database.example/waypost{behind}")
+
+    known = environment.database("postgresql://waypost:a%3Fb@database.example/waypost")
+    assert (known["PASSWORD"], known["NAME"]) == ("a?b", "waypost")

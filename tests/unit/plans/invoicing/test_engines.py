@@ -1,0 +1,48 @@
+"""Invoices of every engine that was released are verified by this version of Waypost."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from plans.invoicing import document, engines, facts, invoice_verification
+from plans.invoicing.findings import Place
+from plans.models import Invoice
+from tests.support.plans import billing_rows as rows
+from tests.support.plans import golden_invoices
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("path", golden_invoices.paths(), ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_each_golden_invoice_is_the_same_again(path: Path) -> None:
+    golden = golden_invoices.load(path)
+
+    found = [invoice_verification.verify(invoice=row, cells=cells) for row, cells in golden]
+
+    assert [(row.findings, row.recomputed_sha256 == row.stored_sha256) for row in found] == [
+        ((), True)
+    ] * 3
+    assert {f"engine-{row.manifest['engine_version']}" for row, _ in golden} == {path.parent.name}
+    first, cells = golden[0]
+    more = [replace(cells[0], quantity=cells[0].quantity + 1_000_000), *cells[1:]]
+    assert not invoice_verification.verify(invoice=first, cells=more).same
+
+
+def test_each_engine_has_golden_invoices() -> None:
+    folders = {path.parent.name for path in golden_invoices.paths()}
+
+    assert {f"engine-{version}" for version in engines.BY_VERSION} == folders
+    assert facts.ENGINE_VERSION in engines.BY_VERSION
+
+
+def test_an_engine_that_nobody_knows_is_named() -> None:
+    invoice = rows.drafted(rows.tenant())
+    made = {**document.loaded(invoice.document)}
+    made["manifest"]["engine_version"] = "2"
+    Invoice.objects.filter(pk=invoice.pk).update(document=document.canonical(made))
+    invoice.refresh_from_db()
+
+    found = invoice_verification.verify(invoice=invoice, cells=[])
+
+    assert (found.code, found.findings[0].place) == ("invoice.engine_unknown", Place.DOCUMENT)

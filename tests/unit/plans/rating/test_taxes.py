@@ -1,0 +1,83 @@
+"""Which tax an invoice charges: rates by country and date, reverse charge, notes, VAT ids."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from controlplane.core.errors import Invalid
+from plans.rating import taxes, vat_ids
+from plans.rating.taxes import Buyer, Category
+from plans.rating.vat_ids import EU, Status
+
+DAY = date(2026, 4, 30)
+
+
+@pytest.mark.parametrize(
+    ("country", "day", "percent"),
+    [
+        ("DE", "2020-06-30", "19"),
+        ("DE", "2020-07-01", "16"),
+        ("DE", "2021-01-01", "19"),
+        ("EE", "2025-06-30", "22"),
+        ("EE", "2025-07-01", "24"),
+        ("FI", "2024-09-01", "25.5"),
+        ("SK", "2025-01-01", "23"),
+        ("RO", "2025-08-01", "21"),
+        ("LU", "2023-12-31", "16"),
+    ],
+)
+def test_the_rate_is_the_one_of_the_day(country: str, day: str, percent: str) -> None:
+    assert taxes.rate(country, date.fromisoformat(day)) == Decimal(percent)
+
+
+def test_the_table_has_every_member_in_order_of_time() -> None:
+    assert taxes.RATES.keys() >= EU
+    for rates in taxes.RATES.values():
+        assert [row.since for row in rates] == sorted(row.since for row in rates)
+    with pytest.raises(Invalid, match="table of VAT rates"):
+        taxes.rate("US", DAY)
+
+
+@pytest.mark.parametrize(
+    ("seller", "buyer", "percent", "category", "note"),
+    [
+        ("DE", Buyer("DE", Status.VALID), "19", Category.STANDARD, ""),
+        ("DE", Buyer("", Status.NONE), "19", Category.STANDARD, ""),
+        ("DE", Buyer("FR", Status.VALID), "0", Category.REVERSE_CHARGE, "Article 196"),
+        ("DE", Buyer("FR", Status.INVALID), "20", Category.STANDARD, ""),
+        ("DE", Buyer("FR", Status.NONE), "20", Category.STANDARD, ""),
+        ("DE", Buyer("FR", Status.OTHER_COUNTRY), "20", Category.STANDARD, ""),
+        ("DE", Buyer("US", Status.NOT_CHECKED), "0", Category.EXPORT, "Articles 44 and 59"),
+        ("CH", Buyer("DE", Status.VALID), "0", Category.OUTSIDE, "Supplied abroad"),
+        ("CH", Buyer("CH", Status.NOT_CHECKED), "8.1", Category.STANDARD, ""),
+        ("DE", Buyer("DE", Status.VALID, "Section 4 no. 21"), "0", Category.EXEMPT, "Section 4"),
+    ],
+)
+def test_countries_and_the_vat_id_decide(
+    seller: str, buyer: Buyer, percent: str, category: Category, note: str
+) -> None:
+    found = taxes.decide(seller, buyer, DAY)
+
+    assert (found.percent, found.category) == (Decimal(percent), category)
+    assert note in found.note
+    assert bool(note) == bool(found.note)
+
+
+@pytest.mark.parametrize(
+    ("country", "tax_id", "status"),
+    [
+        ("DE", "DE136695976", Status.VALID),
+        ("DE", " de 136 695 976 ", Status.VALID),
+        ("DE", "DE136695975", Status.INVALID),  # a wrong check digit
+        ("DE", "DE123", Status.INVALID),
+        ("DE", "x", Status.INVALID),
+        ("DE", "136695976", Status.INVALID),  # without its prefix
+        ("FR", "DE136695976", Status.OTHER_COUNTRY),
+        ("GR", "EL094259216", Status.VALID),
+        ("US", "12-3456789", Status.NOT_CHECKED),
+        ("DE", "  ", Status.NONE),
+    ],
+)
+def test_the_form_of_a_vat_id(country: str, tax_id: str, status: Status) -> None:
+    assert vat_ids.check(country, tax_id) is status
