@@ -218,6 +218,15 @@ def run_client(server: Server, database: str, program: str, *options: str) -> No
         )
 
 
+def answers(server: Server) -> bool:
+    """Return whether ``server`` accepts its login to the database ``postgres``."""
+    try:
+        psycopg.connect(server.url("postgres"), connect_timeout=2).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
 def wait_ready(server: Server, timeout_seconds: float = 30) -> None:
     """Wait until ``server`` accepts its login to the database ``postgres``.
 
@@ -225,14 +234,10 @@ def wait_ready(server: Server, timeout_seconds: float = 30) -> None:
         Unavailable: the server did not within ``timeout_seconds``.
     """
     deadline = time.monotonic() + timeout_seconds
-    while True:
-        try:
-            psycopg.connect(server.url("postgres"), connect_timeout=2).close()
-            return
-        except psycopg.OperationalError as error:
-            if time.monotonic() > deadline:
-                raise Unavailable(f"PostgreSQL does not answer: {error}") from error
-            time.sleep(0.05)
+    while not answers(server):
+        if time.monotonic() > deadline:
+            raise Unavailable(f"PostgreSQL did not answer within {timeout_seconds:.0f} s")
+        time.sleep(0.05)
 
 
 def _run_initdb(data_dir: Path, password_file: Path) -> None:

@@ -9,7 +9,6 @@ them.
 import importlib.util
 import platform
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,7 +19,7 @@ import redis
 
 from controlplane.core.errors import Unavailable
 from controlplane.core.files import write_atomically
-from controlplane.embedded import ports, postgres
+from controlplane.embedded import ports, postgres, readiness
 from controlplane.embedded.installation import DATABASE, Installation
 from controlplane.embedded.supervisor_client import Program
 
@@ -126,10 +125,11 @@ def wait_postgres(installation: Installation) -> None:
     """Wait until PostgreSQL answers, and create our database, empty, if it is missing. Idempotent.
 
     Raises:
-        Unavailable: PostgreSQL did not answer within 60 s.
+        Unavailable: ``stack.not_ready``: PostgreSQL does not start (``readiness.wait``). The
+            message holds the end of its log.
     """
     server = installation.postgres
-    postgres.wait_ready(server, timeout_seconds=60)
+    _wait("postgres", installation, lambda: postgres.answers(server))
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         found = connection.execute(
             "select 1 from pg_database where datname = %s", [DATABASE]
@@ -142,8 +142,8 @@ def wait_valkey(installation: Installation) -> None:
     """Wait until Valkey answers.
 
     Raises:
-        Unavailable: ``stack.not_ready``: Valkey did not within 60 s. The message holds the end of
-            its log.
+        Unavailable: ``stack.not_ready``: Valkey does not start (``readiness.wait``). The message
+            holds the end of its log.
     """
 
     def answers() -> bool:
@@ -160,8 +160,8 @@ def wait_services(installation: Installation) -> None:
     """Wait until the portal is ready, every service runs and the Celery workers consume tasks.
 
     Raises:
-        Unavailable: ``stack.not_ready``: a service was not ready after 60 s. The message holds the
-            end of its log.
+        Unavailable: ``stack.not_ready``: a service does not start (``readiness.wait``). The message
+            holds the end of its log.
     """
     _wait("web", installation, lambda: is_web_ready(installation))
     _wait("auth", installation, lambda: ports.is_open("127.0.0.1", installation.ports.auth))
@@ -224,17 +224,14 @@ def _is_ours(installation: Installation) -> bool:
     }
 
 
-def _wait(
-    name: str, installation: Installation, is_ready: Callable[[], bool], seconds: float = 60
-) -> None:
-    deadline = time.monotonic() + seconds
-    while not is_ready():
-        if time.monotonic() > deadline:
-            raise Unavailable(
-                f"{name} was not ready after {seconds:.0f} s. {last_words(installation, name)}",
-                code="stack.not_ready",
-            )
-        time.sleep(0.1)
+def _wait(name: str, installation: Installation, is_ready: Callable[[], bool]) -> None:
+    supervisor = installation.supervisor()
+    reason = readiness.wait(is_ready, lambda: readiness.processor_seconds(supervisor, name))
+    if reason:
+        raise Unavailable(
+            f"{name} is not ready: {reason}. {last_words(installation, name)}",
+            code="stack.not_ready",
+        )
 
 
 def last_words(installation: Installation, name: str) -> str:

@@ -99,25 +99,25 @@ def _is_trouble(space: AddressSpace, ready: Condition, now: datetime) -> bool:
 
 
 def _end_troubles(now: datetime) -> None:
-    """End the troubles of spaces that are ready again, with an event, and of deleted ones."""
+    """End the troubles of spaces that are ready again or deleted, with an event for each.
+
+    Pagers wait for the event that ends an incident, so a deleted space writes one too.
+    """
     open_ones = SpaceTrouble.objects.select_for_update(of=("self",), skip_locked=True)
     for trouble in open_ones.select_related("space__tenant").filter(ended_at__isnull=True):
         space = trouble.space
         ready = phases.find_condition(space.conditions, phases.READY)
-        is_ready = ready is not None and ready["status"] == "True"
-        if not is_ready and space.deletion_requested_at is None:
+        fields = {"space": space.name, "since": minute(trouble.began_at)}
+        if space.deletion_requested_at is not None:
+            kind = "space.trouble_ended"
+        elif ready is not None and ready["status"] == "True":
+            kind = "space.recovered"
+            fields["until"] = minute(datetime.fromisoformat(ready["since"]))
+        else:
             continue
         trouble.ended_at = now
         trouble.save(update_fields=["ended_at"])
-        if is_ready and space.deletion_requested_at is None:
-            fields = {
-                "space": space.name,
-                "since": minute(trouble.began_at),
-                "until": minute(datetime.fromisoformat(ready["since"]) if ready else now),
-            }
-            outbox.write(
-                "space.recovered", tenant=space.tenant, key=str(trouble.pk), fields=fields, now=now
-            )
+        outbox.write(kind, tenant=space.tenant, key=str(trouble.pk), fields=fields, now=now)
 
 
 def _certificates() -> Iterable[_Finding]:

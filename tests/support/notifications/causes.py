@@ -120,6 +120,13 @@ def _recovered(cast: Cast, _: Channel) -> None:
     _observe(space, phases.READY, "True", Reason.WORKS)
 
 
+def _deleted_in_trouble(cast: Cast, _: Channel) -> None:
+    space = _space(cast)
+    _observe(space, phases.READY, "False", Reason.BROKER_DOWN)
+    AddressSpace.objects.filter(pk=space.pk).update(deletion_requested_at=timezone.now())
+    watching.watch(timezone.now())
+
+
 def _certificate(cast: Cast, _: Channel) -> None:
     _observe(_space(cast), "Certificate", "False", Reason.CERTIFICATE_EXPIRING)
 
@@ -200,6 +207,7 @@ CAUSES: Mapping[tuple[str, str], Cause] = {
     ("maintenance.upcoming", "a window begins"): Cause(_maintenance, "owner member"),
     ("space.trouble", "a broker is down"): Cause(_trouble, "owner member staff"),
     ("space.recovered", "it works again"): Cause(_recovered, "owner member staff"),
+    ("space.trouble_ended", "it is deleted"): Cause(_deleted_in_trouble, "owner member staff"),
     ("certificate.expiring", "it expires soon"): Cause(_certificate, "owner staff"),
     ("token.expiring", "it expires in five days"): Cause(_token, "owner"),
     ("alarm.raised", "depth"): Cause(_alarm("depth", [120]), "owner member"),

@@ -88,13 +88,15 @@ def test_a_space_that_was_never_ready_or_is_deleted_is_no_trouble(space: Address
     assert events() == []
 
 
-def test_the_trouble_of_a_deleted_space_ends_without_a_message(space: AddressSpace) -> None:
+def test_the_trouble_of_a_deleted_space_ends_with_an_event_for_pagers(space: AddressSpace) -> None:
     observed(space, "False", Reason.BROKER_DOWN, NOW)
     watching.watch(NOW + timedelta(hours=1))
     AddressSpace.objects.update(deletion_requested_at=NOW)
     watching.watch(NOW + timedelta(hours=2))
 
-    assert kinds() == ["space.trouble"]
+    watching.watch(NOW + timedelta(hours=3))
+
+    assert kinds() == ["space.trouble", "space.trouble_ended"]
     assert SpaceTrouble.objects.get().ended_at == NOW + timedelta(hours=2)
 
 
