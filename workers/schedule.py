@@ -104,6 +104,7 @@ ROUTES: dict[str, dict[str, str]] = {
     for name in (
         "workers.run_pipeline",
         "workers.close_invoice",
+        "workers.close_run",
         "workers.verify_invoice",
         "workers.keep_lakehouse",
     )

@@ -26,6 +26,7 @@ from controlplane.console.views import (
     search,
     settings,
     spaces,
+    staff_close_runs,
     staff_fleet,
     staff_installation,
     staff_invoices,
@@ -176,6 +177,13 @@ staff_urls = [
         staff_invoices.write_off,
         name="staff_invoice_write_off",
     ),
+    path("close-runs/", staff_close_runs.run_list, name="staff_close_runs"),
+    path("close-runs/start", staff_close_runs.start, name="staff_close_run_start"),
+    path("close-runs/<str:run>/", staff_close_runs.detail, name="staff_close_run"),
+    path(
+        "close-runs/<str:run>/approve", staff_close_runs.approve, name="staff_close_run_approve"
+    ),
+    path("close-runs/<str:run>/issue", staff_close_runs.issue, name="staff_close_run_issue"),
     path("mailbox/", staff_mailbox.mails, name="staff_mailbox"),
     path("mailbox/<int:mail>", staff_mailbox.mail, name="staff_mail"),
     path("fleet/", staff_fleet.page, name="staff_fleet"),

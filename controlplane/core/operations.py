@@ -5,7 +5,7 @@ subject (a space, an address, ...) may have several running operations. ``fail``
 change all of them, ``succeed`` those that have reached their target.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django.utils import timezone
 
@@ -50,6 +50,50 @@ def succeed(subject_type: str, subject_id: str, *, up_to_generation: int) -> int
         state=Operation.State.RUNNING,
         target_generation__lte=up_to_generation,
     ).update(state=Operation.State.SUCCEEDED, finished_at=timezone.now())
+
+
+def begin_each(kind: str, subjects: Mapping[tuple[str, str, str], str]) -> None:
+    """Begin an operation on each of ``subjects`` without generations, by one statement.
+
+    ``subjects`` maps the triple of type, id and name to the id of the tenant.
+    """
+    Operation.objects.bulk_create(
+        Operation(
+            tenant_id=tenant_id,
+            kind=kind,
+            subject_type=subject_type,
+            subject_id=subject_id,
+            subject_name=name,
+            target_generation=1,
+        )
+        for (subject_type, subject_id, name), tenant_id in subjects.items()
+    )
+
+
+def running(subject_type: str, subject_ids: Collection[str]) -> list[Operation]:
+    """Return the running operations of the subjects."""
+    return list(
+        Operation.objects.filter(
+            subject_type=subject_type,
+            subject_id__in=subject_ids,
+            state=Operation.State.RUNNING,
+        )
+    )
+
+
+def end_each(subject_type: str, errors: Mapping[str, tuple[str, str] | None]) -> None:
+    """End the running operations of many subjects without generations, in two queries.
+
+    ``errors`` maps the id of the subject to code and message of its failure, or to None if the
+    operation succeeds.
+    """
+    rows, now = running(subject_type, errors), timezone.now()
+    for row in rows:
+        error = errors[row.subject_id]
+        row.state = Operation.State.FAILED if error else Operation.State.SUCCEEDED
+        row.error_code, row.error_message = error or ("", "")
+        row.finished_at = now
+    Operation.objects.bulk_update(rows, ["state", "error_code", "error_message", "finished_at"])
 
 
 def fail(subject_type: str, subject_id: str, *, code: str, message: str) -> int:
