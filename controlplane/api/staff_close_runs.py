@@ -16,9 +16,7 @@ from plans.invoicing.close_run_reads import RunReading
 from plans.models import CloseRun, CloseRunAction, Invoice
 from tenants import queries
 
-_LISTING = listing.Listing(
-    sorts={"created_at": ("created_at", "id")}, default="-created_at"
-)
+_LISTING = listing.Listing(sorts={"created_at": ("created_at", "id")}, default="-created_at")
 _INVOICES = listing.Listing(
     sorts={"starts_at": ("starts_at", "id"), "total_minor": ("total_minor", "id")},
     default="starts_at",
@@ -51,7 +49,9 @@ class CloseRunSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
     requested_by = serializers.CharField()
-    step = serializers.ChoiceField([*CloseRun.Step.choices, ("", "")])
+    step = serializers.CharField(
+        help_text="Such as `pipeline`; empty before the first step and after the last."
+    )
     message = serializers.CharField()
     invoices = serializers.IntegerField(source="n_invoices")
     left = serializers.IntegerField(source="n_left")
@@ -117,6 +117,10 @@ class CloseRunDetailSerializer(CloseRunSerializer):
     action = CloseRunActionSerializer(allow_null=True)
 
 
+class CloseRunInvoiceSerializer(StaffInvoiceSerializer):
+    """An invoice of a close run; `tenant` is the slug."""
+
+
 class CloseRunsView(StaffView):
     """Lists close runs (GET) and begins one (POST)."""
 
@@ -169,13 +173,13 @@ class CloseRunInvoicesView(StaffView):
 
     @schema.describe(
         "List the invoices of a close run",
-        response=schema.page_of(StaffInvoiceSerializer),
+        response=schema.page_of(CloseRunInvoiceSerializer),
         parameters=_INVOICES.parameters,
     )
     def get(self, request: Request, run: str) -> Response:
         """Return the invoices of the run, or those that the filters select."""
         page = _INVOICES.page(request, close_run_reads.invoices(close_runs.get(run)))
-        return Response(pagination.body(page, StaffInvoiceSerializer))
+        return Response(pagination.body(page, CloseRunInvoiceSerializer))
 
 
 class ApproveRunView(StaffView):
@@ -240,4 +244,12 @@ def _body(run: CloseRun) -> Any:
 
 
 _OF_RUN = ("id", "created_at", "finished_at", "requested_by", "step", "message", "skipped")
-_OF_READING = ("n_invoices", "n_left", "n_without_evidence", "percent", "states", "totals", "action")
+_OF_READING = (
+    "n_invoices",
+    "n_left",
+    "n_without_evidence",
+    "percent",
+    "states",
+    "totals",
+    "action",
+)

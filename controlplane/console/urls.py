@@ -180,9 +180,7 @@ staff_urls = [
     path("close-runs/", staff_close_runs.run_list, name="staff_close_runs"),
     path("close-runs/start", staff_close_runs.start, name="staff_close_run_start"),
     path("close-runs/<str:run>/", staff_close_runs.detail, name="staff_close_run"),
-    path(
-        "close-runs/<str:run>/approve", staff_close_runs.approve, name="staff_close_run_approve"
-    ),
+    path("close-runs/<str:run>/approve", staff_close_runs.approve, name="staff_close_run_approve"),
     path("close-runs/<str:run>/issue", staff_close_runs.issue, name="staff_close_run_issue"),
     path("mailbox/", staff_mailbox.mails, name="staff_mailbox"),
     path("mailbox/<int:mail>", staff_mailbox.mail, name="staff_mail"),

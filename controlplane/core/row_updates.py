@@ -28,7 +28,7 @@ def save(rows: Sequence[models.Model], columns: Sequence[str]) -> None:
     changed = ", ".join(f"{name} = v.{name}" for name in others)
     table = connection.ops.quote_name(options.db_table)
     sql = (
-        f"UPDATE {table} AS t SET {changed} "  # noqa: S608 - names of columns and types
+        f"UPDATE {table} AS t SET {changed} "
         f"FROM json_to_recordset(%s::json) AS v ({', '.join(types)}) WHERE t.{key} = v.{key}"
     )
     values = [

@@ -15,7 +15,6 @@ from plans.rating.taxes import Buyer, Category, TaxRule
 from plans.rating.terms import Terms
 from tenants.models import Tenant
 
-
 # The billing month of a period begins and ends at most this far from it, in any time zone.
 _MONTH = timedelta(days=32)
 

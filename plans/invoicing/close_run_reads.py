@@ -3,7 +3,6 @@
 The number of queries does not depend on the number of invoices.
 """
 
-
 from dataclasses import dataclass
 
 from django.db import connection

@@ -271,8 +271,9 @@ def _request(run: CloseRun, wanted: Sequence[_Wanted], by: Actor) -> None:
         list(Tenant.objects.select_for_update().filter(pk__in=ids).order_by("pk").values("pk"))
         existing = _existing(wanted)
         new = [
-            Invoice(tenant_id=one.tenant_id, starts_at=one.period.starts_at,
-                    ends_at=one.period.ends_at)  # fmt: skip
+            Invoice(
+                tenant_id=one.tenant_id, starts_at=one.period.starts_at, ends_at=one.period.ends_at
+            )  # fmt: skip
             for one in wanted
             if (one.tenant_id, one.period) not in existing
         ]
@@ -282,9 +283,7 @@ def _request(run: CloseRun, wanted: Sequence[_Wanted], by: Actor) -> None:
         reason = _reason(run)
         states.move_each([Move(row, reason) for row in moved], State.CLOSING, by=by)
         _begin_operations(moved)
-        CloseRunInvoice.objects.bulk_create(
-            CloseRunInvoice(run=run, invoice=row) for row in moved
-        )
+        CloseRunInvoice.objects.bulk_create(CloseRunInvoice(run=run, invoice=row) for row in moved)
 
 
 def _existing(wanted: Sequence[_Wanted]) -> dict[tuple[str, Period], Invoice]:

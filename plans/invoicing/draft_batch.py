@@ -242,9 +242,7 @@ class Batch:
             reasons += close_validation.earlier_differences(read[span], copied, correction.number)
         return reasons
 
-    def _draft(
-        self, known: Known, evidence: Evidence, corrected: tuple[Correction, ...]
-    ) -> Draft:
+    def _draft(self, known: Known, evidence: Evidence, corrected: tuple[Correction, ...]) -> Draft:
         found = replace(known.facts, corrections=corrected)
         rated = rated_period.rate(found, self._reader(known))
         manifest = document.manifest_of(found, evidence)
@@ -270,9 +268,7 @@ class Batch:
         return Draft(made, columns)
 
 
-def outcomes(
-    invoices: Sequence[Invoice], evidence: Mapping[str, Evidence]
-) -> dict[str, Outcome]:
+def outcomes(invoices: Sequence[Invoice], evidence: Mapping[str, Evidence]) -> dict[str, Outcome]:
     """Return the outcome of each of ``invoices``, by its id; the period of all is the same.
 
     ``evidence`` is by the invoice's id. Call it in a transaction that keeps usage still.

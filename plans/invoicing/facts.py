@@ -229,9 +229,7 @@ def subscriptions_of(
     return found
 
 
-def segments_of(
-    subscriptions: Iterable[PlanSubscription], period: Period
-) -> tuple[Segment, ...]:
+def segments_of(subscriptions: Iterable[PlanSubscription], period: Period) -> tuple[Segment, ...]:
     """Return a segment for the part of each subscription inside the period, in order of time.
 
     The segments have no usage yet.

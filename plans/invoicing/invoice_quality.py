@@ -154,9 +154,7 @@ def changed_since_issue(
         late
         for invoice, made in known
         if invoice.state in states.NUMBERED and invoice.ends_at <= before
-        for late in _changes(
-            invoice, made, reported, document.month_of(made) in corrected, read
-        )
+        for late in _changes(invoice, made, reported, document.month_of(made) in corrected, read)
     ]
 
 

@@ -32,7 +32,11 @@ def plain(evidence: Evidence) -> dict[str, Any]:
         "gaps": [asdict(gap) for gap in evidence.gaps],
         "resets": [asdict(reset) for reset in evidence.counter_resets],
         "crashes": [
-            [gap.source, gap.boot_id, *(_text(at) for at in (gap.last_sample_at, gap.next_sample_at))]
+            [
+                gap.source,
+                gap.boot_id,
+                *(_text(at) for at in (gap.last_sample_at, gap.next_sample_at)),
+            ]
             for gap in evidence.crash_gaps
         ],
         "earlier": [
@@ -63,9 +67,7 @@ def loaded(stored: Mapping[str, Any]) -> Evidence:
         hash_version=hash_version,
         doubled_samples=tuple(stored["doubled"]),
         earlier=tuple(
-            EarlierUsage(
-                Period.from_plain(row["span"]), _figures(row["gold"]), _recomputed(row)
-            )
+            EarlierUsage(Period.from_plain(row["span"]), _figures(row["gold"]), _recomputed(row))
             for row in stored["earlier"]
         ),
     )

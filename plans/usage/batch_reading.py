@@ -82,7 +82,7 @@ def _summed(
     summed, largest = ("summed", "largest") if level else ("quantity", "quantity")
     keys = ", ".join(f"s.{column}" for column in columns)
     sql = (
-        f"SELECT w.n, {keys}, s.meter, sum(s.{summed}), max(s.{largest}) "  # noqa: S608 - names of columns
+        f"SELECT w.n, {keys}, s.meter, sum(s.{summed}), max(s.{largest}) "
         "FROM unnest(%s::int[], %s::varchar[], %s::timestamptz[], %s::timestamptz[]) "
         "AS w (n, tenant_id, begins, ends) "
         f"JOIN {model._meta.db_table} s ON s.tenant_id = w.tenant_id AND s.meter = ANY(%s) "

@@ -30,9 +30,7 @@ def crash_gaps(tenant_id: str, period: Period) -> tuple[CrashGap, ...]:
     return crash_gaps_each([tenant_id], period).get(tenant_id, ())
 
 
-def crash_gaps_each(
-    tenant_ids: Collection[str], period: Period
-) -> dict[str, tuple[CrashGap, ...]]:
+def crash_gaps_each(tenant_ids: Collection[str], period: Period) -> dict[str, tuple[CrashGap, ...]]:
     """Return ``crash_gaps`` of each tenant that has any, in two queries."""
     ended = (
         _rows(tenant_ids, period)
@@ -76,7 +74,9 @@ def expected_seqs_each(
     """Return ``expected_seqs`` of each tenant that has any, in one query."""
     rows = _rows(tenant_ids, period).filter(seq__gt=0)
     found: dict[str, dict[Incarnation, int]] = {}
-    for tenant_id, source, boot_id, seq in rows.values_list("tenant_id", "source", "boot_id", "seq"):
+    for tenant_id, source, boot_id, seq in rows.values_list(
+        "tenant_id", "source", "boot_id", "seq"
+    ):
         found.setdefault(tenant_id, {})[source, boot_id] = seq
     return found
 

@@ -34,10 +34,8 @@ from workers.metering import (
     batch_recompute,
     closing,
     delta,
-    gold,
     ingest,
     landing,
-    pipeline,
     quality,
     sampling,
 )
@@ -144,9 +142,7 @@ class RunAttempt:
                 continue
             owners = {space.id: by_tenant[space.tenant_id] for space in spaces}
             cut = sampling.Cut(ends_at)
-            results = sampling.sample(
-                spaces, self.readers, cut=cut, patience=closing.WAIT_SECONDS
-            )
+            results = sampling.sample(spaces, self.readers, cut=cut, patience=closing.WAIT_SECONDS)
             missing: dict[str, list[sampling.Sampled]] = {}
             for sampled in results:
                 if sampled.silent or sampled.failed or not sampled.is_applied:
@@ -197,9 +193,7 @@ class RunAttempt:
                 self._store(gathering.evidence(chunk), own)
         return delayed
 
-    def _store(
-        self, found: Mapping[str, Evidence], rows: Mapping[str, CloseRunInvoice]
-    ) -> None:
+    def _store(self, found: Mapping[str, Evidence], rows: Mapping[str, CloseRunInvoice]) -> None:
         for invoice_id, evidence in found.items():
             rows[invoice_id].evidence = stored_evidence.plain(evidence)
         row_updates.save([rows[id] for id in found], ["evidence"])
@@ -274,9 +268,7 @@ class Gathering:
             )
         return found
 
-    def _is_doubtful(
-        self, usage: PeriodUsage, expected: Mapping[quality.Incarnation, int]
-    ) -> bool:
+    def _is_doubtful(self, usage: PeriodUsage, expected: Mapping[quality.Incarnation, int]) -> bool:
         is_lost = any(usage.last_seqs.get(key, 0) < seq for key, seq in expected.items())
         return usage.is_doubtful or is_lost or dict(usage.gold) != dict(usage.recomputed)
 

@@ -28,9 +28,7 @@ _STEPS = (
 @staff_page
 def run_list(scope: StaffScope) -> HttpResponseBase:
     """List the close runs, newest first."""
-    return scope.render(
-        "staff/close_runs.html", {"page": scope.page_of(close_run_reads.newest())}
-    )
+    return scope.render("staff/close_runs.html", {"page": scope.page_of(close_run_reads.newest())})
 
 
 @staff_page
@@ -70,8 +68,10 @@ def detail(scope: StaffScope, run: str) -> HttpResponseBase:
     context = {
         "run": row,
         "reading": reading,
-        "steps": [(title, n < at or bool(row.finished_at), n == at and not row.finished_at)
-                  for n, (_, title) in enumerate(_STEPS)],  # fmt: skip
+        "steps": [
+            (title, n < at or bool(row.finished_at), n == at and not row.finished_at)
+            for n, (_, title) in enumerate(_STEPS)
+        ],  # fmt: skip
         "is_live": row.finished_at is None or (action is not None and action.finished_at is None),
         "page": scope.page_of(rows),
         "state": state,
