@@ -158,8 +158,13 @@ def act(*, run: CloseRun, kind: CloseRunAction.Kind, by: Actor, reason: str = ""
         action = CloseRunAction.objects.create(
             run=run, kind=kind, requested_by=by.name, reason=reason, n_invoices=n_invoices
         )
-        audit.record(by, f"close_run.{kind.value}", _subject(run), after={"invoices": n_invoices},
-                     reason=reason)  # fmt: skip
+        audit.record(
+            by,
+            f"close_run.{kind.value}",
+            _subject(run),
+            after={"invoices": n_invoices},
+            reason=reason,
+        )
         enqueue.after_commit("workers.act_on_close_run", action_id=action.id)
     return action
 
@@ -256,8 +261,11 @@ def _request_alone(run: CloseRun, wanted: _Wanted, by: Actor) -> list[dict[str, 
     except (WaypostError, IntegrityError) as error:
         code = error.error_code if isinstance(error, WaypostError) else PeriodOverlaps.code
         logger.error("a due period was not closed", tenant_id=wanted.tenant_id, code=code)
-        message = error.message if isinstance(error, WaypostError) else (
-            "Another invoice of the tenant covers part of this period.")  # fmt: skip
+        message = (
+            error.message
+            if isinstance(error, WaypostError)
+            else ("Another invoice of the tenant covers part of this period.")
+        )
         return [{"tenant": wanted.tenant_id, "code": code, "message": message}]
     return []
 
@@ -273,7 +281,7 @@ def _request(run: CloseRun, wanted: Sequence[_Wanted], by: Actor) -> None:
         new = [
             Invoice(
                 tenant_id=one.tenant_id, starts_at=one.period.starts_at, ends_at=one.period.ends_at
-            )  # fmt: skip
+            )
             for one in wanted
             if (one.tenant_id, one.period) not in existing
         ]

@@ -2,8 +2,8 @@
 
 ``request_close`` moves the invoice to ``closing``, in a person's request, and a close run does so
 with many (``close_runs``). A worker then gathers the evidence and calls ``close``, or ``hold`` if
-the evidence cannot be gathered. Each call may be repeated. After a crash in between, the invoice is still
-``closing``, and the periodic task finds the invoice with ``closing_invoices``.
+the evidence cannot be gathered. Each call may be repeated. After a crash in between, the invoice is
+still ``closing``, and the periodic task finds the invoice with ``closing_invoices``.
 """
 
 from collections.abc import Mapping, Sequence

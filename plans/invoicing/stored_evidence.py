@@ -1,4 +1,4 @@
-"""Stores the evidence of a close as JSON, so that a run that was killed does not gather it again."""
+"""Stores the evidence of a close as JSON, so that a killed run does not gather it again."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict

@@ -71,7 +71,7 @@ def detail(scope: StaffScope, run: str) -> HttpResponseBase:
         "steps": [
             (title, n < at or bool(row.finished_at), n == at and not row.finished_at)
             for n, (_, title) in enumerate(_STEPS)
-        ],  # fmt: skip
+        ],
         "is_live": row.finished_at is None or (action is not None and action.finished_at is None),
         "page": scope.page_of(rows),
         "state": state,

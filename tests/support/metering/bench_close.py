@@ -12,7 +12,7 @@ import secrets
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -115,7 +115,7 @@ def _seed(n_tenants: int) -> int:
     spaces = AddressSpace.objects.bulk_create(
         AddressSpace(
             tenant=row, name="shop", type="standard", space_plan=size, active_since=_STARTS_AT
-        )  # fmt: skip
+        )
         for row in tenants
     )
     AddressSpace.objects.update(created_at=_STARTS_AT)
@@ -136,11 +136,11 @@ def _seed(n_tenants: int) -> int:
         )
         for space in spaces
     )
-    return _land(spaces)
+    return _land([(space.tenant_id, space.id) for space in spaces])
 
 
-def _land(spaces: "list[AddressSpace]") -> int:
-    """Land the samples of all spaces at ``_TIMES`` instants of the month; return their number."""
+def _land(spaces: Sequence[tuple[str, str]]) -> int:
+    """Land samples of all (tenant, space) at ``_TIMES`` instants of the month; return how many."""
     from django.conf import settings
 
     from tests.support.lakehouse.samples import Landed, beat, row
@@ -149,9 +149,12 @@ def _land(spaces: "list[AddressSpace]") -> int:
     for n in range(_TIMES):
         taken_at = _STARTS_AT + timedelta(days=6 * n, hours=10)
         samples = []
-        for space in spaces:
-            own = {"tenant_id": space.tenant_id, "space_id": space.id,
-                   "source": f"{space.id}/broker-0"}  # fmt: skip
+        for tenant_id, space_id in spaces:
+            own = {
+                "tenant_id": tenant_id,
+                "space_id": space_id,
+                "source": f"{space_id}/broker-0",
+            }
             samples.append(beat(taken_at, n + 1, connections_opened=n + 1, **own))
             samples += [
                 row(
@@ -161,7 +164,7 @@ def _land(spaces: "list[AddressSpace]") -> int:
                     messages_in=900_000 * (n + 1),
                     messages_out=800_000 * (n + 1),
                     **own,
-                )  # fmt: skip
+                )
                 for name in _ADDRESSES
             ]
         n_samples += len(samples)
