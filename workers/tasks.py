@@ -175,9 +175,11 @@ def close_run(*, run_id: str, **_future: str) -> None:
 def act_on_close_run(*, action_id: str, **_future: str) -> None:
     """Approve or issue the invoices of a close run, for a minute at most.
 
-    ``bill_due`` enqueues the task again for those that are left.
+    If some are left, the task enqueues itself again, so that other tasks have their turn. Should
+    that be lost, ``bill_due`` enqueues it.
     """
-    run_actions.carry_out(action_id)
+    if run_actions.carry_out(action_id):
+        act_on_close_run.apply_async(kwargs={"action_id": action_id}, expires=60)
 
 
 @shared_task(name="workers.verify_invoice")  # type: ignore[untyped-decorator]

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from django.utils import timezone
 
+from controlplane.core import row_updates
 from controlplane.core.models import Operation
 
 
@@ -81,19 +82,24 @@ def running(subject_type: str, subject_ids: Collection[str]) -> list[Operation]:
     )
 
 
-def end_each(subject_type: str, errors: Mapping[str, tuple[str, str] | None]) -> None:
-    """End the running operations of many subjects without generations, in two queries.
+def succeed_each(subject_type: str, subject_ids: Collection[str]) -> int:
+    """End the running operations of many subjects without generations; return how many."""
+    rows = Operation.objects.filter(
+        subject_type=subject_type, subject_id__in=subject_ids, state=Operation.State.RUNNING
+    )
+    return rows.update(state=Operation.State.SUCCEEDED, finished_at=timezone.now())
 
-    ``errors`` maps the id of the subject to code and message of its failure, or to None if the
-    operation succeeds.
+
+def fail_each(subject_type: str, errors: Mapping[str, tuple[str, str]]) -> None:
+    """End the running operations of many subjects as failed, in two queries.
+
+    ``errors`` maps the id of the subject to the code and the message that the tenant sees.
     """
     rows, now = running(subject_type, errors), timezone.now()
     for row in rows:
-        error = errors[row.subject_id]
-        row.state = Operation.State.FAILED if error else Operation.State.SUCCEEDED
-        row.error_code, row.error_message = error or ("", "")
-        row.finished_at = now
-    Operation.objects.bulk_update(rows, ["state", "error_code", "error_message", "finished_at"])
+        row.state, row.finished_at = Operation.State.FAILED, now
+        row.error_code, row.error_message = errors[row.subject_id]
+    row_updates.save(rows, ["state", "error_code", "error_message", "finished_at"])
 
 
 def fail(subject_type: str, subject_id: str, *, code: str, message: str) -> int:

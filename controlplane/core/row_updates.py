@@ -19,21 +19,20 @@ def save(rows: Sequence[models.Model], columns: Sequence[str]) -> None:
     if not rows:
         return
     options = rows[0]._meta
+    wanted = {options.pk, *(options.get_field(name) for name in columns)}
+    fields = [field for field in options.concrete_fields if field in wanted]
+    named = {field: field.get_attname_column() for field in fields}
     assert options.pk is not None  # every model has one
-    fields = [options.get_field(name) for name in columns]
-    names = [connection.ops.quote_name(field.column) for field in (options.pk, *fields)]
-    types = [f"{name} {field.db_type(connection)}"
-             for name, field in zip(names, (options.pk, *fields), strict=True)]  # fmt: skip
-    key, *others = names
-    changed = ", ".join(f"{name} = v.{name}" for name in others)
-    table = connection.ops.quote_name(options.db_table)
+    quoted = {field: connection.ops.quote_name(column) for field, (_, column) in named.items()}
+    types = [f"{quoted[field]} {field.db_type(connection)}" for field in fields]
+    key, table = quoted[options.pk], connection.ops.quote_name(options.db_table)
+    changed = ", ".join(f"{name} = v.{name}" for name in quoted.values() if name != key)
     sql = (
         f"UPDATE {table} AS t SET {changed} "
         f"FROM json_to_recordset(%s::json) AS v ({', '.join(types)}) WHERE t.{key} = v.{key}"
     )
     values = [
-        {field.column: getattr(row, field.attname) for field in (options.pk, *fields)}
-        for row in rows
+        {column: getattr(row, attribute) for attribute, column in named.values()} for row in rows
     ]
     with connection.cursor() as cursor:
         cursor.execute(sql, [json.dumps(values, default=_text, ensure_ascii=False)])

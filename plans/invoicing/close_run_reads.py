@@ -6,9 +6,10 @@ The number of queries does not depend on the number of invoices.
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 
-from plans.models import CloseRun, CloseRunAction, Invoice
+from plans.models import CloseRun, CloseRunAction, CloseRunInvoice, Invoice
 
 _HELD = """
 SELECT reason ->> 'code', count(DISTINCT i.id), min(reason ->> 'message')
@@ -97,11 +98,17 @@ def read(run: CloseRun) -> RunReading:
 
 def newest() -> QuerySet[CloseRun]:
     """Return the runs, newest first, each with ``n_invoices``, ``n_left`` and ``n_held``."""
+    rows = CloseRunInvoice.objects.filter(run=OuterRef("pk")).order_by()
     return CloseRun.objects.annotate(
-        n_invoices=Count("invoices"),
-        n_left=Count("invoices", filter=Q(invoices__done_at__isnull=True)),
-        n_held=Count("invoices", filter=Q(invoices__invoice__state=Invoice.State.HELD)),
+        n_invoices=_counted(rows),
+        n_left=_counted(rows.filter(done_at__isnull=True)),
+        n_held=_counted(rows.filter(invoice__state=Invoice.State.HELD)),
     ).order_by("-created_at", "-id")
+
+
+def _counted(rows: QuerySet[CloseRunInvoice]) -> Coalesce:
+    # A subquery, so that only the runs of the page are counted.
+    return Coalesce(Subquery(rows.values("run").annotate(n=Count("id")).values("n")), 0)
 
 
 def invoices(run: CloseRun, *, state: str = "", reason: str = "") -> QuerySet[Invoice]:

@@ -244,7 +244,7 @@ def _hold(invoices: Sequence[Invoice], reasons: Mapping[str, list[Reason]], by: 
         for row in invoices
     ]
     states.move_each(moves, State.HELD, by=by)
-    operations.end_each("invoice", {row.id: ("invoice.held", texts[row.id]) for row in invoices})
+    operations.fail_each("invoice", {row.id: ("invoice.held", texts[row.id]) for row in invoices})
 
 
 def _draft(invoices: Sequence[Invoice], drafts: Mapping[str, Draft], by: Actor) -> None:
@@ -277,4 +277,4 @@ def _draft(invoices: Sequence[Invoice], drafts: Mapping[str, Draft], by: Actor) 
         for row in invoices
     ]
     states.move_each(moves, State.DRAFT, by=by)
-    operations.end_each("invoice", dict.fromkeys(row.id for row in invoices))
+    operations.succeed_each("invoice", [row.id for row in invoices])

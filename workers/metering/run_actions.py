@@ -13,9 +13,13 @@ _SLICE_SECONDS = 60
 _LEASE_SECONDS = 60
 
 
-def carry_out(action_id: str) -> None:
-    """Carry the action out for a minute at most; nothing happens while another worker does."""
+def carry_out(action_id: str) -> bool:
+    """Carry the action out for a minute at most; return whether this worker shall go on with it.
+
+    Nothing happens while another worker carries it out.
+    """
     with leases.kept(f"close-run-action:{action_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
         ends_at = time.monotonic() + _SLICE_SECONDS
-        if won:
-            close_runs.carry_out(action_id, until=lambda: time.monotonic() > ends_at)
+        if not won:
+            return False
+        return not close_runs.carry_out(action_id, until=lambda: time.monotonic() > ends_at)

@@ -43,7 +43,7 @@ def run(world: World) -> CloseRun:
 def test_a_run_shows_totals_and_held_invoices_by_reason(
     world: World, run: CloseRun, as_: As
 ) -> None:
-    staff = as_(world.operator)
+    staff = as_(world.staff)
 
     listed = staff.get(LIST).content.decode()
     page = staff.get(f"{LIST}{run.id}/").content.decode()
@@ -61,7 +61,7 @@ def test_a_running_run_shows_its_progress_and_what_it_waits_for(world: World, as
     run = CloseRun.objects.create(requested_by="system", step="pipeline", message="no room")
     CloseRunInvoice.objects.create(run=run, invoice=held(world.tenant))
 
-    page = as_(world.operator).get(f"{LIST}{run.id}/").content.decode()
+    page = as_(world.staff).get(f"{LIST}{run.id}/").content.decode()
 
     assert 'hx-trigger="every 2s"' in page
     assert "Waits: no room" in page
@@ -72,7 +72,7 @@ def test_a_running_run_shows_its_progress_and_what_it_waits_for(world: World, as
 def test_all_drafts_are_approved_and_issued_after_a_question(
     world: World, run: CloseRun, as_: As
 ) -> None:
-    staff = as_(world.operator)
+    staff = as_(world.staff)
     asked = staff.get(f"{LIST}{run.id}/approve").content.decode()
 
     approved = staff.post(f"{LIST}{run.id}/approve", {"reason": "read"})
@@ -95,14 +95,14 @@ def test_all_drafts_are_approved_and_issued_after_a_question(
 def test_a_run_without_a_draft_refuses_and_says_why(world: World, as_: As) -> None:
     run = CloseRun.objects.create(requested_by="system", finished_at=timezone.now())
 
-    page = as_(world.operator).post(f"{LIST}{run.id}/approve", {"reason": ""})
+    page = as_(world.staff).post(f"{LIST}{run.id}/approve", {"reason": ""})
 
     assert page.status_code == 422
     assert "No invoice of this run is draft" in page.content.decode()
 
 
 def test_staff_start_a_run_and_learn_that_nothing_is_due(world: World, as_: As) -> None:
-    staff = as_(world.operator)
+    staff = as_(world.staff)
 
     nothing = staff.post(f"{LIST}start", {"what": "held"})
     held(world.tenant)
@@ -116,7 +116,7 @@ def test_staff_start_a_run_and_learn_that_nothing_is_due(world: World, as_: As) 
 
 
 def test_an_empty_list_says_when_the_first_run_begins(world: World, as_: As) -> None:
-    assert "No run yet." in as_(world.operator).get(LIST).content.decode()
+    assert "No run yet." in as_(world.staff).get(LIST).content.decode()
 
 
 @pytest.mark.parametrize("path", ["", "start", "{run}/", "{run}/approve", "{run}/issue"])
