@@ -66,7 +66,7 @@ def approve(
     if not yes:
         output.confirm(f"Approve all drafts of {run}?")
     api = login_store.connect_staff()
-    answer = staff.approve_drafts_of_close_run.sync_detailed(
+    answer = staff.approve_drafts_close_run.sync_detailed(
         calls.named(run),
         client=api.client,
         body=models.ApproveRequest(reason=reason),
@@ -81,7 +81,7 @@ def issue(run: _Run, yes: Yes = False, form: Output = Format.TABLE) -> None:
     if not yes:
         output.confirm(f"Issue all approved invoices of {run}? It cannot be undone.")
     api = login_store.connect_staff()
-    answer = staff.issue_approved_invoices_of_close_run.sync_detailed(
+    answer = staff.issue_approved_invoices_close_run.sync_detailed(
         calls.named(run), client=api.client, idempotency_key=calls.new_key()
     )
     _show(calls.body(api, answer), form)

@@ -23,7 +23,7 @@ def save(rows: Sequence[models.Model], columns: Sequence[str]) -> None:
     fields = [field for field in options.concrete_fields if field in wanted]
     named = {field: field.get_attname_column() for field in fields}
     assert options.pk is not None  # every model has one
-    quoted = {field: connection.ops.quote_name(column) for field, (_, column) in named.items()}
+    quoted = {field: connection.ops.quote_name(str(column)) for field, (_, column) in named.items()}
     types = [f"{quoted[field]} {field.db_type(connection)}" for field in fields]
     key, table = quoted[options.pk], connection.ops.quote_name(options.db_table)
     changed = ", ".join(f"{name} = v.{name}" for name in quoted.values() if name != key)

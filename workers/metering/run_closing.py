@@ -214,12 +214,17 @@ class RunAttempt:
 
     def _rate(self, ids: Sequence[int]) -> None:
         rows = {row.invoice_id: row for row in CloseRunInvoice.objects.filter(pk__in=ids)}
-        evidence = {id: stored_evidence.loaded(row.evidence) for id, row in rows.items()}
+        evidence = {
+            id: stored_evidence.loaded(row.evidence)
+            for id, row in rows.items()
+            if row.evidence is not None  # another worker may have dropped it
+        }
         with transaction.atomic():
             outdated = invoice_closing.close_each(evidence=evidence, by=WORKER)
             again = [rows[id].pk for id in outdated]
             CloseRunInvoice.objects.filter(pk__in=again).update(evidence=None)
-            done = CloseRunInvoice.objects.filter(pk__in=ids).exclude(pk__in=again)
+            closed = [rows[id].pk for id in evidence]
+            done = CloseRunInvoice.objects.filter(pk__in=closed).exclude(pk__in=again)
             done.update(done_at=self.readers.clock())
 
 

@@ -18,6 +18,7 @@ from tests.support.lakehouse.samples import Landed, at, beat, row
 from workers.metering import batch_recompute, delta, gold, recompute
 from workers.metering.batch_recompute import PeriodUsage
 from workers.metering.pipeline import Table
+from workers.metering.roots import Root
 
 pytestmark = pytest.mark.spark
 IDS = [f"ten_{n}" for n in range(8)]
@@ -36,7 +37,7 @@ def pinned(lake: Lake) -> dict[str, Table]:
     return {name: Table(pin["id"], pin["version"]) for name, pin in tables.items()}
 
 
-def alone(root: Path, pins: dict[str, Table], tenant_id: str, period: Period) -> PeriodUsage:
+def alone(root: Root, pins: dict[str, Table], tenant_id: str, period: Period) -> PeriodUsage:
     """Return what ``recompute`` says about one tenant."""
     query = recompute.question(root, pins[delta.BRONZE], tenant_id, period)
     cells = gold.cells(root, pins[delta.USAGE], tenant_id, period.starts_at, period.ends_at)
@@ -106,7 +107,7 @@ def test_it_reads_the_days_of_the_period_only(
     landed(beat(at(10, day=3), 2), row(at(10, day=3), 2, messages_in=9))
     pins = pinned(lake)
     # Without the file of the first day only its opening is left.
-    (file,) = Path(landed.root, "bronze/samples").glob(f"**/date={at(10).date()}/*.parquet")
+    (file,) = Path(lake.root, "bronze/samples").glob(f"**/date={at(10).date()}/*.parquet")
     file.unlink()
 
     found = batch_recompute.read(landed.root, pins, Period(at(0, day=3), at(0, day=4)), ["ten_a"])

@@ -85,9 +85,12 @@ def test_a_run_killed_between_any_two_steps_bills_what_happened(
     Tenant.objects.filter(pk=spaces[1].tenant_id).update(billing_name="")
     run, examined = run_of(spaces), list[str]()
     really = closing.examined
-    monkeypatch.setattr(
-        closing, "examined", lambda *given: examined.append(given[2].id) or really(*given)
-    )
+
+    def examine(*given: Any) -> Any:
+        examined.append(given[2].id)
+        return really(*given)
+
+    monkeypatch.setattr(closing, "examined", examine)
 
     for of, step in STEPS:
         with monkeypatch.context() as killed:

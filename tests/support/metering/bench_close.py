@@ -182,7 +182,7 @@ def _closed() -> dict[str, tuple[float, float]]:
     from workers.metering.run_closing import RunAttempt
 
     spent: dict[str, tuple[float, float]] = {}
-    at = {"step": "", "wall": 0.0, "cpu": 0.0}
+    at: dict[str, float | str] = {"step": "", "wall": 0.0, "cpu": 0.0}
 
     class Timed(RunAttempt):
         def report(self, step: CloseRun.Step | None = None, **more: object) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plans.invoicing import close_runs, invoice_closing, stored_evidence
-from plans.models import CloseRun, CloseRunInvoice, Invoice
+from plans.models import CloseRun, CloseRunInvoice, Invoice, UsageCopy
 from plans.usage import reading, recording
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
@@ -242,7 +242,7 @@ def test_usage_that_was_copied_after_the_evidence_is_gathered_again(
             for space in spaces[1:]
             for cell in reading.cells(space.tenant_id, clock() - timedelta(days=1), clock())
         ]
-        newest = recording.UsageCopy.objects.latest("id")
+        newest = UsageCopy.objects.latest("id")
         recording.copy_in(
             table_id=newest.table_id,
             table_version=newest.table_version + 1,
