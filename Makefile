@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-all coverage router test-drills test-kubernetes test-large test-upgrade test-s3 test-schemathesis test-spark images lint \
-	format types arch bench bench-kubernetes bench-live bench-messages bench-portal bench-routers run clean docs lock client openapi examples sbom audit
+	format types arch bench bench-close bench-kubernetes bench-live bench-messages bench-portal bench-routers run clean docs lock client openapi examples sbom audit
 
 IN_ENV := . .ci/env &&
 LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
@@ -63,6 +63,9 @@ arch:  ## Check who imports whom, and that no migration is missing
 
 bench:  ## Measure speed and memory into docs/performance.md
 	@$(IN_ENV) python -m controlplane.demo.bench
+
+bench-close:  ## Measure the close of a month of 10,000 tenants into docs/performance.md (about 10 min)
+	@$(IN_ENV) python -m tests.support.metering.bench_close
 
 bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 19 min)
 	@$(IN_ENV) python -m tests.support.kubernetes.bench

@@ -365,6 +365,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "CreditKind": "plans.models.CreditGrant.Kind",
+        "CloseRunActionKind": "plans.models.CloseRunAction.Kind",
         "AddressType": "tenants.models.AddressType",
         "SpaceType": "tenants.models.SpaceType",
         "Role": "tenants.models.Role",

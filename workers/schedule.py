@@ -96,14 +96,16 @@ TABLE: dict[str, dict[str, Any]] = {
     },
 }
 
-# Queue by task; a task that is not listed goes to the queue ``reconcile``. Tasks that run Spark or
-# query the lakehouse have their own queue and worker, so that sampling and reconciling never wait
-# for them.
+# Queue by task; a task that is not listed goes to the queue ``reconcile``. Tasks that run Spark,
+# query the lakehouse or change thousands of invoices have their own queue and worker, so that
+# sampling and reconciling never wait for them.
 ROUTES: dict[str, dict[str, str]] = {
     name: {"queue": "metering"}
     for name in (
         "workers.run_pipeline",
         "workers.close_invoice",
+        "workers.close_run",
+        "workers.act_on_close_run",
         "workers.verify_invoice",
         "workers.keep_lakehouse",
     )

@@ -18,7 +18,16 @@ from tenants.actions import closures
 from tenants.notifications import deliveries, watching
 from workers import disconnecting, message_requests, volumes, wiring
 from workers.infra import adapters
-from workers.metering import closing, live, periodic, sampling, silence, verifying
+from workers.metering import (
+    closing,
+    live,
+    periodic,
+    run_actions,
+    run_closing,
+    sampling,
+    silence,
+    verifying,
+)
 from workers.metering.sampling import Sampled
 from workers.notifications import delivering, spend
 from workers.reconcile import loop
@@ -153,6 +162,26 @@ def close_invoice(*, invoice_id: str, **_future: str) -> None:
     closing.close(invoice_id, wiring.readers())
 
 
+@shared_task(name="workers.close_run")  # type: ignore[untyped-decorator]
+def close_run(*, run_id: str, **_future: str) -> None:
+    """Carry out a close run: bring its invoices from the last samples to drafts, or hold them.
+
+    What cannot be done yet is left to the next run of the task; ``bill_due`` enqueues it again.
+    """
+    run_closing.advance(run_id, wiring.readers())
+
+
+@shared_task(name="workers.act_on_close_run")  # type: ignore[untyped-decorator]
+def act_on_close_run(*, action_id: str, **_future: str) -> None:
+    """Approve or issue the invoices of a close run, for a minute at most.
+
+    If some are left, the task enqueues itself again, so that other tasks have their turn. Should
+    that be lost, ``bill_due`` enqueues it.
+    """
+    if run_actions.carry_out(action_id):
+        act_on_close_run.apply_async(kwargs={"action_id": action_id}, expires=60)
+
+
 @shared_task(name="workers.verify_invoice")  # type: ignore[untyped-decorator]
 def verify_invoice(*, invoice_id: str, **_future: str) -> None:
     """Recompute an invoice from its pinned table versions, and compare it with the stored one.
@@ -166,12 +195,17 @@ def verify_invoice(*, invoice_id: str, **_future: str) -> None:
 
 @shared_task(name="workers.bill_due")  # type: ignore[untyped-decorator]
 def bill_due(**_future: str) -> None:
-    """Request the closes of billing periods that are due, and mark invoices that are overdue.
+    """Begin a close run of the billing periods that are due, and mark invoices that are overdue.
 
-    Then enqueue ``close_invoice`` for every invoice in ``closing``, and ``verify_invoice`` for
-    every invoice whose verification is requested and not finished.
+    Then enqueue ``close_run`` for every run that has not ended, ``act_on_close_run`` for every
+    approval or issue of its invoices, ``close_invoice`` for every other invoice in ``closing``, and
+    ``verify_invoice`` for every invoice whose verification is requested and not finished.
     """
     due = periodic.list_due(timezone.now())
+    for run_id in due.runs:
+        close_run.apply_async(kwargs={"run_id": run_id}, expires=60)
+    for action_id in due.actions:
+        act_on_close_run.apply_async(kwargs={"action_id": action_id}, expires=60)
     for invoice_id in due.closing:
         close_invoice.apply_async(kwargs={"invoice_id": invoice_id}, expires=60)
     for invoice_id in due.verifying:

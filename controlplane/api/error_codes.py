@@ -55,6 +55,9 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("channel.no_secret", 409, "The channel has no secret"),
     ErrorCode("channel.too_many", 409, "The tenant has too many channels"),
     ErrorCode("chat_url.refused", 422, "Waypost does not send to this chat"),
+    ErrorCode("close_run.action_running", 409, "Invoices of the run are being changed"),
+    ErrorCode("close_run.nothing_to_close", 409, "No period is due"),
+    ErrorCode("close_run.nothing_to_do", 409, "No invoice of the run is in the state for this"),
     ErrorCode("commitment.invalid", 422, "The commitment is not valid"),
     ErrorCode("conflict", 409, "Not possible now"),
     ErrorCode("connections.invalid", 422, "The request names no connections"),
@@ -103,6 +106,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "invoice.earlier_open", 409, "An earlier invoice of the month is open or has changed"
     ),
+    ErrorCode("invoice.evidence_outdated", 409, "Usage changed during the close"),
     ErrorCode("invoice.engine_unknown", 409, "Another version of Waypost made the invoice"),
     ErrorCode("invoice.no_document", 409, "The invoice has no document yet"),
     ErrorCode("invoice.no_plan", 409, "The tenant had no plan in the period"),

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from controlplane.cli import calls, credit, listing, login_store, output, slow, tokens
+from controlplane.cli import (
+    calls,
+    close_runs,
+    credit,
+    listing,
+    login_store,
+    output,
+    slow,
+    tokens,
+)
 from controlplane.cli.options import Yes
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
@@ -23,6 +32,7 @@ volumes_app = typer.Typer(no_args_is_help=True, help="Kept volumes of deleted sp
 app.add_typer(tenants_app, name="tenants")
 app.add_typer(quotas_app, name="quotas")
 app.add_typer(invoices_app, name="invoices")
+app.add_typer(close_runs.app, name="close-runs")
 app.add_typer(volumes_app, name="volumes")
 app.add_typer(credit.staff_app, name="credit")
 _INVOICES = ["id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor"]

@@ -25,6 +25,7 @@ _NOUNS: Mapping[str, str] = {
     "invoice": "invoice",
     "user": "account",
     "catalogue": "catalog,",
+    "close_run": "close run",
     "kept_volumes": "kept volumes of",
     "tenant_note": "note about",
     "rollout": "rollout of",
@@ -55,6 +56,9 @@ _VERBS: Mapping[str, str] = {
 }
 # Actions whose sentence is not "verb, kind, name".
 _SENTENCES: Mapping[str, str] = {
+    "close_run.start": "Started the close run {name}",
+    "close_run.approve": "Approved all drafts of the close run {name}",
+    "close_run.issue": "Issued all approved invoices of the close run {name}",
     "tenant.sign_up": "Created the organization {name}",
     "tenant.close": "Requested to close the organization",
     "tenant.keep": "Kept the organization, which was being closed",

@@ -48,6 +48,7 @@ _WINDOWS = HelpPage("maintenance windows", "administer/plans.md", "maintenance-w
 _LABELS = HelpPage("labels", "develop/concepts.md", "labels")
 _TOKENS = HelpPage("tokens", "administer/tokens.md")
 _STATES = HelpPage("states of invoices", "billing.md", "states")
+_CLOSE_RUNS = HelpPage("close runs", "billing.md", "close-runs")
 _NOTIFICATIONS = HelpPage("notifications", "notifications.md")
 _CHANNELS = HelpPage("mails, webhooks and chats", "notifications.md", "webhooks")
 _MAILS = HelpPage("mails", "notifications.md", "mails")
@@ -175,6 +176,11 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_invoice_credit": HelpPage("credit notes", "billing.md", "credit-notes"),
     "staff_invoice_void": HelpPage("credit notes", "billing.md", "credit-notes"),
     "staff_invoice_write_off": HelpPage("ledger and payments", "billing.md", "ledger-and-payments"),
+    "staff_close_runs": _CLOSE_RUNS,
+    "staff_close_run_start": _CLOSE_RUNS,
+    "staff_close_run": _CLOSE_RUNS,
+    "staff_close_run_approve": _CLOSE_RUNS,
+    "staff_close_run_issue": _CLOSE_RUNS,
     "staff_mailbox": _MAILS,
     "staff_mail": _MAILS,
     "staff_fleet": _ROLLOUTS,

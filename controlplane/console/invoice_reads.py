@@ -53,7 +53,13 @@ def everyone(state: str = "") -> QuerySet[Invoice]:
 
 def counts() -> list[tuple[str, int]]:
     """Return (state, number of invoices of all tenants), in the order of ``_HELD_FIRST``."""
-    found = dict(Invoice.objects.values_list("state").annotate(count=Count("id")).order_by())
+    return in_order(
+        dict(Invoice.objects.values_list("state").annotate(count=Count("id")).order_by())
+    )
+
+
+def in_order(found: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the items of {state: number of invoices} in the order of ``_HELD_FIRST``."""
     known = [state for state in _HELD_FIRST if state in found]
     return [(state, found[state]) for state in [*known, *sorted(set(found) - set(known))]]
 

@@ -50,6 +50,7 @@ STAFF_NAV = (
     ("Tenants", "staff_tenants"),
     ("Fleet", "staff_fleet"),
     ("Invoices", "staff_invoices"),
+    ("Close runs", "staff_close_runs"),
     ("Revenue", "staff_revenue"),
     ("Volumes", "staff_volumes"),
     ("Mailbox", "staff_mailbox"),

@@ -1,6 +1,6 @@
 """Write audit events, with secrets masked, in the caller's transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,22 @@ def record(
     changed, by name. A value whose name suggests a secret is stored as ``***``; only names at the
     top level are compared.
     """
-    return AuditEvent.objects.create(
+    row = event(actor, action, subject, before=before, after=after, reason=reason)
+    row.save()
+    return row
+
+
+def event(
+    actor: Actor,
+    action: str,
+    subject: Subject,
+    *,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    reason: str = "",
+) -> AuditEvent:
+    """Return the event that ``record`` writes, unsaved; ``record_each`` writes many."""
+    return AuditEvent(
         tenant_id=subject.tenant_id,
         actor=actor.name,
         action=action,
@@ -69,6 +84,11 @@ def record(
     )
 
 
+def record_each(events: Iterable[AuditEvent]) -> None:
+    """Append many events from ``event`` by one statement, inside the transaction of the changes."""
+    AuditEvent.objects.bulk_create(events)
+
+
 def record_all(
     actor: Actor, action: str, subjects: Sequence[Subject], *, after: Mapping[str, Any]
 ) -> None:
@@ -77,19 +97,7 @@ def record_all(
     Call it inside the transaction of the change. One statement writes all events. Their ``before``
     is empty, and secrets in ``after`` are masked as ``record`` does it.
     """
-    AuditEvent.objects.bulk_create(
-        AuditEvent(
-            tenant_id=subject.tenant_id,
-            actor=actor.name,
-            action=action,
-            subject_type=subject.kind,
-            subject_id=subject.id,
-            subject_name=subject.name,
-            after=_masked(after),
-            source_ip=actor.source_ip,
-        )
-        for subject in subjects
-    )
+    record_each(event(actor, action, subject, after=after) for subject in subjects)
 
 
 def _masked(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,6 +50,14 @@ def invoice_id() -> str:
     return new("inv")
 
 
+def close_run_id() -> str:
+    return new("crn")
+
+
+def close_run_action_id() -> str:
+    return new("cra")
+
+
 def event_id() -> str:
     return new("evt")
 

@@ -5,10 +5,11 @@ subject (a space, an address, ...) may have several running operations. ``fail``
 change all of them, ``succeed`` those that have reached their target.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django.utils import timezone
 
+from controlplane.core import row_updates
 from controlplane.core.models import Operation
 
 
@@ -50,6 +51,55 @@ def succeed(subject_type: str, subject_id: str, *, up_to_generation: int) -> int
         state=Operation.State.RUNNING,
         target_generation__lte=up_to_generation,
     ).update(state=Operation.State.SUCCEEDED, finished_at=timezone.now())
+
+
+def begin_each(kind: str, subjects: Mapping[tuple[str, str, str], str]) -> None:
+    """Begin an operation on each of ``subjects`` without generations, by one statement.
+
+    ``subjects`` maps the triple of type, id and name to the id of the tenant.
+    """
+    Operation.objects.bulk_create(
+        Operation(
+            tenant_id=tenant_id,
+            kind=kind,
+            subject_type=subject_type,
+            subject_id=subject_id,
+            subject_name=name,
+            target_generation=1,
+        )
+        for (subject_type, subject_id, name), tenant_id in subjects.items()
+    )
+
+
+def running(subject_type: str, subject_ids: Collection[str]) -> list[Operation]:
+    """Return the running operations of the subjects."""
+    return list(
+        Operation.objects.filter(
+            subject_type=subject_type,
+            subject_id__in=subject_ids,
+            state=Operation.State.RUNNING,
+        )
+    )
+
+
+def succeed_each(subject_type: str, subject_ids: Collection[str]) -> int:
+    """End the running operations of many subjects without generations; return how many."""
+    rows = Operation.objects.filter(
+        subject_type=subject_type, subject_id__in=subject_ids, state=Operation.State.RUNNING
+    )
+    return rows.update(state=Operation.State.SUCCEEDED, finished_at=timezone.now())
+
+
+def fail_each(subject_type: str, errors: Mapping[str, tuple[str, str]]) -> None:
+    """End the running operations of many subjects as failed, in two queries.
+
+    ``errors`` maps the id of the subject to the code and the message that the tenant sees.
+    """
+    rows, now = running(subject_type, errors), timezone.now()
+    for row in rows:
+        row.state, row.finished_at = Operation.State.FAILED, now
+        row.error_code, row.error_message = errors[row.subject_id]
+    row_updates.save(rows, ["state", "error_code", "error_message", "finished_at"])
 
 
 def fail(subject_type: str, subject_id: str, *, code: str, message: str) -> int:

@@ -1,5 +1,7 @@
 """Reads what a tenant agreed on besides its plan: discounts, commitments, and how it is taxed."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,23 +15,50 @@ from plans.rating.taxes import Buyer, Category, TaxRule
 from plans.rating.terms import Terms
 from tenants.models import Tenant
 
+# The billing month of a period begins and ends at most this far from it, in any time zone.
+_MONTH = timedelta(days=32)
 
-def of_month(tenant: Tenant, month: Period, currency: str) -> Terms:
+
+@dataclass(frozen=True)
+class Agreed:
+    """The discounts and commitments of one tenant near a period, in any currency."""
+
+    discounts: Sequence[Discount]
+    commitments: Sequence[Commitment]
+
+    @classmethod
+    def read_each(cls, tenants: Sequence[Tenant], period: Period) -> "dict[str, Agreed]":
+        """Read those of each tenant in two queries; return them by the tenant's id."""
+        near = Q(starts_at__lt=period.ends_at + _MONTH) & (
+            Q(ends_at__isnull=True) | Q(ends_at__gt=period.starts_at - _MONTH)
+        )
+        discounts: dict[str, list[Discount]] = {tenant.id: [] for tenant in tenants}
+        commitments: dict[str, list[Commitment]] = {tenant.id: [] for tenant in tenants}
+        for discount in Discount.objects.filter(near, tenant__in=tenants):
+            discounts[discount.tenant_id].append(discount)
+        agreed = Commitment.objects.filter(near, tenant__in=tenants)
+        for commitment in agreed.order_by("starts_at", "id"):
+            commitments[commitment.tenant_id].append(commitment)
+        return {id: cls(mine, commitments[id]) for id, mine in discounts.items()}
+
+
+def of_month(agreed: Agreed, month: Period, currency: str) -> Terms:
     """Return the discounts and commitments of a billing month, in the currency of its invoices.
 
     A discount counts for all of a month if an instant of the month is in its time. Percentages
     apply first, then amounts, each in the order in which they began; of one instant, discounts of
     all meters apply before those of some, and then in the order of their titles.
     """
-    inside = Q(starts_at__lt=month.ends_at) & (
-        Q(ends_at__isnull=True) | Q(ends_at__gt=month.starts_at)
-    )
-    discounts = Discount.objects.filter(inside, tenant=tenant).filter(
-        Q(percent__isnull=False) | Q(currency=currency)
-    )
-    commitments = Commitment.objects.filter(inside, tenant=tenant, currency=currency)
-    spans = [(row, month.clip(row.starts_at, row.ends_at))
-             for row in commitments.order_by("starts_at", "id")]  # fmt: skip
+    discounts = [
+        row
+        for row in agreed.discounts
+        if _overlaps(row, month) and (row.percent is not None or row.currency == currency)
+    ]
+    spans = [
+        (row, month.clip(row.starts_at, row.ends_at))
+        for row in agreed.commitments
+        if _overlaps(row, month) and row.currency == currency
+    ]
     ordered = sorted(
         discounts,
         key=lambda row: (
@@ -47,6 +76,11 @@ def of_month(tenant: Tenant, month: Period, currency: str) -> Terms:
             if span is not None
         ),
     )
+
+
+def _overlaps(row: Discount | Commitment, month: Period) -> bool:
+    is_over = row.ends_at is not None and row.ends_at <= month.starts_at
+    return row.starts_at < month.ends_at and not is_over
 
 
 def tax_of(tenant: Tenant, seller_country: str, period: Period, time_zone: str) -> TaxRule:

@@ -6,7 +6,7 @@ gets its ``deleted_at`` later. So one statement reads all lifetimes at the close
 stores them, and a verification takes them from the manifest.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -28,6 +28,8 @@ from django.db.models.functions import Coalesce, Greatest, JSONObject, Least
 
 from controlplane.core.errors import Unavailable
 from plans.catalog import publishing
+from plans.catalog.definitions import PlanDefinition
+from plans.invoicing.read_once import read_once
 from plans.models import AddressPlan, Plan, SpacePlan
 from plans.rating.billable import Lifetime, Segment
 from plans.rating.money import Rounding
@@ -102,6 +104,7 @@ class PinnedSeller:
     is_under_vat: bool  # taxed by the countries of both parties, not at the seller's one rate
 
 
+@read_once
 def seller(catalogue_number: int | None = None) -> PinnedSeller:
     """Return the selling legal entity of a catalog version, by default of the newest one.
 
@@ -137,21 +140,7 @@ def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
 
     ``runs_on``: the plan is still in force at the end of the invoice's period.
     """
-    found = publishing.plan_definition(plan)
-    # Sorted, because the rules decide the order of invoice lines, and jsonb keeps no order of keys.
-    rules = tuple(
-        PriceRule(
-            meter,
-            TITLES.get(meter, meter),
-            Model(price.model),
-            price.unit,
-            price.base_per_unit,
-            price.tiers,
-            found.included.get(meter, 0),
-            is_peak=meters.BY_SLUG[meter].kind is meters.Kind.PEAK,
-        )
-        for meter, price in sorted(found.prices.items())
-    )
+    found, rules = _definition(plan)
     return Segment(
         span,
         plan.key,
@@ -166,6 +155,26 @@ def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
     )
 
 
+@read_once
+def _definition(plan: Plan) -> tuple[PlanDefinition, tuple[PriceRule, ...]]:
+    """Return the definition of a plan version, and its price rules."""
+    found = publishing.plan_definition(plan)
+    # Sorted, because the rules decide the order of invoice lines, and jsonb keeps no order of keys.
+    return found, tuple(
+        PriceRule(
+            meter,
+            TITLES.get(meter, meter),
+            Model(price.model),
+            price.unit,
+            price.base_per_unit,
+            price.tiers,
+            found.included.get(meter, 0),
+            is_peak=meters.BY_SLUG[meter].kind is meters.Kind.PEAK,
+        )
+        for meter, price in sorted(found.prices.items())
+    )
+
+
 def month_so_far(plain: Mapping[str, Any]) -> MonthSoFar:
     """Return the state of a month that a document or a manifest stores (``MonthSoFar.plain``).
 
@@ -174,11 +183,17 @@ def month_so_far(plain: Mapping[str, Any]) -> MonthSoFar:
 
     def segment_of(key: str, version: int, span: Period) -> Segment:
         # Only ended segments are stored. If the plan goes on, a later segment of it says so.
-        return segment(Plan.objects.get(key=key, version=version), span, runs_on=False)
+        return segment(_plan_row(key, version), span, runs_on=False)
 
     return MonthSoFar.from_plain(plain, segment_of)
 
 
+@read_once
+def _plan_row(key: str, version: int) -> Plan:
+    return Plan.objects.get(key=key, version=version)
+
+
+@read_once
 def hour_price(meter: str, key: str, version: int) -> tuple[str, Decimal]:
     """Return (invoice line title, hourly price) of one version of a space or address plan.
 
@@ -261,7 +276,14 @@ class KnownLifetimes:
     def read(
         cls, tenant: Tenant, period: Period, until: datetime | None = None
     ) -> "KnownLifetimes":
-        """Read the tenant's lifetimes in the period, in one statement.
+        """Read the tenant's lifetimes in the period, as ``read_each`` does."""
+        return cls.read_each([tenant], period, until)[tenant.id]
+
+    @classmethod
+    def read_each(
+        cls, tenants: Sequence[Tenant], period: Period, until: datetime | None = None
+    ) -> "dict[str, KnownLifetimes]":
+        """Read the lifetimes of each tenant in the period, in one statement; by the tenant's id.
 
         Includes the time in which a space is being deleted. Time after ``until`` does not count
         (None: all time in the period counts).
@@ -271,12 +293,25 @@ class KnownLifetimes:
         # One statement sees one snapshot: no deletion can commit between reading a space and its
         # addresses, and no change of plan between reading the current and the former plans.
         rows = (
-            AddressSpace.objects.filter(existed, tenant=tenant, created_at__lt=period.ends_at)
+            AddressSpace.objects.filter(existed, tenant__in=tenants, created_at__lt=period.ends_at)
             .order_by("id")
             .values(
-                *_SPACE_COLUMNS, *_PLAN_COLUMNS, former=_FORMER, used=_addresses(billed or period)
+                "tenant_id",
+                *_SPACE_COLUMNS,
+                *_PLAN_COLUMNS,
+                former=_FORMER,
+                used=_addresses(billed or period),
             )
         )
+        of_tenants: dict[str, list[dict[str, Any]]] = {tenant.id: [] for tenant in tenants}
+        for row in rows:
+            of_tenants[row["tenant_id"]].append(row)
+        return {id: cls._of_rows(mine, period, billed) for id, mine in of_tenants.items()}
+
+    @classmethod
+    def _of_rows(
+        cls, rows: Iterable[Mapping[str, Any]], period: Period, billed: Period | None
+    ) -> "KnownLifetimes":
         facts: list[SpaceFact] = []
         spans: list[Span] = []
         of_addresses: dict[_Plan, tuple[int, int]] = {}

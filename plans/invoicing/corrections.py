@@ -7,8 +7,11 @@ invoice charges the difference as correction lines. Its document stores the stat
 after the correction, from which the next correction continues.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
 
 from controlplane.core.errors import Conflict
 from plans.invoicing import billing_inputs, document, rated_period, states
@@ -39,6 +42,27 @@ def previous_invoice(tenant_id: str, period: Period, month: Period) -> Invoice |
         tenant_id=tenant_id, starts_at__gte=month.starts_at, ends_at__lte=period.starts_at
     )
     return before.order_by("-ends_at").first()
+
+
+def previous_invoices(period: Period, months: Mapping[str, Period]) -> dict[str, Invoice]:
+    """Return ``previous_invoice`` of each tenant that has one, in one query at most.
+
+    ``months`` are the billing months of the tenants, by the tenant's id.
+    """
+    # A period that begins with the month continues no invoice.
+    continued = {id: month for id, month in months.items() if month.starts_at < period.starts_at}
+    if not continued:
+        return {}
+    rows = Invoice.objects.filter(
+        tenant_id__in=continued,
+        starts_at__gte=min(month.starts_at for month in continued.values()),
+        ends_at__lte=period.starts_at,
+    )
+    found: dict[str, Invoice] = {}
+    for row in rows.order_by("ends_at"):
+        if row.starts_at >= continued[row.tenant_id].starts_at:
+            found[row.tenant_id] = row
+    return found
 
 
 def month_after(invoice: Invoice | None) -> MonthSoFar | None:
@@ -88,20 +112,31 @@ def agreed(tenant_id: str, but: str = "") -> list[tuple[Invoice, Document]]:
 
     Returns at most ``_COMPARED`` of them. ``but`` is the id of an invoice to leave out.
     """
-    rows = Invoice.objects.filter(tenant_id=tenant_id, state__in=AGREED).exclude(pk=but)
-    newest = list(rows.order_by("-ends_at")[:_COMPARED])
-    return [(row, document.loaded(row.document)) for row in reversed(newest)]
+    return agreed_each([tenant_id], but=[but])[tenant_id]
 
 
-def find(
-    facts: Facts, known: Iterable[tuple[Invoice, Document]], before: Invoice | None, read: Reader
+def agreed_each(
+    tenant_ids: Collection[str], but: Collection[str] = ()
+) -> dict[str, list[tuple[Invoice, Document]]]:
+    """Return what ``agreed`` returns of each tenant, in one query. ``but`` are ids of invoices."""
+    rank = Window(RowNumber(), partition_by=F("tenant_id"), order_by=F("ends_at").desc())
+    rows = Invoice.objects.filter(tenant_id__in=tenant_ids, state__in=AGREED).exclude(pk__in=but)
+    newest = rows.annotate(rank=rank).filter(rank__lte=_COMPARED).order_by("ends_at")
+    found: dict[str, list[tuple[Invoice, Document]]] = {id: [] for id in tenant_ids}
+    for row in newest:
+        found[row.tenant_id].append((row, document.loaded(row.document)))
+    return found
+
+
+def candidates(
+    facts: Facts, known: Iterable[tuple[Invoice, Document]], before: Invoice | None
 ) -> tuple[Correction, ...]:
-    """Return a correction for each invoiced month whose usage has changed, oldest month first.
+    """Return the possible correction of each invoiced month, oldest month first.
 
     ``known`` are the invoices from ``agreed``. ``before`` is the previous invoice of the month of
-    ``facts``; if it is issued, the earlier part of this month is compared, too. ``read`` returns
-    today's usage. Months that ended later than the period of ``facts`` begins are skipped. So are
-    months of another seller or currency, and documents of old engines that stored no usage.
+    ``facts``; if it is issued, the earlier part of this month is one, too. Months that ended later
+    than the period of ``facts`` begins are skipped. So are months of another seller or currency,
+    and documents of old engines that stored no usage.
     """
     same = [
         (row, made)
@@ -112,7 +147,14 @@ def find(
     # The earlier part of the own month is corrected only if its last invoice is issued.
     if before is not None and before.state in states.NUMBERED:
         found.append(Correction(facts.month, before.number or "", 1, facts.so_far))
-    return tuple(row for row in found if rated_period.with_usage_of_now(row, read) != row.before)
+    return tuple(found)
+
+
+def changed(candidates: Iterable[Correction], read: Reader) -> tuple[Correction, ...]:
+    """Return those of ``candidates`` whose usage has changed; ``read`` returns today's usage."""
+    return tuple(
+        row for row in candidates if rated_period.with_usage_of_now(row, read) != row.before
+    )
 
 
 def require_current(invoice: Invoice) -> None:

@@ -6,7 +6,7 @@ rows again. A plan version never changes. A subscription may still be open and e
 part of it inside a past period is fixed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,7 @@ from django.db.models import Q
 
 from controlplane.core.errors import Conflict
 from plans.invoicing import agreed_terms, billing_inputs
+from plans.invoicing.agreed_terms import Agreed
 from plans.invoicing.billing_inputs import KnownLifetimes, SpaceFact
 from plans.models import PlanSubscription
 from plans.rating.billable import Lifetime, Segment
@@ -114,12 +115,40 @@ class Frozen:
     engine: str
 
 
+@dataclass(frozen=True)
+class TenantRows:
+    """The rows of one tenant from which ``gather`` makes the facts of a period."""
+
+    subscriptions: Sequence[PlanSubscription]
+    lifetimes: KnownLifetimes
+    agreed: Agreed
+
+    @classmethod
+    def read_each(
+        cls, tenants: Sequence[Tenant], period: Period, until: datetime | None = None
+    ) -> "dict[str, TenantRows]":
+        """Read the rows of each tenant in the same number of queries for any number of them.
+
+        Returns them by the tenant's id. Time after ``until`` does not count.
+        """
+        lifetimes = KnownLifetimes.read_each(tenants, period, until)
+        agreed = Agreed.read_each(tenants, period)
+        subscriptions = subscriptions_of(tenants, period)
+        return {id: cls(subscriptions[id], lifetimes[id], agreed[id]) for id in lifetimes}
+
+
 def gather(
-    tenant: Tenant, period: Period, *, until: datetime | None = None, frozen: Frozen | None = None
+    tenant: Tenant,
+    period: Period,
+    *,
+    until: datetime | None = None,
+    frozen: Frozen | None = None,
+    rows: TenantRows | None = None,
 ) -> Facts:
     """Return the facts of a tenant's period, read from rows and from ``frozen``.
 
     The time of spaces and addresses after ``until`` does not count; a preview passes the present.
+    ``rows`` are the tenant's rows if the caller has read them already, for many tenants at once.
     Without ``frozen``, ``so_far`` and ``corrections`` are empty; callers set them
     (``corrections.month_after``, ``corrections.find``).
 
@@ -129,15 +158,18 @@ def gather(
     """
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone
     seller = billing_inputs.seller(frozen.catalogue_number if frozen else None)
-    found = frozen.known_lifetimes if frozen else KnownLifetimes.read(tenant, period, until)
     month = month_of(period.starts_at, time_zone)
     if frozen:
-        tax, terms = frozen.tax, frozen.terms
+        found, tax, terms = frozen.known_lifetimes, frozen.tax, frozen.terms
+        # Read from rows all the same: the part of a subscription in a past period is fixed.
+        subscriptions: Iterable[PlanSubscription] = subscriptions_of([tenant], period)[tenant.id]
     else:
+        mine = rows or TenantRows.read_each([tenant], period, until)[tenant.id]
+        found, subscriptions = mine.lifetimes, mine.subscriptions
         tax = agreed_terms.tax_of(tenant, seller.country, period, time_zone) if (
             seller.is_under_vat
         ) else None  # fmt: skip
-        terms = agreed_terms.of_month(tenant, month, seller.rule.currency)
+        terms = agreed_terms.of_month(mine.agreed, month, seller.rule.currency)
     return Facts(
         tenant_id=tenant.id,
         period=period,
@@ -149,8 +181,7 @@ def gather(
         seller_rule=_taxed(seller.rule, tax),
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
-        # Read from rows even with ``frozen``: the part of a subscription in a past period is fixed.
-        segments=segments_of(tenant, period),
+        segments=segments_of(subscriptions, period),
         lifetimes=found.lifetimes(),
         known_lifetimes=found,
         so_far=frozen.so_far if frozen else MonthSoFar(),
@@ -182,7 +213,23 @@ def buyer_of(tenant: Tenant) -> dict[str, str]:
     }
 
 
-def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
+def subscriptions_of(
+    tenants: Sequence[Tenant], period: Period
+) -> dict[str, list[PlanSubscription]]:
+    """Return the subscriptions of each tenant in the period, in order of time, in one query."""
+    rows = (
+        PlanSubscription.objects.filter(tenant__in=tenants, starts_at__lt=period.ends_at)
+        .filter(Q(ends_at__isnull=True) | Q(ends_at__gt=period.starts_at))
+        .select_related("plan")
+        .order_by("starts_at")
+    )
+    found: dict[str, list[PlanSubscription]] = {tenant.id: [] for tenant in tenants}
+    for row in rows:
+        found[row.tenant_id].append(row)
+    return found
+
+
+def segments_of(subscriptions: Iterable[PlanSubscription], period: Period) -> tuple[Segment, ...]:
     """Return a segment for the part of each subscription inside the period, in order of time.
 
     The segments have no usage yet.
@@ -190,12 +237,6 @@ def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
     Raises:
         NoSubscription: the tenant had no plan in the period.
     """
-    subscriptions = (
-        PlanSubscription.objects.filter(tenant=tenant, starts_at__lt=period.ends_at)
-        .filter(Q(ends_at__isnull=True) | Q(ends_at__gt=period.starts_at))
-        .select_related("plan")
-        .order_by("starts_at")
-    )
     found = []
     for subscription in subscriptions:
         span = period.clip(subscription.starts_at, subscription.ends_at)

@@ -1,43 +1,34 @@
 """Takes an invoice from an open period to a draft.
 
-``request_close`` moves the invoice to ``closing``, in a person's request or in the periodic task
-(``close_due``). A worker then gathers the evidence and calls ``close``, or ``hold`` if the evidence
-cannot be gathered. Each call may be repeated. After a crash in between, the invoice is still
-``closing``, and the periodic task finds the invoice with ``closing_invoices``.
+``request_close`` moves the invoice to ``closing``, in a person's request, and a close run does so
+with many (``close_runs``). A worker then gathers the evidence and calls ``close``, or ``hold`` if
+the evidence cannot be gathered. Each call may be repeated. After a crash in between, the invoice is
+still ``closing``, and the periodic task finds the invoice with ``closing_invoices``.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
-import structlog
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from controlplane.core import enqueue, operations
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, WaypostError
+from controlplane.core.errors import Conflict
 from controlplane.core.models import Operation
-from plans.invoicing import (
-    close_validation,
-    corrections,
-    document,
-    facts,
-    invoice_quality,
-    open_periods,
-    rated_period,
-    states,
-)
-from plans.invoicing.evidence import Evidence, UsageKey
-from plans.invoicing.facts import Facts
-from plans.models import Invoice, InvoiceLine
+from plans.invoicing import draft_batch, open_periods, states
+from plans.invoicing.close_validation import Reason
+from plans.invoicing.draft_batch import Draft, EvidenceOutdated
+from plans.invoicing.evidence import Evidence
+from plans.invoicing.states import Move
+from plans.models import CloseRunInvoice, Invoice, InvoiceLine
 from plans.rating.periods import Period
 from plans.usage import reading
 from tenants.models import Tenant
 
 State = Invoice.State
-logger = structlog.get_logger(__name__)
 
 
 class TooEarly(Conflict):
@@ -48,12 +39,6 @@ class TooEarly(Conflict):
     """
 
     code = "invoice.too_early"
-
-
-class CorrectionNotRead(Conflict):
-    """The usage of an earlier month changed while the evidence was gathered: gather it again."""
-
-    code = "invoice.correction_not_read"
 
 
 class PeriodOverlaps(Conflict):
@@ -104,92 +89,81 @@ def request_close(
 def close(*, invoice: Invoice, evidence: Evidence, by: Actor) -> Invoice:
     """Validate the evidence, price the usage, and move the invoice to ``held`` or ``draft``.
 
-    A held invoice gets the reasons, a draft its lines, document and manifest. Everything happens in
-    one transaction, so after a crash the invoice is still ``closing``. Copies of gold wait for the
-    end of the transaction, so the draft bills the usage that was validated. An invoice that is no
-    longer ``closing`` is returned unchanged.
+    The same as ``close_each`` for one invoice. Returns it as it is afterwards.
 
     Raises:
         WrongState: the invoice is ``open``: its close was not requested.
-        CorrectionNotRead: a month is to be corrected whose usage the evidence lacks.
-        Unavailable: no catalog is published.
+        EvidenceOutdated: usage changed since the evidence was gathered; gather it again.
+    """
+    outdated = close_each(evidence={invoice.id: evidence}, by=by)
+    if outdated:
+        raise outdated[invoice.id]
+    return Invoice.objects.select_related("tenant").get(pk=invoice.pk)
+
+
+def close_each(*, evidence: Mapping[str, Evidence], by: Actor) -> dict[str, EvidenceOutdated]:
+    """Validate the evidence of invoices of one period, and make each of them a draft or hold it.
+
+    ``evidence`` is by the invoice's id. A held invoice gets the reasons, a draft its lines,
+    document and manifest. Everything happens in one transaction and a fixed number of queries, so
+    after a crash all are still ``closing``. Copies of gold wait for the end of the transaction, so
+    the drafts bill the usage that was validated. Invoices that are no longer ``closing`` do not
+    change. Nor do those that are returned: usage that they bill changed since their evidence was
+    gathered.
+
+    Raises:
+        WrongState: an invoice is ``open``: its close was not requested.
     """
     with transaction.atomic():
-        current = states.locked(invoice)
-        if current.state == State.OPEN:
-            raise states.WrongState("Request the close first.", state=current.state)
-        if current.state != State.CLOSING:
-            return current
+        rows = states.locked_each(evidence)
+        if any(row.state == State.OPEN for row in rows):
+            raise states.WrongState("Request the close first.", state=State.OPEN)
+        closing = [row for row in rows if row.state == State.CLOSING]
+        if not closing:
+            return {}
         reading.keep_still()  # before the first read of usage
-        _judge(current, evidence, by)
-    return current
+        found = draft_batch.outcomes(closing, evidence)
+        drafts, held = dict[str, Draft](), dict[str, list[Reason]]()
+        outdated = dict[str, EvidenceOutdated]()
+        for id, outcome in found.items():
+            if isinstance(outcome, Draft):
+                drafts[id] = outcome
+            elif isinstance(outcome, EvidenceOutdated):
+                outdated[id] = outcome
+            else:
+                held[id] = outcome
+        _hold([row for row in closing if row.id in held], held, by)
+        _draft([row for row in closing if row.id in drafts], drafts, by)
+    return outdated
 
 
 def hold(*, invoice: Invoice, code: str, message: str, by: Actor) -> Invoice:
-    """Hold a closing invoice whose evidence could not be gathered.
+    """Hold a closing invoice whose evidence could not be gathered, as ``hold_each`` does."""
+    hold_each(reasons={invoice.id: Reason(code, message)}, by=by)
+    return Invoice.objects.select_related("tenant").get(pk=invoice.pk)
 
-    ``code`` and ``message`` are stored as the reason. An invoice in any other state is returned
-    unchanged.
+
+def hold_each(*, reasons: Mapping[str, Reason], by: Actor) -> None:
+    """Hold closing invoices whose evidence could not be gathered; ``reasons`` are by their ids.
+
+    Invoices in any other state do not change.
     """
     with transaction.atomic():
-        current = states.locked(invoice)
-        if current.state == State.CLOSING:
-            _hold(current, [close_validation.Reason(code, message)], by)
-    return current
-
-
-def corrected_spans(invoice: Invoice) -> list[Period]:
-    """Return the span of each month that a close of ``invoice`` would correct now.
-
-    The evidence must have the usage of these spans. Empty if nothing can be priced.
-    """
-    try:
-        found = facts.gather(invoice.tenant, Period(invoice.starts_at, invoice.ends_at))
-    except facts.NoSubscription:
-        return []
-    before = corrections.previous_invoice(found.tenant_id, found.period, found.month)
-    so_far = corrections.month_after(before)
-    if so_far is None:
-        return []
-    known = corrections.agreed(invoice.tenant_id, but=invoice.pk)
-    read = rated_period.from_copy(invoice.tenant_id)
-    rows = corrections.find(replace(found, so_far=so_far), known, before, read)
-    return [corrections.span_of(row.month, found.period) for row in rows]
+        rows = [row for row in states.locked_each(reasons) if row.state == State.CLOSING]
+        _hold(rows, {row.id: [reasons[row.id]] for row in rows}, by)
 
 
 def closing_invoices() -> list[str]:
-    """Return the ids of all invoices in state ``closing``, the one changed longest ago first."""
+    """Return the ids of the invoices in state ``closing`` that no close run closes.
+
+    The one that changed longest ago comes first.
+    """
+    of_runs = CloseRunInvoice.objects.filter(invoice=OuterRef("pk"), done_at__isnull=True)
     return list(
-        Invoice.objects.filter(state=State.CLOSING)
+        Invoice.objects.filter(~Exists(of_runs), state=State.CLOSING)
         .order_by("updated_at")
         .values_list("id", flat=True)
     )
-
-
-def close_due(*, by: Actor, now: datetime | None = None) -> list[Invoice]:
-    """Request the close of every period without an invoice whose grace period is over.
-
-    Returns the invoices whose close it requested. Idempotent. If a request fails, logs the error;
-    the next call tries this period and the tenant's later ones again.
-    """
-    instant = now or timezone.now()
-    requested: list[Invoice] = []
-    failed_tenants: set[str] = set()
-    for tenant, period in open_periods.due(instant, _grace()):
-        # ``due`` begins where the tenant's last invoice ends. An invoice for a later period would
-        # make the next call skip the period that failed.
-        if tenant.id in failed_tenants:
-            continue
-        start, end = period.starts_at, period.ends_at
-        try:
-            invoice, _ = request_close(
-                tenant=tenant, starts_at=start, ends_at=end, by=by, now=instant
-            )
-            requested.append(invoice)
-        except WaypostError as error:
-            failed_tenants.add(tenant.id)
-            logger.error("a due period was not closed", tenant_id=tenant.id, code=error.error_code)
-    return requested
 
 
 def close_now(
@@ -218,12 +192,13 @@ def close_now(
     )
 
 
-def _grace() -> timedelta:
+def grace() -> timedelta:
+    """Return the time between the end of a period and its close, in which late samples arrive."""
     return timedelta(hours=settings.CLOSE_GRACE_HOURS)
 
 
 def _require_over(period: Period, now: datetime, *, now_forced: bool) -> None:
-    earliest = period.ends_at if now_forced else period.ends_at + _grace()
+    earliest = period.ends_at if now_forced else period.ends_at + grace()
     if now < earliest:
         raise TooEarly(
             f"This period can be closed from {earliest.isoformat()} on.",
@@ -262,126 +237,25 @@ def _running(invoice: Invoice) -> Operation:
     )
 
 
-def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
-    try:
-        found = facts.gather(invoice.tenant, Period(invoice.starts_at, invoice.ends_at))
-    except facts.NoSubscription as error:
-        _hold(invoice, [close_validation.Reason(error.error_code, error.message)], by)
+def _hold(invoices: Sequence[Invoice], reasons: Mapping[str, list[Reason]], by: Actor) -> None:
+    texts = {id: " ".join(reason.message for reason in found) for id, found in reasons.items()}
+    moves = [
+        Move(row, texts[row.id], {"held_reasons": [reason.as_row() for reason in reasons[row.id]]})
+        for row in invoices
+    ]
+    states.move_each(moves, State.HELD, by=by)
+    operations.fail_each("invoice", {row.id: ("invoice.held", texts[row.id]) for row in invoices})
+
+
+def _draft(invoices: Sequence[Invoice], drafts: Mapping[str, Draft], by: Actor) -> None:
+    if not invoices:
         return
-    reasons = close_validation.judge(_question(found, evidence))
-    before = corrections.previous_invoice(found.tenant_id, found.period, found.month)
-    # None if the previous invoice has no valid document: close the previous invoice first.
-    so_far = corrections.month_after(before)
-    if before is not None and so_far is None:
-        reasons.append(close_validation.previous_open(before.ends_at))
-    if reasons or so_far is None:  # the second test only informs mypy: None has given a reason
-        _hold(invoice, reasons, by)
-    else:
-        _draft(invoice, _Known(replace(found, so_far=so_far), evidence, before), by)
-
-
-def _question(found: Facts, evidence: Evidence) -> close_validation.Question:
-    copied = _copied(found.tenant_id, found.period)
-    unplanned = tuple(
-        gap
-        for gap in rated_period.gaps(found)
-        if reading.by_space(found.tenant_id, gap.starts_at, gap.ends_at)
-    )
-    return close_validation.Question(
-        found, evidence, copied, timedelta(seconds=settings.LANDING_SECONDS), unplanned
-    )
-
-
-def _copied(tenant_id: str, span: Period) -> dict[UsageKey, int]:
-    figures = reading.by_address(tenant_id, span.starts_at, span.ends_at)
-    return {UsageKey(f.space_id, f.address, f.meter): f.quantity for f in figures}
-
-
-def _hold(invoice: Invoice, reasons: list[close_validation.Reason], by: Actor) -> None:
-    message = " ".join(reason.message for reason in reasons)
-    states.move(
-        invoice,
-        State.HELD,
-        by=by,
-        reason=message,
-        held_reasons=[reason.as_row() for reason in reasons],
-    )
-    operations.fail("invoice", invoice.id, code="invoice.held", message=message)
-
-
-@dataclass(frozen=True)
-class _Known:
-    """The inputs of a draft; ``before`` is the previous invoice of the month (None: no such)."""
-
-    facts: Facts
-    evidence: Evidence
-    before: Invoice | None
-
-
-def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
-    evidence, read = known.evidence, rated_period.from_copy(invoice.tenant_id)
-    # Leave this invoice out, so that it is not compared with itself.
-    agreed = corrections.agreed(invoice.tenant_id, but=invoice.pk)
-    corrected = corrections.find(known.facts, agreed, known.before, read)
-    reasons = _unproved(known, corrected)
-    if reasons:
-        _hold(invoice, reasons, by)
-        return
-    found = replace(known.facts, corrections=corrected)
-    rated = rated_period.rate(found, read)
-    manifest = document.manifest_of(found, evidence)
-    changed = invoice_quality.changed_since_issue(
-        agreed, found.period.starts_at, {correction.month for correction in corrected}
-    )
-    note = invoice_quality.describe(evidence, found.space_names(), changed)
-    made = document.build(found, rated, manifest=manifest, quality=note, as_of=evidence.as_of)
-    _write_lines(invoice, made["lines"])
-    states.move(
-        invoice,
-        State.DRAFT,
-        by=by,
-        reason="close validation found no problem",
-        held_reasons=[],
-        legal_entity=found.legal_entity,
-        currency=made["currency"],
-        time_zone=found.time_zone,
-        net_minor=made["net_minor"],
-        tax_minor=made["tax_minor"],
-        total_minor=made["total_minor"],
-        document=document.canonical(made),
-        manifest=manifest,
-        quality=note,
-    )
-    operations.succeed("invoice", invoice.id, up_to_generation=1)
-
-
-def _unproved(
-    known: _Known, corrected: tuple[facts.Correction, ...]
-) -> list[close_validation.Reason]:
-    """Return the reasons why the usage of a corrected month may not be billed.
-
-    Raises:
-        CorrectionNotRead: the evidence has no usage of a corrected month.
-    """
-    tenant_id, read = known.facts.tenant_id, {row.span: row for row in known.evidence.earlier}
-    reasons: list[close_validation.Reason] = []
-    for correction in corrected:
-        span = corrections.span_of(correction.month, known.facts.period)
-        if span not in read:
-            raise CorrectionNotRead(
-                f"Usage of the month of {correction.number} changed meanwhile: close again."
-            )
-        copied = _copied(tenant_id, span)
-        reasons += close_validation.earlier_differences(read[span], copied, correction.number)
-    return reasons
-
-
-def _write_lines(invoice: Invoice, lines: list[dict[str, Any]]) -> None:
-    invoice.lines.all().delete()  # those of an earlier draft of this invoice
-    # The rows are made from the document, so that they cannot differ from it.
+    # Those of an earlier draft of these invoices.
+    InvoiceLine.objects.filter(invoice__in=[row.pk for row in invoices]).delete()
     InvoiceLine.objects.bulk_create(
+        # The rows are made from the document, so that they cannot differ from it.
         InvoiceLine(
-            invoice=invoice,
+            invoice=row,
             position=line["position"],
             meter=line["meter"],
             description=line["description"],
@@ -391,5 +265,16 @@ def _write_lines(invoice: Invoice, lines: list[dict[str, Any]]) -> None:
             amount_minor=line["amount_minor"],
             detail={**line["detail"], "kind": line["kind"]},
         )
-        for line in lines
+        for row in invoices
+        for line in drafts[row.id].made["lines"]
     )
+    moves = [
+        Move(
+            row,
+            "close validation found no problem",
+            {"held_reasons": [], **drafts[row.id].columns},
+        )
+        for row in invoices
+    ]
+    states.move_each(moves, State.DRAFT, by=by)
+    operations.succeed_each("invoice", [row.id for row in invoices])

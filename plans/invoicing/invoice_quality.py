@@ -13,9 +13,9 @@ from typing import Any
 from plans.invoicing import document, states
 from plans.invoicing.document import Document
 from plans.invoicing.evidence import CrashGap, Evidence
+from plans.invoicing.rated_period import Reader
 from plans.models import Invoice
 from plans.rating.periods import Period
-from plans.usage import reading
 
 # The sentences below are stored in invoice documents: another text needs a new ENGINE_VERSION.
 COMPLETE = "Complete: every sample of this period arrived and is counted."
@@ -134,7 +134,10 @@ def describe(
 
 
 def changed_since_issue(
-    known: Sequence[tuple[Invoice, Document]], before: datetime, corrected: Collection[Period]
+    known: Sequence[tuple[Invoice, Document]],
+    before: datetime,
+    corrected: Collection[Period],
+    read: Reader,
 ) -> list[Late]:
     """Return the changed usage figures of issued invoices that end at ``before`` or earlier.
 
@@ -142,7 +145,7 @@ def changed_since_issue(
     and meter. A quantity that a later invoice has reported replaces the document's, so that each
     change is reported once. ``known`` are the approved and issued invoices from
     ``corrections.agreed``; of approved ones only the reported changes are read. ``corrected`` are
-    the months that the invoice being closed prices again.
+    the months that the invoice being closed prices again. ``read`` returns the tenant's usage.
     """
     # In order of time, so that the last reported value replaces earlier ones.
     in_time = sorted((made for _, made in known), key=lambda made: made["as_of"])
@@ -151,19 +154,23 @@ def changed_since_issue(
         late
         for invoice, made in known
         if invoice.state in states.NUMBERED and invoice.ends_at <= before
-        for late in _changes(invoice, made, reported, document.month_of(made) in corrected)
+        for late in _changes(invoice, made, reported, document.month_of(made) in corrected, read)
     ]
 
 
 def _changes(
-    invoice: Invoice, made: Document, reported: Sequence[Document], corrected: bool
+    invoice: Invoice,
+    made: Document,
+    reported: Sequence[Document],
+    corrected: bool,
+    read: Reader,
 ) -> Iterator[Late]:
     billed = {(row["space_id"], m): n for row in made["usage"] for m, n in row["meters"].items()}
     for late in reported:
         if late["number"] == invoice.number:
             billed[late["space_id"], late["meter"]] = late["now"]
     names = {row["space_id"]: row["space"] for row in made["usage"]}
-    figures = reading.by_space(invoice.tenant_id, invoice.starts_at, invoice.ends_at)
+    figures = read(Period(invoice.starts_at, invoice.ends_at))
     now = {(figure.space_id, figure.meter): figure.quantity for figure in figures}
     for key in sorted({*billed, *now}):
         one, other = billed.get(key, 0), now.get(key, 0)

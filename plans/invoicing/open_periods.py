@@ -1,7 +1,10 @@
 """Finds the periods of tenants that have no invoice: the running one and those due to close."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Exists, Max, Min, OuterRef, QuerySet, Subquery
 
 from controlplane.core.errors import Invalid
 from plans.models import Invoice, PlanSubscription
@@ -55,23 +58,46 @@ def has_a_second(tenant: Tenant, running: Period, now: datetime) -> bool:
     return second > running.starts_at and (first_plan is None or second > first_plan)
 
 
-def due(now: datetime, grace: timedelta) -> Iterator[tuple[Tenant, Period]]:
-    """Yield (tenant, period) of each period without an invoice whose grace period is over.
+def due(
+    now: datetime, grace: timedelta, tenant_ids: Collection[str] = ()
+) -> Iterator[tuple[str, Period]]:
+    """Yield (tenant id, period) of each period without an invoice whose grace period is over.
 
     The grace period of length ``grace`` begins at the end of the period. Covers all tenants that
     ever had a plan, ordered by id, and the periods of each in order of time. A tenant's first
     period starts at the end of its last invoice, in whatever state, or without one with the month
     of its first plan. Each period ends with a billing month. A tenant without an open plan has no
-    period that begins after the end of its last plan.
+    period that begins after the end of its last plan. ``tenant_ids`` are the only tenants; empty:
+    all. One query for any number of tenants.
     """
-    tenants = Tenant.objects.filter(plan_subscriptions__isnull=False).distinct().order_by("id")
-    for tenant in tenants:
-        start, until = _first_unbilled(tenant), _last_plan_end(tenant)
-        while (month := month_of(start, tenant.billing_time_zone)).ends_at + grace <= now:
+    for id, zone, first, last_plan, has_plan, billed in _bounds(tenant_ids):
+        start = billed or month_of(first, zone).starts_at
+        # Truncated as invoices are.
+        until = None if has_plan else last_plan.replace(microsecond=0)
+        while (month := month_of(start, zone)).ends_at + grace <= now:
             if until is not None and start >= until:
                 break
-            yield tenant, Period(start, month.ends_at)
+            yield id, Period(start, month.ends_at)
             start = month.ends_at
+
+
+def _bounds(tenant_ids: Collection[str]) -> QuerySet[Tenant, tuple[Any, ...]]:
+    """Return id, time zone, first plan, last plan's end, whether one is open, and last invoice."""
+    plans = PlanSubscription.objects.filter(tenant=OuterRef("pk")).order_by()
+    invoices = Invoice.objects.filter(tenant=OuterRef("pk")).order_by()
+    tenants = Tenant.objects.filter(Exists(plans))
+    if tenant_ids:
+        tenants = tenants.filter(pk__in=tenant_ids)
+    return (
+        tenants.annotate(
+            first=Subquery(plans.values("tenant").annotate(at=Min("starts_at")).values("at")),
+            last=Subquery(plans.values("tenant").annotate(at=Max("ends_at")).values("at")),
+            has_plan=Exists(plans.filter(ends_at__isnull=True)),
+            billed=Subquery(invoices.values("tenant").annotate(at=Max("ends_at")).values("at")),
+        )
+        .order_by("id")
+        .values_list("id", "billing_time_zone", "first", "last", "has_plan", "billed")
+    )
 
 
 def is_settled(tenant: Tenant) -> bool:

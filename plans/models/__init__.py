@@ -8,6 +8,7 @@ from plans.models.catalog import (
     QuotaOverride,
     SpacePlan,
 )
+from plans.models.close_run import CloseRun, CloseRunAction, CloseRunInvoice
 from plans.models.credit_note import CreditNote, CreditNoteNumberSeries
 from plans.models.invoice import (
     Invoice,
@@ -38,6 +39,9 @@ from plans.models.usage_copy import (
 __all__ = [
     "AddressPlan",
     "CatalogVersion",
+    "CloseRun",
+    "CloseRunAction",
+    "CloseRunInvoice",
     "Commitment",
     "Coupon",
     "CreditGrant",

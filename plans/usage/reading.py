@@ -64,7 +64,7 @@ _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class _Level(NamedTuple):
+class Level(NamedTuple):
     """A table of sums, the column with the start of a step in it, and the length of a step."""
 
     sums: type[UsageSum]
@@ -72,9 +72,12 @@ class _Level(NamedTuple):
     step: timedelta
 
 
-_SPACE_DAYS = _Level(UsageSpaceDay, "day_at", _DAY)
-_HOURS = _Level(UsageHour, "hour_at", _HOUR)
-_ADDRESS_DAYS = _Level(UsageDay, "day_at", _DAY)
+_SPACE_DAYS = Level(UsageSpaceDay, "day_at", _DAY)
+_HOURS = Level(UsageHour, "hour_at", _HOUR)
+# The tables of sums for figures of spaces, and those for figures of addresses.
+OF_SPACES = (_SPACE_DAYS, _HOURS)
+OF_ADDRESSES = (Level(UsageDay, "day_at", _DAY),)
+Range = tuple[datetime, datetime]
 
 
 # The name of an advisory lock: a copy takes it exclusively, ``keep_still`` shared. Never rename it,
@@ -124,9 +127,7 @@ def by_space(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[Fig
 
     A figure covers all addresses of the space; its ``address`` is empty.
     """
-    found = _added(
-        _parts((_SPACE_DAYS, _HOURS), tenant_id, starts_at, ends_at), "space_id", "meter"
-    )
+    found = _added(_parts(OF_SPACES, tenant_id, starts_at, ends_at), "space_id", "meter")
     return [Figure(space, "", meter, n) for (space, meter), n in sorted(found.items())]
 
 
@@ -138,7 +139,7 @@ def by_address(
     Covers all of the tenant's spaces, or ``space_id`` alone. Meters of the space, such as
     connections, have figures with an empty ``address``.
     """
-    parts = _parts((_ADDRESS_DAYS,), tenant_id, starts_at, ends_at)
+    parts = _parts(OF_ADDRESSES, tenant_id, starts_at, ends_at)
     if space_id is not None:
         parts = [(column, part.filter(space_id=space_id)) for column, part in parts]
     found = _added(parts, "space_id", "address", "meter")
@@ -217,7 +218,7 @@ def _no_series() -> Invalid:
     )
 
 
-def _levels(query: SeriesQuery) -> tuple[_Level, ...]:
+def _levels(query: SeriesQuery) -> tuple[Level, ...]:
     """Return the tables of sums whose steps lie within the local steps of ``query``."""
     if query.address:  # these tables have none
         return ()
@@ -227,7 +228,7 @@ def _levels(query: SeriesQuery) -> tuple[_Level, ...]:
     if any(offset % _HOUR for offset in offsets):  # local hours begin within hours of UTC
         return ()
     is_utc = query.step == "day" and not any(offsets)
-    return (_SPACE_DAYS, _HOURS) if is_utc else (_HOURS,)
+    return OF_SPACES if is_utc else (_HOURS,)
 
 
 def combine(figures: Iterable[Figure]) -> dict[str, int]:
@@ -264,42 +265,53 @@ def quantity_of(meter: str, figures: Iterable[Figure]) -> int:
 
 def merged(meter: str, left: int, right: int) -> int:
     """Return one quantity for two of the same meter: of a peak the larger one, else their sum."""
-    return max(left, right) if _is_peak(meter) else left + right
+    return max(left, right) if is_peak(meter) else left + right
 
 
-def _parts(
-    levels: Iterable[_Level], tenant_id: str, starts_at: datetime, ends_at: datetime
-) -> list[tuple[str, _Rows]]:
-    """Return queries that together have the usage in the window, each with its column of time.
+def ranges(
+    levels: Iterable[Level], starts_at: datetime, ends_at: datetime
+) -> tuple[list[tuple[Level, list[Range]]], list[Range]]:
+    """Divide a window among tables: the ranges of each of ``levels``, and those of ``UsageRecord``.
 
-    Whole steps of the window come from the first of ``levels``, what is left from the next one,
-    and in the end from ``UsageRecord``. So a query sums few rows.
+    Whole steps of the window are in the first of ``levels``, what is left in the next one, and in
+    the end in ``UsageRecord``. So a query sums few rows.
     """
-    left, found = [(starts_at, ends_at)], list[tuple[str, _Rows]]()
-    for sums, column, step in levels:
+    left, found = [(starts_at, ends_at)], list[tuple[Level, list[Range]]]()
+    for level in levels:
         whole, rest = [], []
         for begin, end in left:
-            first = _EPOCH - (_EPOCH - begin) // step * step
-            last = _EPOCH + (end - _EPOCH) // step * step
+            first = _EPOCH - (_EPOCH - begin) // level.step * level.step
+            last = _EPOCH + (end - _EPOCH) // level.step * level.step
             if first < last:
                 whole.append((first, last))
                 rest += [(begin, first), (last, end)]
             else:
                 rest.append((begin, end))
         left = [(begin, end) for begin, end in rest if begin < end]
-        if whole:
+        found.append((level, whole))
+    return found, left
+
+
+def _parts(
+    levels: Iterable[Level], tenant_id: str, starts_at: datetime, ends_at: datetime
+) -> list[tuple[str, _Rows]]:
+    """Return queries that together have the usage in the window, each with its column of time."""
+    whole, left = ranges(levels, starts_at, ends_at)
+    found = list[tuple[str, _Rows]]()
+    for (sums, column, _), spans in whole:
+        if spans:
             # By meter too: it stands before the time in the index.
             rows: _Rows = sums._default_manager.filter(tenant_id=tenant_id, meter__in=METERS)
-            found.append((column, rows.filter(_within(column, whole))))
+            found.append((column, rows.filter(_within(column, spans))))
     if left:
         records = UsageRecord.objects.filter(_within("bucket_at", left), tenant_id=tenant_id)
         found.append(("bucket_at", records))
     return found
 
 
-def _within(column: str, ranges: Iterable[tuple[datetime, datetime]]) -> Q:
-    """Return the condition that ``column`` is in one of ``ranges``, each [start, end)."""
-    return reduce(or_, (Q(**{f"{column}__gte": a, f"{column}__lt": b}) for a, b in ranges))
+def _within(column: str, spans: Iterable[Range]) -> Q:
+    """Return the condition that ``column`` is in one of ``spans``, each [start, end)."""
+    return reduce(or_, (Q(**{f"{column}__gte": a, f"{column}__lt": b}) for a, b in spans))
 
 
 def _added(parts: Iterable[tuple[str, _Rows]], *columns: str) -> dict[tuple[Any, ...], int]:
@@ -314,10 +326,11 @@ def _added(parts: Iterable[tuple[str, _Rows]], *columns: str) -> dict[tuple[Any,
         rows = part.values_list(*columns).annotate(total=Sum(summed), peak=Max(largest))
         for *values, total, peak in rows.order_by():
             key, meter = tuple(values), values[-1]
-            quantity = peak if _is_peak(meter) else total
+            quantity = peak if is_peak(meter) else total
             found[key] = merged(meter, found[key], quantity) if key in found else quantity
     return found
 
 
-def _is_peak(meter: str) -> bool:
+def is_peak(meter: str) -> bool:
+    """Return whether the largest quantity of the meter counts, and not the sum."""
     return BY_SLUG[meter].kind is Kind.PEAK

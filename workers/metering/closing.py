@@ -12,8 +12,9 @@ with the reason.
 """
 
 import uuid
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 from django.db.models import QuerySet
@@ -21,7 +22,8 @@ from django.db.models import QuerySet
 from controlplane.core import leases, operations
 from controlplane.core.audit import WORKER
 from controlplane.core.errors import Unavailable, WaypostError
-from plans.invoicing import comparisons, invoice_closing
+from plans.invoicing import comparisons, draft_batch, invoice_closing
+from plans.invoicing.draft_batch import EvidenceOutdated
 from plans.invoicing.evidence import EarlierUsage, Evidence, TablePin
 from plans.models import Invoice
 from plans.rating.periods import Period
@@ -31,6 +33,7 @@ from workers.metering import delta, gold, ingest, landing, pipeline, quality, re
 from workers.metering.pipeline import Report, Table
 from workers.metering.readers import Readers
 from workers.metering.roots import Root
+from workers.metering.sampling import Sampled
 from workers.models import MeteredSource
 
 logger = structlog.get_logger(__name__)
@@ -42,7 +45,7 @@ PIPELINE_VERSION = "1"
 # pass gives metering its rights in a space.
 PATIENCE = timedelta(minutes=7)
 _LEASE_SECONDS = 60  # extended while the close runs
-_WAIT_SECONDS = 20  # for a sampling cycle that reads the same space now
+WAIT_SECONDS = 20  # for a sampling cycle that reads the same space now
 # The names of the steps that the invoice's operation shows.
 _STEPS = ("last samples", "landing", "pipeline", "recompute", "validation")
 
@@ -105,31 +108,12 @@ class CloseAttempt:
             InstancesSilent, SamplesNotStored: the same, and the close has lasted ``PATIENCE`` or
                 longer.
         """
-        spaces = self._list_uncut()
+        spaces = list_uncut([self.invoice.tenant_id], self.invoice.ends_at)
         if not spaces:
             return
         cut = sampling.Cut(self.invoice.ends_at)
-        results = sampling.sample(spaces, self.readers, cut=cut, patience=_WAIT_SECONDS)
-        silent = {sampled.space_id: sampled.silent for sampled in results if sampled.silent}
-        failed = {sampled.space_id: sampled.failed for sampled in results if sampled.failed}
-        if not all(sampled.is_applied or sampled.silent or sampled.failed for sampled in results):
-            raise NotYet("another sampling cycle is reading a space")
-        if not (silent or failed):
-            return
-        if self.readers.clock() - self.invoice.updated_at < PATIENCE:
-            raise NotYet(f"no answer from {silent}; not stored: {failed}")
-        if failed:
-            reasons = "; ".join(f"{space}: {reason}" for space, reason in sorted(failed.items()))
-            raise SamplesNotStored(
-                f"For {PATIENCE.seconds // 60} minutes samples could not be stored, so the last "
-                f"ones of the period are missing ({reasons}). Look at the log of the metering "
-                "worker, then close the invoice again."
-            )
-        names = ", ".join(sorted(name for found in silent.values() for name in found))
-        raise InstancesSilent(
-            f"{names} did not answer for {PATIENCE.seconds // 60} minutes, so the last samples of "
-            "the period are missing. Bring the instances back, then close the invoice again."
-        )
+        results = sampling.sample(spaces, self.readers, cut=cut, patience=WAIT_SECONDS)
+        require_complete(results, self.readers.clock() - self.invoice.updated_at)
 
     def land(self) -> None:
         """Land and commit all waiting samples, so that bronze has every sample of the period.
@@ -141,44 +125,79 @@ class CloseAttempt:
         if landing.waiting(self.invoice.tenant_id, self.invoice.ends_at):
             raise NotYet("another process is committing the last samples")
 
-    def compute_usage(self) -> Report:
-        """Run the pipeline unless it has nothing to do, and copy gold; return its report.
 
-        Raises:
-            NotYet: another process runs the pipeline, or has copied a newer version of gold.
-            PipelineFailed: the job failed or took too long.
-        """
-        holder = f"close:{self.invoice.id}"
-        try:
-            report = gold.report_without_run(self.root) or pipeline.run(self.root)
-            pipeline.end_turn(holder)
-            gold.copy_newest(self.root)
-        except pipeline.PipelineBusy as error:
-            # Reserve the next run: otherwise the periodic task could start the job before each
-            # retry of the close.
-            pipeline.await_turn(holder)
-            raise NotYet(error.message) from error
-        except recording.CopyIsOlder as error:
-            raise NotYet(error.message) from error
-        return report
+def list_uncut(tenant_ids: Collection[str], ends_at: datetime) -> list[AddressSpace]:
+    """Return the tenants' spaces with a source whose next sample would still be before ``ends_at``.
 
-    def _list_uncut(self) -> list[AddressSpace]:
-        """Return the tenant's spaces with a source whose next sample would still be in the period.
+    Includes spaces that were never sampled. A space that is being deleted is left out once its
+    last sample has ended all incarnations. Spaces that were never Active are left out.
+    """
+    own = AddressSpace.objects.filter(
+        tenant_id__in=tenant_ids, active_since__isnull=False, deleted_at__isnull=True
+    )
+    # ``bucket_at`` is null until the first sample.
+    begun = MeteredSource.objects.filter(bucket_at__isnull=False, space_id__in=own.values("id"))
+    living = begun.filter(ended_at__isnull=True)
+    inside = _space_ids(living.filter(bucket_at__lt=ends_at))
+    deleting = own.filter(deletion_requested_at__isnull=False)
+    over = _space_ids(begun.filter(space_id__in=deleting))
+    outside = (_space_ids(living) | over) - inside
+    return list(own.exclude(id__in=outside).order_by("id"))
 
-        Includes spaces that were never sampled. A space that is being deleted is left out once its
-        last sample has ended all incarnations. Spaces that were never Active are left out.
-        """
-        own = AddressSpace.objects.filter(
-            tenant_id=self.invoice.tenant_id, active_since__isnull=False, deleted_at__isnull=True
+
+def require_complete(results: Sequence[Sampled], waited: timedelta) -> None:
+    """Raise unless the last samples of a period were taken in all spaces of ``results``.
+
+    ``waited`` is for how long the close has waited for them.
+
+    Raises:
+        NotYet: an instance is silent, samples could not be stored, or another cycle is reading
+            a space.
+        InstancesSilent, SamplesNotStored: the same, and ``waited`` is ``PATIENCE`` or longer.
+    """
+    silent = {sampled.space_id: sampled.silent for sampled in results if sampled.silent}
+    failed = {sampled.space_id: sampled.failed for sampled in results if sampled.failed}
+    if not all(sampled.is_applied or sampled.silent or sampled.failed for sampled in results):
+        raise NotYet("another sampling cycle is reading a space")
+    if not (silent or failed):
+        return
+    if waited < PATIENCE:
+        raise NotYet(f"no answer from {silent}; not stored: {failed}")
+    if failed:
+        reasons = "; ".join(f"{space}: {reason}" for space, reason in sorted(failed.items()))
+        raise SamplesNotStored(
+            f"For {PATIENCE.seconds // 60} minutes samples could not be stored, so the last "
+            f"ones of the period are missing ({reasons}). Look at the log of the metering "
+            "worker, then close the invoice again."
         )
-        # ``bucket_at`` is null until the first sample.
-        begun = MeteredSource.objects.filter(bucket_at__isnull=False, space_id__in=own.values("id"))
-        living = begun.filter(ended_at__isnull=True)
-        inside = _space_ids(living.filter(bucket_at__lt=self.invoice.ends_at))
-        deleting = own.filter(deletion_requested_at__isnull=False)
-        over = _space_ids(begun.filter(space_id__in=deleting))
-        outside = (_space_ids(living) | over) - inside
-        return list(own.exclude(id__in=outside).order_by("id"))
+    names = ", ".join(sorted(name for found in silent.values() for name in found))
+    raise InstancesSilent(
+        f"{names} did not answer for {PATIENCE.seconds // 60} minutes, so the last samples of "
+        "the period are missing. Bring the instances back, then close the invoice again."
+    )
+
+
+def compute_usage(root: Root, holder: str) -> Report:
+    """Run the pipeline unless it has nothing to do, and copy gold; return its report.
+
+    ``holder`` names the close, for which the next run is reserved if another process runs it.
+
+    Raises:
+        NotYet: another process runs the pipeline, or has copied a newer version of gold.
+        PipelineFailed: the job failed or took too long.
+    """
+    try:
+        report = gold.report_without_run(root) or pipeline.run(root)
+        pipeline.end_turn(holder)
+        gold.copy_newest(root)
+    except pipeline.PipelineBusy as error:
+        # Reserve the next run: otherwise the periodic task could start the job before each
+        # retry of the close.
+        pipeline.await_turn(holder)
+        raise NotYet(error.message) from error
+    except recording.CopyIsOlder as error:
+        raise NotYet(error.message) from error
+    return report
 
 
 def close(invoice_id: str, readers: Readers) -> None:
@@ -197,7 +216,7 @@ def close(invoice_id: str, readers: Readers) -> None:
             evidence = gather(attempt)
             attempt.report("validation")
             invoice_closing.close(invoice=invoice, evidence=evidence, by=WORKER)
-        except (NotYet, invoice_closing.CorrectionNotRead) as reason:
+        except (NotYet, EvidenceOutdated) as reason:
             logger.info("the close of an invoice waits", invoice=invoice_id, reason=str(reason))
         except WaypostError as error:
             logger.warning("an invoice is held", invoice=invoice_id, code=error.error_code)
@@ -224,14 +243,31 @@ def gather(attempt: CloseAttempt) -> Evidence:
     expected = quality.expected_seqs(attempt.invoice.tenant_id, attempt.period)
     attempt.land()
     attempt.report("pipeline")
-    report = attempt.compute_usage()
+    report = compute_usage(attempt.root, f"close:{attempt.invoice.id}")
     attempt.report("recompute")
-    tenant_id, period = attempt.invoice.tenant_id, attempt.period
+    spans = draft_batch.corrected_spans([attempt.invoice])[attempt.invoice.id]
+    read = [earlier(attempt, report, span) for span in spans]
+    return examined(attempt.root, report, attempt.invoice, as_of, expected, read)
+
+
+def examined(
+    root: Root,
+    report: Report,
+    invoice: Invoice,
+    as_of: datetime,
+    expected: Mapping[quality.Incarnation, int],
+    earlier: Sequence[EarlierUsage],
+) -> Evidence:
+    """Return the evidence of one invoice, from all samples of its tenant.
+
+    ``expected`` is what ``quality.expected_seqs`` returned before the landing; ``earlier`` is the
+    usage of the months to correct.
+    """
+    tenant_id, period = invoice.tenant_id, Period(invoice.starts_at, invoice.ends_at)
     bronze, usage = report.tables[delta.BRONZE], report.tables[delta.USAGE]
-    question = recompute.question(attempt.root, bronze, tenant_id, period)
-    cells = gold.cells(attempt.root, usage, tenant_id, period.starts_at, period.ends_at)
+    question = recompute.question(root, bronze, tenant_id, period)
+    cells = gold.cells(root, usage, tenant_id, period.starts_at, period.ends_at)
     samples = recompute.samples(question)
-    spans = invoice_closing.corrected_spans(attempt.invoice)
     lost = quality.lost_ends(expected, recompute.last_seqs(question))
     return Evidence(
         as_of=as_of,
@@ -247,7 +283,7 @@ def gather(attempt: CloseAttempt) -> Evidence:
         gaps=(*recompute.gaps(question), *lost),
         counter_resets=recompute.counter_resets(question),
         crash_gaps=quality.crash_gaps(tenant_id, period),
-        earlier=tuple(earlier(attempt, report, span) for span in spans),
+        earlier=tuple(earlier),
     )
 
 

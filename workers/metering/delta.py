@@ -43,7 +43,8 @@ FOLDERS = {
 # An entry of the log with this metadata, or with one of these operations, changes no row.
 ROWS, UNCHANGED = "rows", "unchanged"
 _NO_ROWS = ("OPTIMIZE", "VACUUM START", "VACUUM END")
-# Tables that only the next run of the Spark job reads: no invoice pins their versions.
+# Tables whose newest version the next run of the Spark job reads, and a close run reads the
+# openings: no invoice pins their versions.
 WORKING = (HEADS, OPENINGS, SOURCES)
 
 

@@ -12,6 +12,7 @@
 import errno
 import os
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -117,11 +118,16 @@ def waiting(tenant_id: str, until: datetime) -> int:
     It counts rows of buckets that begin before ``until``. Samples that are only in the sources'
     states do not count.
     """
+    return waiting_each(until)[tenant_id]
+
+
+def waiting_each(until: datetime) -> Counter[str]:
+    """Return ``waiting`` of every tenant with such rows, by the tenant's id."""
     open_batches = LandingBatch.objects.exclude(state=LandingBatch.State.COMMITTED)
-    return sum(
-        1
+    return Counter(
+        str(payload["tenant_id"])
         for payload in (p for batch in open_batches.iterator() for p in batch.rows)
-        if payload["tenant_id"] == tenant_id and _row(payload).bucket_at < until
+        if _row(payload).bucket_at < until
     )
 
 

@@ -22,18 +22,18 @@ from workers.metering import bronze, delta, sample_hash
 from workers.metering.pipeline import Table
 from workers.metering.roots import Root
 
-_COUNTERS = bronze.columns_of_role("counter")
-(_PEAK,) = bronze.columns_of_role("peak")
+COUNTERS = bronze.columns_of_role("counter")
+(PEAK,) = bronze.columns_of_role("peak")
 # Identifies one cumulative counter: an epoch of an address in an incarnation of a source.
-_KEY = "space_id, source, boot_id, address, epoch"
+KEY = "space_id, source, boot_id, address, epoch"
 # The rules for a single row. The pipeline quarantines rows that break one, and bills nothing for
 # them. The date is compared as text: DataFusion 55 cannot plan a filter with a cast from timestamp
 # to date once the files have statistics ("Selectivity is out of limit").
-_VALID = " AND ".join(
+VALID = " AND ".join(
     [
         "seq > 0",
         "epoch >= 0",
-        *(f"{counter} >= 0" for counter in (*_COUNTERS, _PEAK)),
+        *(f"{counter} >= 0" for counter in (*COUNTERS, PEAK)),
         "bucket_at <= taken_at",
         "CAST(date AS varchar) = to_char(bucket_at, '%Y-%m-%d')",
     ]
@@ -63,17 +63,10 @@ class Question:
         tenant = f"tenant_id = {delta.text(self.tenant_id)}"
         # One day more than the period: the first sample after its end shows a gap before it.
         samples = (
-            f", samples AS (SELECT * FROM counted WHERE {tenant} AND {_VALID} "
+            f", samples AS (SELECT * FROM counted WHERE {tenant} AND {VALID} "
             f"AND date <= date '{last}')"
         )
-        return delta.ask(f"WITH {self._counted}{samples}{sql}", {"bronze": self.table})
-
-    @property
-    def _counted(self) -> str:
-        # A pinned version may be older than a counter: then nothing was counted by it.
-        has = {column.name for column in self.table.schema().fields}
-        later = "".join(f", CAST(0 AS bigint) AS {c}" for c in _COUNTERS if c not in has)
-        return f"counted AS (SELECT *{later} FROM bronze)"
+        return delta.ask(f"WITH {counted(self.table)}{samples}{sql}", {"bronze": self.table})
 
     @property
     def before_end(self) -> str:
@@ -82,6 +75,16 @@ class Question:
     @property
     def inside(self) -> str:
         return f"bucket_at >= {delta.instant(self.period.starts_at)} AND {self.before_end}"
+
+
+def counted(bronze: DeltaTable) -> str:
+    """Return the SQL of a table ``counted``: the rows of ``bronze`` with a column for each counter.
+
+    A pinned version may be older than a counter: then nothing was counted by it.
+    """
+    has = {column.name for column in bronze.schema().fields}
+    later = "".join(f", CAST(0 AS bigint) AS {c}" for c in COUNTERS if c not in has)
+    return f"counted AS (SELECT *{later} FROM bronze)"
 
 
 def question(root: Root, pin: Table, tenant_id: str, period: Period) -> Question:
@@ -103,22 +106,22 @@ def totals(query: Question) -> dict[UsageKey, int]:
     reached = ", ".join(
         f"max(CASE WHEN {query.before_end} THEN {c} END) AS end_{c}, "
         f"max(CASE WHEN bucket_at < {start} THEN {c} END) AS start_{c}"
-        for c in _COUNTERS
+        for c in COUNTERS
     )
     grown = ", ".join(
         f"CAST(sum(coalesce(end_{c}, 0) - coalesce(start_{c}, 0)) AS bigint) AS {c}"
-        for c in _COUNTERS
+        for c in COUNTERS
     )
     rows = query.ask(
-        f", epochs AS (SELECT {_KEY}, {reached}, "
-        f"max(CASE WHEN {query.inside} THEN {_PEAK} END) AS {_PEAK} FROM samples GROUP BY {_KEY}) "
-        f"SELECT space_id, address, {grown}, coalesce(max({_PEAK}), 0) AS {_PEAK} "
+        f", epochs AS (SELECT {KEY}, {reached}, "
+        f"max(CASE WHEN {query.inside} THEN {PEAK} END) AS {PEAK} FROM samples GROUP BY {KEY}) "
+        f"SELECT space_id, address, {grown}, coalesce(max({PEAK}), 0) AS {PEAK} "
         "FROM epochs GROUP BY space_id, address"
     )
     return {
         UsageKey(row["space_id"], row["address"], meter): row[meter]
         for row in rows
-        for meter in (*_COUNTERS, _PEAK)
+        for meter in (*COUNTERS, PEAK)
         if row[meter]
     }
 
@@ -171,14 +174,14 @@ def counter_resets(query: Question) -> tuple[CounterReset, ...]:
     Only values of one epoch of an address in one incarnation are compared, in the order of ``seq``.
     """
     window = (
-        f"OVER (PARTITION BY {_KEY} ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+        f"OVER (PARTITION BY {KEY} ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
     )
-    before = ", ".join(f"max({c}) {window} AS before_{c}" for c in _COUNTERS)
-    is_below = " OR ".join(f"{c} < before_{c}" for c in _COUNTERS)
+    before = ", ".join(f"max({c}) {window} AS before_{c}" for c in COUNTERS)
+    is_below = " OR ".join(f"{c} < before_{c}" for c in COUNTERS)
     rows = query.ask(
-        f", distinct_samples AS (SELECT DISTINCT {_KEY}, seq, bucket_at, {', '.join(_COUNTERS)} "
+        f", distinct_samples AS (SELECT DISTINCT {KEY}, seq, bucket_at, {', '.join(COUNTERS)} "
         f"FROM samples), walked AS (SELECT *, {before} FROM distinct_samples) "
-        f"SELECT * FROM walked WHERE ({is_below}) AND {query.inside} ORDER BY {_KEY}, seq"
+        f"SELECT * FROM walked WHERE ({is_below}) AND {query.inside} ORDER BY {KEY}, seq"
     )
     return tuple(reset for row in rows for reset in _resets_of(row))
 
@@ -230,7 +233,7 @@ def _doubled(query: Question) -> tuple[str, ...]:
 
 
 def _resets_of(row: dict[str, Any]) -> Iterable[CounterReset]:
-    for counter in _COUNTERS:
+    for counter in COUNTERS:
         before, after = row[f"before_{counter}"], row[counter]
         if before is not None and after < before:
             yield CounterReset(

@@ -66,13 +66,13 @@ def combined(sums: Sequence[int]) -> str:
     return "".join(f"{total % _WORD:08x}" for total in sums)
 
 
-def words_sql(dialect: Dialect, rows: str, where: str = "true") -> str:
-    """Return a query of the distinct samples of ``rows``: the columns ``WORDS`` and ``KEY``.
+def words_sql(dialect: Dialect, rows: str, where: str = "true", *, key: Sequence[str] = KEY) -> str:
+    """Return a query of the distinct samples of ``rows``: the columns ``WORDS`` and ``key``.
 
     ``rows`` is a table with all columns of bronze. The query may be a subquery, so that it can be
     grouped.
     """
-    keys = ", ".join(KEY)
+    keys = ", ".join(key)
     text = _encoded_sql(dialect)
     words = ", ".join(f"{dialect.word('hex', 1 + 8 * n)} AS {w}" for n, w in enumerate(WORDS))
     hashed = dialect.digest.format("encoded")

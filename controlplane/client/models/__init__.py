@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .accept_request import AcceptRequest
+    from .action_failure import ActionFailure
     from .address import Address
     from .address_create_request import AddressCreateRequest
     from .address_create_request_labels import AddressCreateRequestLabels
@@ -58,6 +59,15 @@ if TYPE_CHECKING:
     from .choice import Choice
     from .choice_page import ChoicePage
     from .close_now_request import CloseNowRequest
+    from .close_run import CloseRun
+    from .close_run_action import CloseRunAction
+    from .close_run_action_kind import CloseRunActionKind
+    from .close_run_create_request import CloseRunCreateRequest
+    from .close_run_detail import CloseRunDetail
+    from .close_run_detail_states import CloseRunDetailStates
+    from .close_run_invoice import CloseRunInvoice
+    from .close_run_invoice_page import CloseRunInvoicePage
+    from .close_run_page import CloseRunPage
     from .closure import Closure
     from .closure_request_request import ClosureRequestRequest
     from .commitment import Commitment
@@ -83,6 +93,7 @@ if TYPE_CHECKING:
     from .credit_note_detail_document import CreditNoteDetailDocument
     from .credit_note_page import CreditNotePage
     from .credit_note_verification import CreditNoteVerification
+    from .currency_total import CurrencyTotal
     from .default_role_enum import DefaultRoleEnum
     from .defaults import Defaults
     from .defaults_choices import DefaultsChoices
@@ -109,6 +120,7 @@ if TYPE_CHECKING:
     from .get_usage_over_time_step import GetUsageOverTimeStep
     from .grant import Grant
     from .grant_request import GrantRequest
+    from .held_group import HeldGroup
     from .held_reason import HeldReason
     from .history import History
     from .identity_provider_request import IdentityProviderRequest
@@ -142,11 +154,14 @@ if TYPE_CHECKING:
     from .list_all_invoices_state import ListAllInvoicesState
     from .list_all_tenants_sort import ListAllTenantsSort
     from .list_audit_events_sort import ListAuditEventsSort
+    from .list_close_runs_sort import ListCloseRunsSort
     from .list_connections_sort import ListConnectionsSort
     from .list_coupons_sort import ListCouponsSort
     from .list_credit_notes_sort import ListCreditNotesSort
     from .list_invitations_role import ListInvitationsRole
     from .list_invitations_sort import ListInvitationsSort
+    from .list_invoices_close_run_sort import ListInvoicesCloseRunSort
+    from .list_invoices_close_run_state import ListInvoicesCloseRunState
     from .list_invoices_sort import ListInvoicesSort
     from .list_invoices_state import ListInvoicesState
     from .list_kept_volumes_sort import ListKeptVolumesSort
@@ -258,6 +273,7 @@ if TYPE_CHECKING:
     from .shown_provider_group_roles import ShownProviderGroupRoles
     from .signed_up import SignedUp
     from .signup_request import SignupRequest
+    from .skipped import Skipped
     from .space_offer import SpaceOffer
     from .space_offer_definition import SpaceOfferDefinition
     from .space_offer_page import SpaceOfferPage
@@ -288,6 +304,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "AcceptRequest": ".accept_request",
+    "ActionFailure": ".action_failure",
     "Address": ".address",
     "AddressCreateRequest": ".address_create_request",
     "AddressCreateRequestLabels": ".address_create_request_labels",
@@ -338,6 +355,15 @@ _MODULES = {
     "Choice": ".choice",
     "ChoicePage": ".choice_page",
     "CloseNowRequest": ".close_now_request",
+    "CloseRun": ".close_run",
+    "CloseRunAction": ".close_run_action",
+    "CloseRunActionKind": ".close_run_action_kind",
+    "CloseRunCreateRequest": ".close_run_create_request",
+    "CloseRunDetail": ".close_run_detail",
+    "CloseRunDetailStates": ".close_run_detail_states",
+    "CloseRunInvoice": ".close_run_invoice",
+    "CloseRunInvoicePage": ".close_run_invoice_page",
+    "CloseRunPage": ".close_run_page",
     "Closure": ".closure",
     "ClosureRequestRequest": ".closure_request_request",
     "Commitment": ".commitment",
@@ -363,6 +389,7 @@ _MODULES = {
     "CreditNoteDetailDocument": ".credit_note_detail_document",
     "CreditNotePage": ".credit_note_page",
     "CreditNoteVerification": ".credit_note_verification",
+    "CurrencyTotal": ".currency_total",
     "DefaultRoleEnum": ".default_role_enum",
     "Defaults": ".defaults",
     "DefaultsChoices": ".defaults_choices",
@@ -387,6 +414,7 @@ _MODULES = {
     "GetUsageOverTimeStep": ".get_usage_over_time_step",
     "Grant": ".grant",
     "GrantRequest": ".grant_request",
+    "HeldGroup": ".held_group",
     "HeldReason": ".held_reason",
     "History": ".history",
     "IdentityProviderRequest": ".identity_provider_request",
@@ -418,11 +446,14 @@ _MODULES = {
     "ListAllInvoicesState": ".list_all_invoices_state",
     "ListAllTenantsSort": ".list_all_tenants_sort",
     "ListAuditEventsSort": ".list_audit_events_sort",
+    "ListCloseRunsSort": ".list_close_runs_sort",
     "ListConnectionsSort": ".list_connections_sort",
     "ListCouponsSort": ".list_coupons_sort",
     "ListCreditNotesSort": ".list_credit_notes_sort",
     "ListInvitationsRole": ".list_invitations_role",
     "ListInvitationsSort": ".list_invitations_sort",
+    "ListInvoicesCloseRunSort": ".list_invoices_close_run_sort",
+    "ListInvoicesCloseRunState": ".list_invoices_close_run_state",
     "ListInvoicesSort": ".list_invoices_sort",
     "ListInvoicesState": ".list_invoices_state",
     "ListKeptVolumesSort": ".list_kept_volumes_sort",
@@ -526,6 +557,7 @@ _MODULES = {
     "ShownProviderGroupRoles": ".shown_provider_group_roles",
     "SignedUp": ".signed_up",
     "SignupRequest": ".signup_request",
+    "Skipped": ".skipped",
     "SpaceOffer": ".space_offer",
     "SpaceOfferDefinition": ".space_offer_definition",
     "SpaceOfferPage": ".space_offer_page",
@@ -557,6 +589,7 @@ _MODULES = {
 
 __all__ = (
     "AcceptRequest",
+    "ActionFailure",
     "Address",
     "AddressCreateRequest",
     "AddressCreateRequestLabels",
@@ -607,6 +640,15 @@ __all__ = (
     "Choice",
     "ChoicePage",
     "CloseNowRequest",
+    "CloseRun",
+    "CloseRunAction",
+    "CloseRunActionKind",
+    "CloseRunCreateRequest",
+    "CloseRunDetail",
+    "CloseRunDetailStates",
+    "CloseRunInvoice",
+    "CloseRunInvoicePage",
+    "CloseRunPage",
     "Closure",
     "ClosureRequestRequest",
     "Commitment",
@@ -632,6 +674,7 @@ __all__ = (
     "CreditNoteDetailDocument",
     "CreditNotePage",
     "CreditNoteVerification",
+    "CurrencyTotal",
     "DefaultRoleEnum",
     "Defaults",
     "DefaultsChoices",
@@ -656,6 +699,7 @@ __all__ = (
     "GetUsageOverTimeStep",
     "Grant",
     "GrantRequest",
+    "HeldGroup",
     "HeldReason",
     "History",
     "IdentityProviderRequest",
@@ -687,11 +731,14 @@ __all__ = (
     "ListAllInvoicesState",
     "ListAllTenantsSort",
     "ListAuditEventsSort",
+    "ListCloseRunsSort",
     "ListConnectionsSort",
     "ListCouponsSort",
     "ListCreditNotesSort",
     "ListInvitationsRole",
     "ListInvitationsSort",
+    "ListInvoicesCloseRunSort",
+    "ListInvoicesCloseRunState",
     "ListInvoicesSort",
     "ListInvoicesState",
     "ListKeptVolumesSort",
@@ -794,6 +841,7 @@ __all__ = (
     "ShownProviderGroupRoles",
     "SignedUp",
     "SignupRequest",
+    "Skipped",
     "SpaceOffer",
     "SpaceOfferDefinition",
     "SpaceOfferPage",

@@ -53,6 +53,9 @@ class Problem:
     * `channel.no_secret` (409): The channel has no secret
     * `channel.too_many` (409): The tenant has too many channels
     * `chat_url.refused` (422): Waypost does not send to this chat
+    * `close_run.action_running` (409): Invoices of the run are being changed
+    * `close_run.nothing_to_close` (409): No period is due
+    * `close_run.nothing_to_do` (409): No invoice of the run is in the state for this
     * `commitment.invalid` (422): The commitment is not valid
     * `conflict` (409): Not possible now
     * `connections.invalid` (422): The request names no connections
@@ -99,6 +102,7 @@ class Problem:
     * `invoice.correction_not_read` (409): A month that the invoice corrects was not read
     * `invoice.crosses_month` (422): The period crosses a month
     * `invoice.earlier_open` (409): An earlier invoice of the month is open or has changed
+    * `invoice.evidence_outdated` (409): Usage changed during the close
     * `invoice.engine_unknown` (409): Another version of Waypost made the invoice
     * `invoice.no_document` (409): The invoice has no document yet
     * `invoice.no_plan` (409): The tenant had no plan in the period

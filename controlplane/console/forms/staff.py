@@ -50,6 +50,28 @@ class ReasonForm(ConsoleForm):
     reason = forms.CharField(label="Reason", max_length=500)
 
 
+class OptionalReasonForm(ConsoleForm):
+    """Asks for a reason for an operator's action, which the audit log shows; it may be empty."""
+
+    reason = forms.CharField(label="Reason", max_length=500, required=False)
+
+
+class CloseRunForm(ConsoleForm):
+    """Asks what a close run closes."""
+
+    DUE, OVER, HELD = "due", "over", "held"
+    what = forms.ChoiceField(
+        label="What to close",
+        choices=[
+            (DUE, "Periods whose grace period is over"),
+            (OVER, "All periods that are over, without the grace period"),
+            (HELD, "Held invoices, again"),
+        ],
+        widget=forms.RadioSelect,
+        initial=DUE,
+    )
+
+
 class ActingForm(ConsoleForm):
     """Asks why an operator opens the pages of a tenant; its audit log shows it."""
 

@@ -17,7 +17,14 @@ from controlplane.core.audit import SYSTEM
 from plans.catalog import definitions, parsing, publishing
 from plans.invoicing import invoice_closing
 from plans.invoicing.evidence import Evidence, TablePin, UsageKey
-from plans.models import AddressPlan, Invoice, PlanSubscription, SpacePlan
+from plans.models import (
+    AddressPlan,
+    CloseRun,
+    CloseRunInvoice,
+    Invoice,
+    PlanSubscription,
+    SpacePlan,
+)
 from plans.usage import reading, recording
 from tenants import queries
 from tenants.actions import (
@@ -319,6 +326,7 @@ def names(
         "operation": browse.pk,
         "invoice": draft.pk,
         "overdue": overdue(cast.tenant).pk,
+        "run": close_run(draft, cast.other).pk,
         "credit_note": "WAYPOST-CN-000001",
         "page": row.pk,
         "resource": "spaces",
@@ -349,6 +357,22 @@ def overdue(tenant: Tenant) -> Invoice:
         issued_at=starts_at + timedelta(days=34),
         due_at=starts_at + timedelta(days=48),
     )
+
+
+def close_run(draft: Invoice, other: Tenant) -> CloseRun:
+    """Store a close run that made ``draft``, and that held an invoice of ``other``."""
+    starts_at, now = datetime(2025, 1, 1, tzinfo=UTC), timezone.now()
+    held = Invoice.objects.create(
+        tenant=other,
+        starts_at=starts_at,
+        ends_at=starts_at + timedelta(days=31),
+        state=Invoice.State.HELD,
+        held_reasons=[{"code": "billing_details.missing", "message": "Fill in the country."}],
+    )
+    run = CloseRun.objects.create(requested_by="system", requested_at=now, finished_at=now)
+    for invoice in (draft, held):
+        CloseRunInvoice.objects.create(run=run, invoice=invoice, done_at=now)
+    return run
 
 
 def observed(space: AddressSpace, queue: Address) -> AddressSpace:

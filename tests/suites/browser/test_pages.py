@@ -121,6 +121,10 @@ def _open_invoice(page: Page) -> None:
     page.get_by_role("link", name=re.compile(r"^[A-Z]+-\d{6}$")).first.click()
 
 
+def _open_run(page: Page) -> None:
+    page.locator("table.rows th a").first.click()
+
+
 def _open_space(page: Page) -> None:
     page.get_by_role("link", name="broken", exact=True).click()
     page.get_by_role("button", name="Retry now").wait_for()
@@ -255,6 +259,9 @@ STATES = [
     State(
         "staff-invoice", "Issue a credit note", at("/staff/invoices/"), _open_invoice, email=STAFF
     ),
+    State("staff-close-runs", "Start a run", at("/staff/close-runs/"), email=STAFF),
+    State("staff-close-run", "Held, by reason", at("/staff/close-runs/"), _open_run, email=STAFF),
+    State("staff-close-run-start", "Held invoices", at("/staff/close-runs/start"), email=STAFF),
     State("staff-revenue", "Monthly fees now", at("/staff/revenue/"), email=STAFF),
     State("staff-volumes", "gone", at("/staff/volumes/"), email=STAFF),
     State(

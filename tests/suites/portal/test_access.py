@@ -11,6 +11,7 @@ from django.test import Client
 from controlplane.console import help_pages, urls
 from controlplane.core.audit import SYSTEM
 from plans.invoicing import credit_notes
+from plans.models import CloseRun
 from tenants.models import Address, KeptVolumes
 from tenants.notifications.models import MailboxMessage
 from tests.suites.portal.conftest import As
@@ -140,6 +141,11 @@ STAFF_PAGES = {
     "staff_invoice_credit": Page("invoices/INVOICE/credit", is_get=False),
     "staff_invoice_void": Page("invoices/INVOICE/void", is_get=False),
     "staff_invoice_write_off": Page("invoices/INVOICE/write-off", is_get=False),
+    "staff_close_runs": Page("close-runs/"),
+    "staff_close_run_start": Page("close-runs/start"),
+    "staff_close_run": Page("close-runs/crn_one/"),
+    "staff_close_run_approve": Page("close-runs/crn_one/approve"),
+    "staff_close_run_issue": Page("close-runs/crn_one/issue"),
     "staff_mailbox": Page("mailbox/"),
     "staff_mail": Page("mailbox/1"),
     "staff_fleet": Page("fleet/"),
@@ -174,6 +180,7 @@ def busy(world: World) -> Iterator[World]:
     KeptVolumes.objects.create(space=space)
     notified.alarm(Address.objects.get(space=space, address="new"), id="alm_one")
     notified.delivery(notified.webhook(world.tenant, id="chn_one"), id="dlv_one")
+    CloseRun.objects.create(id="crn_one", requested_by="system")
     MailboxMessage.objects.create(pk=1, sender="a@op.test", recipients=["b@op.test"], subject="Hi")
     cells = [rows.cell(space, "messages_in", 5, rows.last_month().starts_at, "new")]
     rows.used(*cells, rows.cell(space, "messages_in", 7, rows.this_month(), "new"))
@@ -227,7 +234,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(answer.content.decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 15
+    assert len(seen) == 20
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:

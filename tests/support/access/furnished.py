@@ -22,7 +22,7 @@ from controlplane.api import person_tokens
 from controlplane.core import secrets
 from controlplane.core.audit import SYSTEM
 from plans.invoicing import credit_notes
-from plans.models import CreditNote, Invoice
+from plans.models import CloseRun, CreditNote, Invoice
 from tenants import permissions, queries
 from tenants.actions import (
     api_tokens,
@@ -176,6 +176,7 @@ def _of_operators(space: AddressSpace) -> dict[str, str]:
         "note": str(note.pk),
         "mail": str(mail.pk),
         "resource": "spaces",
+        "run": CloseRun.objects.create(requested_by="user:ops@waypost.example").pk,
         "verb": _rollout(space),
     }
 

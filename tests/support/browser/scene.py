@@ -15,6 +15,7 @@ from controlplane.core import operations, secrets
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from plans.invoicing import credit_notes
+from plans.models import CloseRun, CloseRunInvoice, Invoice
 from plans.quotas import enforcement
 from plans.quotas.resources import Resource
 from plans.usage.meters import MESSAGES_IN
@@ -36,6 +37,7 @@ from tenants.models import (
     KeptVolumes,
     MessageRequest,
     SpaceReading,
+    Tenant,
 )
 from tenants.notifications.models import MailboxMessage
 from tenants.reading_history import MINUTES, QUARTERS, History
@@ -125,6 +127,34 @@ def _operate(world: World) -> None:
     AddressSpace.objects.filter(pk=gone.pk).update(deletion_requested_at=now, deleted_at=now)
     KeptVolumes.objects.create(space=gone)
     suspensions.suspend(tenant=late, reason="The invoice EU-7 is not paid.", by=rows.STAFF)
+    _close(world, late)
+
+
+def _close(world: World, late: Tenant) -> None:
+    """Make a close run that goes on: one invoice is issued, one is held, one is left."""
+    run = CloseRun.objects.create(
+        requested_by="system",
+        requested_at=timezone.now(),
+        step=CloseRun.Step.RECOMPUTATION,
+        message="no answer from broker-0",
+    )
+    month = rows.last_month()
+    reason = {"code": "billing_details.missing", "message": "Fill in the billing country."}
+    held, left = (
+        Invoice.objects.create(
+            tenant=late,
+            starts_at=month.starts_at + timedelta(days=n),
+            ends_at=month.starts_at + timedelta(days=n + 1),
+            state=state,
+            held_reasons=reasons,
+        )
+        for n, (state, reasons) in enumerate(
+            [(Invoice.State.HELD, [reason]), (Invoice.State.CLOSING, [])]
+        )
+    )
+    for invoice in (world.tenant.invoices.get(), held):
+        CloseRunInvoice.objects.create(run=run, invoice=invoice, done_at=timezone.now())
+    CloseRunInvoice.objects.create(run=run, invoice=left)
 
 
 def _use_up() -> None:

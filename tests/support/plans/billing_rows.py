@@ -8,7 +8,7 @@ from typing import Any
 
 from controlplane.core.audit import Actor
 from plans.catalog import parsing, publishing
-from plans.invoicing import comparisons, invoice_closing, issuing
+from plans.invoicing import close_runs, comparisons, draft_batch, invoice_closing, issuing
 from plans.invoicing.evidence import EarlierUsage, Evidence, TablePin, UsageKey
 from plans.models import Invoice, Plan, PlanSubscription
 from plans.usage import reading, recording
@@ -186,7 +186,7 @@ def evidence(cells: Iterable[UsageCell] = (), **changes: Any) -> Evidence:
 def earlier(invoice: Invoice) -> tuple[EarlierUsage, ...]:
     """Return flawless evidence for the months that a close of ``invoice`` corrects."""
     found = []
-    for span in invoice_closing.corrected_spans(invoice):
+    for span in draft_batch.corrected_spans([invoice])[invoice.id]:
         cells = list(reading.cells(invoice.tenant_id, span.starts_at, span.ends_at))
         totals = comparisons.figures(cells)
         found.append(EarlierUsage(span, totals, totals))
@@ -199,6 +199,15 @@ def asked(owner: Tenant) -> Invoice:
         tenant=owner, starts_at=STARTS_AT, ends_at=ENDS_AT, by=STAFF, now=AFTER_GRACE
     )
     return invoice
+
+
+def requested(now: datetime) -> list[Invoice]:
+    """Return the invoices of a run of all closes that are due, requested; [] if none is."""
+    run = close_runs.start_due(by=STAFF, now=now)
+    if run is None:
+        return []
+    close_runs.request_invoices(run, now=now)
+    return list(Invoice.objects.filter(close_runs__run=run).order_by("starts_at", "id"))
 
 
 def drafted(owner: Tenant, cells: Iterable[UsageCell] = (), **changes: Any) -> Invoice:

@@ -143,7 +143,9 @@ def test_close_twice_changes_nothing() -> None:
     assert list(InvoiceEvent.objects.values_list("id", flat=True)) == events
 
 
-@pytest.mark.parametrize("step", ["_write_lines", "states.move", "operations.succeed"])
+@pytest.mark.parametrize(
+    "step", ["draft_batch.outcomes", "_draft", "states.move_each", "operations.succeed_each"]
+)
 def test_close_crashed_anywhere_ends_like_a_whole_one(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -399,17 +401,18 @@ def test_close_now_cuts_the_month_and_the_next_period_begins_there() -> None:
     assert open_periods.running(owner, ENDS_AT).starts_at == ENDS_AT
 
 
-def test_close_due_asks_for_every_month_whose_grace_is_over_once() -> None:
+def test_a_due_run_asks_for_every_month_whose_grace_is_over_once() -> None:
     rows.tenant(subscribed_at=STARTS_AT - timedelta(days=3), billing_time_zone="Europe/Berlin")
     early = AFTER_GRACE - timedelta(hours=3)
 
-    assert len(invoice_closing.close_due(by=STAFF, now=early)) == 1
-    assert len(invoice_closing.close_due(by=STAFF, now=AFTER_GRACE)) == 1
-    assert invoice_closing.close_due(by=STAFF, now=AFTER_GRACE) == []
+    assert len(rows.requested(early)) == 1
+    assert len(rows.requested(AFTER_GRACE)) == 1
+    assert rows.requested(AFTER_GRACE) == []
 
     march, april = Invoice.objects.order_by("starts_at")
     assert march.ends_at == april.starts_at == STARTS_AT - timedelta(hours=2)
-    assert invoice_closing.closing_invoices() == [march.id, april.id]
+    assert {march.state, april.state} == {Invoice.State.CLOSING}
+    assert invoice_closing.closing_invoices() == [], "runs close them"
 
 
 def test_whole_seconds_keep_a_period_forward() -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 
 from plans.invoicing import invoice_closing
+from plans.invoicing.draft_batch import Batch, Draft
 from plans.models import Invoice, PlanSubscription
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, STAFF, STARTS_AT
@@ -43,36 +44,14 @@ def test_close_now_waits_for_a_second_of_the_next_period() -> None:
 
 
 @pytest.mark.django_db
-def test_close_due_goes_on_when_one_tenant_cannot_be_closed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    two_months_ago = STARTS_AT - timedelta(days=31)
-    stuck, fine = rows.tenant(two_months_ago), rows.tenant(two_months_ago)
-    real = invoice_closing.request_close
-
-    def refuse_march_of_one(*, tenant: Any, starts_at: Any, **rest: Any) -> Any:
-        if tenant == stuck and starts_at < STARTS_AT:
-            raise invoice_closing.PeriodOverlaps("no")
-        return real(tenant=tenant, starts_at=starts_at, **rest)
-
-    monkeypatch.setattr(invoice_closing, "request_close", refuse_march_of_one)
-    assert len(invoice_closing.close_due(by=STAFF, now=AFTER_GRACE)) == 2
-    assert not Invoice.objects.filter(tenant=stuck).exists()  # a later period would hide March
-
-    monkeypatch.undo()
-    assert len(invoice_closing.close_due(by=STAFF, now=AFTER_GRACE)) == 2
-    assert Invoice.objects.filter(tenant=fine).count() == 2
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(("days", "months"), [(10, 1), (30, 1), (31, 2)])
-def test_close_due_ends_with_the_last_plan(days: int, months: int) -> None:
+def test_due_runs_end_with_the_last_plan(days: int, months: int) -> None:
     owner = rows.tenant()
     ends_at = STARTS_AT + timedelta(days=days, milliseconds=3)  # April has 30 days
     PlanSubscription.objects.filter(tenant=owner).update(ends_at=ends_at)
 
     for later in (0, 100):
-        invoice_closing.close_due(by=STAFF, now=AFTER_GRACE + timedelta(days=60 + later))
+        rows.requested(AFTER_GRACE + timedelta(days=60 + later))
 
     assert Invoice.objects.filter(tenant=owner).count() == months
 
@@ -84,7 +63,7 @@ def test_close_bills_the_usage_that_the_validation_judged(monkeypatch: pytest.Mo
     space = rows.space(owner)
     cells = rows.used(rows.cell(space, "messages_in", 5_000_000))
     asked = rows.asked(owner)
-    real, outcome = invoice_closing._draft, []
+    real, outcome = Batch._draft, []
 
     def copy_meanwhile() -> None:
         try:
@@ -97,13 +76,13 @@ def test_close_bills_the_usage_that_the_validation_judged(monkeypatch: pytest.Mo
         finally:
             connection.close()
 
-    def draft(*args: Any) -> None:
+    def draft(*args: Any) -> Draft:
         copier = threading.Thread(target=copy_meanwhile)
         copier.start()
         copier.join()
-        real(*args)
+        return real(*args)
 
-    monkeypatch.setattr(invoice_closing, "_draft", draft)
+    monkeypatch.setattr(Batch, "_draft", draft)
     invoice = invoice_closing.close(invoice=asked, evidence=rows.evidence(cells), by=STAFF)
 
     assert invoice.lines.get(meter="messages").detail["used_base"] == 5_000_000

@@ -49,7 +49,7 @@ def test_people_stay_until_the_last_usage_is_in_an_issued_invoice() -> None:
 
     unbilled = closures.erase_due(CLOSED_AT, is_settled=open_periods.is_settled), *left()[1:]
     open_plans = PlanSubscription.objects.filter(tenant=owner, ends_at__isnull=True).exists()
-    (invoice,) = invoice_closing.close_due(by=STAFF, now=AFTER_GRACE)
+    (invoice,) = rows.requested(AFTER_GRACE)
     closing = left()
     drafted = invoice_closing.close(invoice=invoice, evidence=rows.evidence(cells), by=STAFF)
     draft = left()
@@ -59,7 +59,7 @@ def test_people_stay_until_the_last_usage_is_in_an_issued_invoice() -> None:
     assert [unbilled, closing, draft] == [(0, True, True)] * 3
     assert issued.total_minor > 0
     assert [left(), left()] == [(1, False, False), (0, False, False)]
-    assert invoice_closing.close_due(by=STAFF, now=AFTER_GRACE + timedelta(days=99)) == []
+    assert rows.requested(AFTER_GRACE + timedelta(days=99)) == []
 
 
 def test_the_task_waits_for_invoices_too(cast: Cast) -> None:

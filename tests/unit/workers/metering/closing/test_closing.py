@@ -195,7 +195,7 @@ def test_close_again_changes_nothing(
     [
         (closing.CloseAttempt, "cut"),
         (closing.CloseAttempt, "land"),
-        (closing.CloseAttempt, "compute_usage"),
+        (closing, "compute_usage"),
         (gold, "cells"),
     ],
 )
