@@ -105,6 +105,7 @@ ROUTES: dict[str, dict[str, str]] = {
         "workers.run_pipeline",
         "workers.close_invoice",
         "workers.verify_invoice",
+        "workers.read_samples",
         "workers.keep_lakehouse",
     )
 }

@@ -18,6 +18,7 @@ from plans.models.invoice import (
     LedgerPosting,
     Payment,
 )
+from plans.models.sample_reading import ReadRow, SampleReading
 from plans.models.terms import (
     Commitment,
     Coupon,
@@ -56,6 +57,8 @@ __all__ = [
     "PlanSubscription",
     "QuotaAlert",
     "QuotaOverride",
+    "ReadRow",
+    "SampleReading",
     "SpacePlan",
     "UsageCopy",
     "UsageDay",

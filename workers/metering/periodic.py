@@ -11,7 +11,13 @@ import structlog
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import WaypostError
-from plans.invoicing import granting, invoice_closing, invoice_verification, issuing
+from plans.invoicing import (
+    granting,
+    invoice_closing,
+    invoice_verification,
+    issuing,
+    sample_readings,
+)
 from workers.metering import gold, housekeeping, ingest, pipeline, roots
 
 logger = structlog.get_logger(__name__)
@@ -21,10 +27,11 @@ HOUSEKEEPING_HOUR = 2  # UTC
 
 @dataclass(frozen=True)
 class Due:
-    """Lists the ids of invoices whose close or verification waits for a worker."""
+    """Lists the ids of what waits for a worker: closes, verifications, readings of samples."""
 
     closing: tuple[str, ...]
     verifying: tuple[str, ...]
+    reading: tuple[str, ...]
 
 
 def land() -> None:
@@ -101,9 +108,13 @@ def _fields(error: WaypostError) -> dict[str, str]:
 def list_due(now: datetime) -> Due:
     """Request every close that is due, mark overdue invoices, and book credit that has expired.
 
-    Returns the invoices that wait for a worker: those just requested and earlier ones. Idempotent.
+    Returns what waits for a worker: what was just requested and what was before. Idempotent.
     """
     invoice_closing.close_due(by=SYSTEM, now=now)
     issuing.mark_overdue(by=SYSTEM, now=now)
     granting.expire(by=SYSTEM, now=now)
-    return Due(tuple(invoice_closing.closing_invoices()), tuple(invoice_verification.waiting()))
+    return Due(
+        tuple(invoice_closing.closing_invoices()),
+        tuple(invoice_verification.waiting()),
+        tuple(sample_readings.waiting()),
+    )
