@@ -42,7 +42,7 @@ _FROM = OpenApiParameter(
 )
 
 
-class StepSerializer(serializers.Serializer[Any]):
+class LineStepSerializer(serializers.Serializer[Any]):
     """The part of an invoice line in one day or hour; parts without usage are left out.
 
     `used_base` and `included_base` are in base units of the meter; `billed_base` too, but packages
@@ -56,11 +56,11 @@ class StepSerializer(serializers.Serializer[Any]):
     billed_base = serializers.IntegerField()
 
 
-class LineSerializer(serializers.Serializer[Any]):
+class DividedLineSerializer(serializers.Serializer[Any]):
     """An invoice line of usage, divided by days or hours.
 
-    Over all days, `billed_base` adds up to that of the line exactly, and `used_base` too (of a peak,
-    the largest counts). `is_exact` is false if usage arrived after the invoice was made: then
+    Over all days, `billed_base` adds up to that of the line exactly, and `used_base` too (the
+    largest of a peak). `is_exact` is false if usage arrived after the invoice was made: then
     request a reading of the line's window, and get the line again.
     """
 
@@ -75,13 +75,13 @@ class LineSerializer(serializers.Serializer[Any]):
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
     time_zone = serializers.CharField()
-    source = serializers.ChoiceField(
+    read_from = serializers.ChoiceField(
         [drill_down.COPY, drill_down.PINNED],
         help_text="The copy of gold usage, or the version of gold that the invoice pins.",
     )
     is_exact = serializers.BooleanField()
-    step = serializers.ChoiceField([drill_down.DAY, drill_down.HOUR])
-    steps = StepSerializer(many=True)
+    divided_by = serializers.ChoiceField([drill_down.DAY, drill_down.HOUR])
+    steps = LineStepSerializer(many=True)
 
 
 class ReadingCreateSerializer(StrictSerializer):
@@ -153,14 +153,14 @@ class SideSerializer(serializers.Serializer[Any]):
 class ChangePartSerializer(serializers.Serializer[Any]):
     """One part of a change: its cause, the meter it is about (or empty), and words for people."""
 
-    cause = serializers.ChoiceField([cause.value for cause in Cause])
+    caused_by = serializers.ChoiceField([cause.value for cause in Cause])
     meter = serializers.CharField(allow_blank=True)
     title = serializers.CharField(allow_blank=True)
     amount_minor = serializers.IntegerField()
     words = serializers.CharField()
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
+class InvoiceChangeSerializer(serializers.Serializer[Any]):
     """Why an invoice asks for another amount than an earlier one, in minor units of `currency`.
 
     The amounts of `parts` add up to `difference_minor` exactly.
@@ -178,17 +178,17 @@ class InvoiceLineView(TenantView):
 
     needs = {"GET": Permission.VIEW_BILLING}
 
-    @schema.describe("Drill down an invoice line", response=LineSerializer, parameters=[_DAY])
+    @schema.describe(
+        "Drill down an invoice line", response=DividedLineSerializer, parameters=[_DAY]
+    )
     def get(self, request: Request, tenant: str, invoice: str, position: int) -> Response:
         """Return the days of the line with this position, or the hours of `day`.
 
         A line that does not come from usage is refused (409); the message says where it comes from.
         """
         row, day = get_invoice(self.tenant, invoice), _day(request)
-        found = (
-            drill_down.hours(row, position, day) if day else drill_down.days(row, position)
-        )
-        return Response(LineSerializer(line_values(found)).data)
+        found = drill_down.hours(row, position, day) if day else drill_down.days(row, position)
+        return Response(DividedLineSerializer(line_values(found)).data)
 
 
 class SampleReadingsView(TenantView):
@@ -273,12 +273,14 @@ class InvoiceChangeView(TenantView):
 
     needs = {"GET": Permission.VIEW_BILLING}
 
-    @schema.describe("Explain an invoice's change", response=ChangeSerializer, parameters=[_FROM])
+    @schema.describe(
+        "Explain an invoice's change", response=InvoiceChangeSerializer, parameters=[_FROM]
+    )
     def get(self, request: Request, tenant: str, invoice: str) -> Response:
         """Return the change from the invoice `from` to this one, split by cause.
 
-        Both are a number, an id, a month such as 2026-10 with one invoice, or `preview`, the running
-        period.
+        Both are a number, an id, a month such as 2026-10 with one invoice, or `preview`: the
+        running period.
         """
         older = request.query_params.get("from", "")
         if not older or "\x00" in older:
@@ -288,11 +290,11 @@ class InvoiceChangeView(TenantView):
                 **{"from": ["Name an invoice: number, id, month or preview."]},
             )
         found = explaining.explain(self.tenant, older, invoice)
-        return Response(ChangeSerializer(change_values(found)).data)
+        return Response(InvoiceChangeSerializer(change_values(found)).data)
 
 
 def line_values(found: DrillDown) -> dict[str, Any]:
-    """Return the values of ``LineSerializer``."""
+    """Return the values of ``DividedLineSerializer``."""
     usage = found.usage
     line = usage.line
     return {
@@ -303,9 +305,9 @@ def line_values(found: DrillDown) -> dict[str, Any]:
         "starts_at": usage.window.starts_at,
         "ends_at": usage.window.ends_at,
         "time_zone": usage.time_zone,
-        "source": found.source,
+        "read_from": found.source,
         "is_exact": found.is_exact,
-        "step": found.step,
+        "divided_by": found.step,
         "steps": [
             {
                 "starts_at": found.part(share).starts_at,
@@ -320,7 +322,7 @@ def line_values(found: DrillDown) -> dict[str, Any]:
 
 
 def change_values(found: Explanation) -> dict[str, Any]:
-    """Return the values of ``ChangeSerializer``."""
+    """Return the values of ``InvoiceChangeSerializer``."""
     return {
         "older": _side(found.older),
         "newer": _side(found.newer),
@@ -328,7 +330,7 @@ def change_values(found: Explanation) -> dict[str, Any]:
         "difference_minor": found.difference_minor,
         "parts": [
             {
-                "cause": row.part.cause.value,
+                "caused_by": row.part.cause.value,
                 "meter": row.part.meter,
                 "title": row.title,
                 "amount_minor": row.part.amount_minor,

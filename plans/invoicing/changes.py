@@ -48,9 +48,10 @@ OWN_LINES = (Cause.CORRECTION, Cause.DISCOUNT, Cause.COMMITMENT, Cause.TAX, Caus
 
 @dataclass(frozen=True)
 class Part:
-    """How much of the difference has this cause; ``meter`` is empty for causes of the whole invoice.
+    """How much of the difference has this cause.
 
-    A positive amount makes the newer invoice dearer.
+    ``meter`` is empty for causes of the whole invoice. A positive amount makes the newer
+    invoice dearer.
     """
 
     cause: Cause
@@ -165,8 +166,6 @@ def _at_prices_of(older: Sequence[Lifetime], newer: Sequence[Lifetime]) -> list[
     for row in newer:
         before = known.get((row.meter, row.plan_key))
         if before is not None:
-            row = replace(
-                row, plan_version=before.plan_version, hour_price=before.hour_price
-            )
+            row = replace(row, plan_version=before.plan_version, hour_price=before.hour_price)
         found.append(row)
     return found

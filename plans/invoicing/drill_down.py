@@ -37,8 +37,8 @@ class NoUsageBehind(Conflict):
 # Why a line of this kind has no days, and where its figures come from.
 _WHY = {
     "fee": "It is the fee of a plan: its quantity is the plan's seconds of the month's seconds.",
-    "lifetime": "It is the time in which spaces or addresses were Active, which comes from the rows "
-    "of your spaces and not from samples: the line names the time of each space.",
+    "lifetime": "It is the time in which spaces or addresses were Active, which comes from the "
+    "rows of your spaces and not from samples: the line names the time of each space.",
     "repriced": "It prices usage of earlier invoices of this month again: drill down there.",
     "discount": "It is a discount on the other lines.",
     "commitment": "It is the rest up to an agreed minimum.",
@@ -51,8 +51,8 @@ _WHY = {
 class UsageLine:
     """A line of kind ``usage`` of an invoice document, and how its quantity counts.
 
-    ``window`` has the buckets that the line pays for. ``meters`` are the sampled meters whose sum is
-    the line's usage.
+    ``window`` has the buckets that the line pays for. The line's usage is the sum of the sampled
+    ``meters``.
     """
 
     line: Document
@@ -84,7 +84,7 @@ class UsageLine:
         return datetime(day.year, day.month, day.day, tzinfo=zone(self.time_zone)).astimezone(UTC)
 
     def units(self, base: int) -> Decimal:
-        """Return a number of base units in the line's unit; packages and months are units already."""
+        """Return a number of base units in the line's unit."""
         return EXACT.divide(Decimal(base), Decimal(self.line["detail"]["base_per_unit"]))
 
     def billed_units(self, billed: int) -> Decimal:
@@ -238,9 +238,7 @@ def _used(usage: UsageLine, read: Iterable[Hour]) -> list[tuple[datetime, int]]:
 
 def _joined(left: Share, right: Share, usage: UsageLine) -> Share:
     used = max(left.used, right.used) if usage.is_peak else left.used + right.used
-    return Share(
-        left.starts_at, used, left.included + right.included, left.billed + right.billed
-    )
+    return Share(left.starts_at, used, left.included + right.included, left.billed + right.billed)
 
 
 def _skipped(made: Document, line: Document) -> int:

@@ -163,7 +163,7 @@ def _invoice(tenant: Tenant, name: str) -> Invoice:
 
 
 def _billed(made: Document, found: Facts) -> Billed:
-    own = {cause: 0 for cause in changes.OWN_LINES}
+    own = dict.fromkeys(changes.OWN_LINES, 0)
     charged = []
     for line in made["lines"]:
         if line["kind"] in _OWN_LINES:

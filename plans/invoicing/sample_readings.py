@@ -202,7 +202,7 @@ def store(reading: SampleReading, found: Read, now: datetime) -> None:
 
 
 def delete_old(now: datetime) -> int:
-    """Delete finished and failed readings that are older than a day; return how many. Idempotent."""
+    """Delete the readings of more than a day ago that do not run; return how many. Idempotent."""
     running = waiting()
     rows = SampleReading.objects.filter(updated_at__lt=now - _KEPT_FOR).exclude(pk__in=running)
     n_deleted = rows.count()
@@ -229,7 +229,11 @@ def _key(invoice: Invoice, part: Period | None, first: int) -> dict[str, Any]:
 
 
 def _make_place(tenant_id: str) -> None:
-    """Delete the tenant's oldest finished readings beyond ``_MOST_KEPT``; refuse too many running."""
+    """Delete the tenant's oldest finished readings beyond ``_MOST_KEPT``.
+
+    Raises:
+        TooManyReadings: too many are running.
+    """
     running = Operation.objects.filter(
         tenant_id=tenant_id, subject_type=SUBJECT_TYPE, state=Operation.State.RUNNING
     )

@@ -51,7 +51,7 @@ class SampleReading(Timestamped):
 
 
 class ReadRow(models.Model):
-    """One sample, or one counter with what it reached, of a reading. Key: (reading, kind, position).
+    """One sample, or one counter with what it reached. Key: (reading, kind, position).
 
     ``position`` counts the samples, or the counters, of the whole part from 0.
     """

@@ -33,9 +33,9 @@ class Counting:
     reached: int = 0
 
     def after(self, used: int) -> tuple[int, int]:
-        """Return (included, billed) once the segment has used ``used``, of a peak its largest value.
+        """Return (included, billed) once the segment has used ``used``.
 
-        Both only grow with ``used``, from 0.
+        ``used`` is a sum, or the largest value of a peak. Both only grow with ``used``, from 0.
         """
         grown = max(0, used - self.reached) if self.is_peak else used
         free = min(grown, self.included)

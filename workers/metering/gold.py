@@ -148,10 +148,12 @@ def cells(
     return _Usage(table).cells(_inside(tenant_id, starts_at, ends_at))
 
 
-def by_bucket(root: Root, pin: Table, tenant_id: str, part: Period) -> dict[datetime, dict[str, int]]:
-    """Return {bucket: {meter: quantity}} of the tenant over all spaces, from the version in ``pin``.
+def by_bucket(
+    root: Root, pin: Table, tenant_id: str, part: Period
+) -> dict[datetime, dict[str, int]]:
+    """Return {bucket: {meter: quantity}} of the tenant, from the version in ``pin``.
 
-    Only the buckets that begin inside ``part``. Of a peak the quantity is the largest one.
+    Adds up all spaces; of a peak takes the largest. Only buckets that begin inside ``part``.
 
     Raises:
         TableReplaced: the pinned table does not exist any more.
@@ -159,7 +161,8 @@ def by_bucket(root: Root, pin: Table, tenant_id: str, part: Period) -> dict[date
     table = delta.open_table(root, delta.USAGE, version=pin.version, table_id=pin.id)
     where = _inside(tenant_id, part.starts_at, part.ends_at)
     rows = delta.ask(
-        "SELECT bucket_at, meter, CAST(sum(quantity) AS bigint) AS summed, max(quantity) AS largest "
+        "SELECT bucket_at, meter, CAST(sum(quantity) AS bigint) AS summed, "
+        "max(quantity) AS largest "
         f"FROM usage WHERE {where} GROUP BY bucket_at, meter",
         {"usage": table},
     )

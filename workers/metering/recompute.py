@@ -148,9 +148,7 @@ def samples_by_bucket(query: Question) -> dict[datetime, SampleSet]:
 
     The hash has the version ``sample_hash.VALUES``. ``doubled`` is empty: ``samples`` finds them.
     """
-    words = sample_hash.words_sql(
-        sample_hash.DATAFUSION, "samples", query.inside, "bucket_at"
-    )
+    words = sample_hash.words_sql(sample_hash.DATAFUSION, "samples", query.inside, "bucket_at")
     rows = query.ask(
         f", words AS ({words}) SELECT bucket_at, {sample_hash.sums_sql()} FROM words "
         "GROUP BY bucket_at"

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.dateparse import parse_datetime
 
 from controlplane.console import charts, invoice_reads
 from controlplane.console.access import staff_page, tenant_page
@@ -300,11 +301,13 @@ def _part(scope: Scope, row: Invoice) -> Period:
     query, bounds = scope.request.GET, []
     for name, default in (("starts_at", row.starts_at), ("ends_at", row.ends_at)):
         try:
-            found = datetime.fromisoformat(query[name]) if query.get(name) else default
+            found = parse_datetime(query[name]) if query.get(name) else default
         except ValueError:
-            found = datetime.min
-        if found.tzinfo is None:
-            raise Invalid("The link names no time: go back and follow it again.", code="usage.window")
+            found = None
+        if found is None or found.tzinfo is None:
+            raise Invalid(
+                "The link names no time: go back and follow it again.", code="usage.window"
+            )
         bounds.append(found)
     return Period(*bounds)
 
@@ -320,5 +323,6 @@ def _day(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise Invalid("The link names no day: go back and follow it again.", code="usage.window") from None
-
+        raise Invalid(
+            "The link names no day: go back and follow it again.", code="usage.window"
+        ) from None
