@@ -80,7 +80,7 @@ class DividedLineSerializer(serializers.Serializer[Any]):
         help_text="The copy of gold usage, or the version of gold that the invoice pins.",
     )
     is_exact = serializers.BooleanField()
-    divided_by = serializers.ChoiceField([drill_down.DAY, drill_down.HOUR])
+    step = serializers.ChoiceField([drill_down.HOUR, drill_down.DAY])
     steps = LineStepSerializer(many=True)
 
 
@@ -307,7 +307,7 @@ def line_values(found: DrillDown) -> dict[str, Any]:
         "time_zone": usage.time_zone,
         "read_from": found.source,
         "is_exact": found.is_exact,
-        "divided_by": found.step,
+        "step": found.step,
         "steps": [
             {
                 "starts_at": found.part(share).starts_at,

@@ -84,10 +84,15 @@ class UsageLine:
         return datetime(day.year, day.month, day.day, tzinfo=zone(self.time_zone)).astimezone(UTC)
 
     def units(self, base: int) -> Decimal:
-        """Return a number of base units in the line's unit."""
-        return EXACT.divide(Decimal(base), Decimal(self.line["detail"]["base_per_unit"]))
+        """Return a number of base units in the meter's unit, which may differ from the price's."""
+        return EXACT.divide(Decimal(base), Decimal(BY_SLUG[self.line["meter"]].base_per_unit))
+
+    @property
+    def unit(self) -> str:
+        return BY_SLUG[self.line["meter"]].unit
 
     def billed_units(self, billed: int) -> Decimal:
+        """Return what is billed in the meter's unit; packages and months are not divided."""
         if self.counting.model in (Model.FLAT, Model.PACKAGE):
             return Decimal(billed)
         return self.units(billed)

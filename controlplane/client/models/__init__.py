@@ -49,9 +49,10 @@ if TYPE_CHECKING:
     from .catalog import Catalog
     from .catalog_document import CatalogDocument
     from .catalog_publish_request import CatalogPublishRequest
+    from .cause_enum import CauseEnum
+    from .caused_by_enum import CausedByEnum
     from .change import Change
     from .change_part import ChangePart
-    from .change_part_cause_enum import ChangePartCauseEnum
     from .channel import Channel
     from .channel_create_request import ChannelCreateRequest
     from .channel_kind import ChannelKind
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from .connections_close_request import ConnectionsCloseRequest
     from .connections_page import ConnectionsPage
     from .cost import Cost
-    from .cost_cause_enum import CostCauseEnum
     from .costs import Costs
     from .counter import Counter
     from .counter_page import CounterPage
@@ -349,9 +349,10 @@ _MODULES = {
     "Catalog": ".catalog",
     "CatalogDocument": ".catalog_document",
     "CatalogPublishRequest": ".catalog_publish_request",
+    "CauseEnum": ".cause_enum",
+    "CausedByEnum": ".caused_by_enum",
     "Change": ".change",
     "ChangePart": ".change_part",
-    "ChangePartCauseEnum": ".change_part_cause_enum",
     "Channel": ".channel",
     "ChannelCreateRequest": ".channel_create_request",
     "ChannelKind": ".channel_kind",
@@ -368,7 +369,6 @@ _MODULES = {
     "ConnectionsCloseRequest": ".connections_close_request",
     "ConnectionsPage": ".connections_page",
     "Cost": ".cost",
-    "CostCauseEnum": ".cost_cause_enum",
     "Costs": ".costs",
     "Counter": ".counter",
     "CounterPage": ".counter_page",
@@ -638,9 +638,10 @@ __all__ = (
     "Catalog",
     "CatalogDocument",
     "CatalogPublishRequest",
+    "CausedByEnum",
+    "CauseEnum",
     "Change",
     "ChangePart",
-    "ChangePartCauseEnum",
     "Channel",
     "ChannelCreateRequest",
     "ChannelKind",
@@ -657,7 +658,6 @@ __all__ = (
     "ConnectionsCloseRequest",
     "ConnectionsPage",
     "Cost",
-    "CostCauseEnum",
     "Costs",
     "Counter",
     "CounterPage",

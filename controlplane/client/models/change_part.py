@@ -6,10 +6,7 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.change_part_cause_enum import (
-    ChangePartCauseEnum,
-    check_change_part_cause_enum,
-)
+from ..models.caused_by_enum import CausedByEnum, check_caused_by_enum
 
 T = TypeVar("T", bound="ChangePart")
 
@@ -19,7 +16,7 @@ class ChangePart:
     """One part of a change: its cause, the meter it is about (or empty), and words for people.
 
     Attributes:
-        cause (ChangePartCauseEnum): * `quantity` - quantity
+        caused_by (CausedByEnum): * `quantity` - quantity
             * `price` - price
             * `plan` - plan
             * `divided_month` - divided_month
@@ -34,7 +31,7 @@ class ChangePart:
         words (str):
     """
 
-    cause: ChangePartCauseEnum
+    caused_by: CausedByEnum
     meter: str
     title: str
     amount_minor: int
@@ -42,7 +39,7 @@ class ChangePart:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        cause: str = self.cause
+        caused_by: str = self.caused_by
 
         meter = self.meter
 
@@ -56,7 +53,7 @@ class ChangePart:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "cause": cause,
+                "caused_by": caused_by,
                 "meter": meter,
                 "title": title,
                 "amount_minor": amount_minor,
@@ -69,7 +66,7 @@ class ChangePart:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        cause = check_change_part_cause_enum(d.pop("cause"))
+        caused_by = check_caused_by_enum(d.pop("caused_by"))
 
         meter = d.pop("meter")
 
@@ -80,7 +77,7 @@ class ChangePart:
         words = d.pop("words")
 
         change_part = cls(
-            cause=cause,
+            caused_by=caused_by,
             meter=meter,
             title=title,
             amount_minor=amount_minor,

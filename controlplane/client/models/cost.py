@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.cost_cause_enum import CostCauseEnum, check_cost_cause_enum
+from ..models.cause_enum import CauseEnum, check_cause_enum
 
 T = TypeVar("T", bound="Cost")
 
@@ -16,7 +16,7 @@ class Cost:
     """The net amount of one cause; what no space caused is `shared`, such as the plan's fee.
 
     Attributes:
-        cause (CostCauseEnum): * `space` - space
+        cause (CauseEnum): * `space` - space
             * `label` - label
             * `unlabeled` - unlabeled
             * `shared` - shared
@@ -24,7 +24,7 @@ class Cost:
         amount_minor (int):
     """
 
-    cause: CostCauseEnum
+    cause: CauseEnum
     name: str
     amount_minor: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -51,7 +51,7 @@ class Cost:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        cause = check_cost_cause_enum(d.pop("cause"))
+        cause = check_cause_enum(d.pop("cause"))
 
         name = d.pop("name")
 

@@ -40,8 +40,8 @@ class DividedLine:
             read_from (ReadFromEnum): * `copy` - copy
                 * `pinned` - pinned
             is_exact (bool):
-            step (StepEnum): * `day` - day
-                * `hour` - hour
+            step (StepEnum): * `hour` - hour
+                * `day` - day
             steps (list[LineStep]):
     """
 

@@ -28,8 +28,8 @@ class Series:
             * `connection_ms` - connection_ms
             * `stored_byte_ms` - stored_byte_ms
             * `peak_connections` - peak_connections
-        step (StepEnum): * `day` - day
-            * `hour` - hour
+        step (StepEnum): * `hour` - hour
+            * `day` - day
         as_of (datetime.datetime | None):
         items (list[Point]):
     """

@@ -175,7 +175,7 @@ def _chart(found: DrillDown, rows: Sequence[_Row]) -> BarChart:
     bars = [Bar(row.label, row.used, row.label if n % every == 0 else "")
             for n, row in enumerate(rows)]  # fmt: skip
     title = f"{found.usage.line['description']} by {found.step}"
-    return BarChart("line", title, found.usage.line["unit"], bars)
+    return BarChart("line", title, found.usage.unit, bars)
 
 
 def _spaces(line: dict[str, Any], names: dict[str, str]) -> list[tuple[str, str, int]]:

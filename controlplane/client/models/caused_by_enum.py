@@ -1,6 +1,6 @@
 from typing import Literal, cast
 
-ChangePartCauseEnum = Literal[
+CausedByEnum = Literal[
     "commitment",
     "correction",
     "credit",
@@ -13,6 +13,6 @@ ChangePartCauseEnum = Literal[
 ]
 
 
-def check_change_part_cause_enum(value: str) -> ChangePartCauseEnum:
+def check_caused_by_enum(value: str) -> CausedByEnum:
     """Return ``value``; a newer server may know others than these."""
-    return cast(ChangePartCauseEnum, value)
+    return cast(CausedByEnum, value)
