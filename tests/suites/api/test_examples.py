@@ -85,6 +85,8 @@ CASES = {
     **{name: Case(before=("issue_credit_note",)) for name in READ_CREDIT_NOTES},
     "void_invoice": Case({"reason": "never ordered"}, before=("approve_invoice", "issue_invoice")),
     "write_off_invoice": Case({"reason": "bankrupt"}, path={"invoice": "overdue"}),
+    "explain_invoice_change": Case(query="?from=preview"),
+    "read_samples_invoice": Case({"starts_at": None, "ends_at": None, "first": 5000}),
     "create_coupon": Case(COUPON),
     "list_coupons": Case(before=("create_coupon",)),
     "redeem_coupon": Case({"code": "LAUNCH"}, before=("create_coupon",)),

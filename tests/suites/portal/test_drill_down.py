@@ -6,13 +6,11 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from controlplane.core import operations
-from plans.invoicing import sample_readings
-from plans.invoicing.sample_readings import Hour, Read
 from plans.models import Invoice, SampleReading
 from tests.suites.portal.conftest import As
+from tests.support.plans import read_samples
 from tests.support.portal import rows
 from tests.support.portal.rows import World
 
@@ -99,14 +97,14 @@ def test_samples_are_requested_and_shown_once_a_worker_has_read_them(
     empty = client.get(url).content.decode()
     client.post(url)
     running = client.get(url).content.decode()
-    store(invoice)
+    read_samples.finished(invoice)
     done = client.get(url).content.decode()
 
     assert "Not read yet" in empty
     assert "The samples are being read" in running
-    assert "Read the samples</button>" not in running
-    for words in ("2 samples", "The same hash as on the invoice", "broker-0", "<td data-label=\"Used\" "
-                  'class="number">5</td>', "f" * 64):  # fmt: skip
+    assert "Read the samples</button>" not in running + done
+    used = '<td data-label="Used" class="number">5</td>'
+    for words in ("2 samples", "The same hash as on the invoice", "broker-0", used, "f" * 64):
         assert words in done
     assert done.count(">same</td>") == 1
 
@@ -182,25 +180,10 @@ def test_a_line_takes_as_many_queries_for_one_day_as_for_many(
         client.get(url)
     space = invoice.tenant.spaces.get()
     begins = rows.last_month().starts_at
-    rows.used(
-        *(rows.cell(space, "messages_in", 1, begins + timedelta(hours=n), "orders") for n in range(300))
-    )  # fmt: skip
+    hours = [begins + timedelta(hours=n) for n in range(300)]
+    rows.used(*(rows.cell(space, "messages_in", 1, hour, "orders") for hour in hours))
     with CaptureQueriesContext(connection) as many:
         client.get(url)
 
     # One more: it looks for a reading, because the days do not add up any more.
     assert len(many) == len(few) + 1
-
-
-def store(invoice: Invoice) -> None:
-    """Store what a worker would have read."""
-    reading = SampleReading.objects.get()
-    hour = Hour(invoice.starts_at, 2, invoice.manifest["sample_hash"], {"messages_in": 5})
-    sample = {"source": "spc/broker-0", "address": "orders", "seq": 1, "sha256": "f" * 64,
-              "taken_at": "2026-01-01T00:00:00.000000Z"}  # fmt: skip
-    counter = {
-        "space_id": "spc", "source": "spc/broker-0", "boot_id": "b", "address": "orders", "epoch": 0,
-        "meters": {"messages_in": {"before": 2, "after": 7, "used": 5}},
-    }  # fmt: skip
-    found = Read(2, hour.sample_hash, 1, {"messages_in": 5}, [hour], [sample], [counter])
-    sample_readings.store(reading, found, timezone.now())
