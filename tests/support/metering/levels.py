@@ -2,7 +2,7 @@
 
 from plans.invoicing import drill_down, sample_readings
 from plans.invoicing.sample_readings import Hour
-from plans.models import Invoice
+from plans.models import Invoice, SampleReading
 from plans.rating.periods import Period
 from tests.support.plans.billing_rows import STAFF
 from workers.metering import reading_samples
@@ -35,7 +35,7 @@ def add_up(invoice: Invoice) -> int:
     return n_hours
 
 
-def read(invoice: Invoice, part: Period | None) -> sample_readings.SampleReading:
+def read(invoice: Invoice, part: Period | None) -> SampleReading:
     """Request a reading and be the worker that reads it."""
     operation = sample_readings.request(invoice=invoice, part=part, by=STAFF)
     reading_samples.read(operation.subject_id)
