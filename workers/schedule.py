@@ -107,6 +107,7 @@ ROUTES: dict[str, dict[str, str]] = {
         "workers.close_run",
         "workers.act_on_close_run",
         "workers.verify_invoice",
+        "workers.read_samples",
         "workers.keep_lakehouse",
     )
 }

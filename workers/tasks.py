@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from controlplane.core import enqueue, expiry
-from plans.invoicing import open_periods
+from plans.invoicing import open_periods, sample_readings
 from tenants import reading_history
 from tenants.actions import closures
 from tenants.notifications import deliveries, watching
@@ -22,6 +22,7 @@ from workers.metering import (
     closing,
     live,
     periodic,
+    reading_samples,
     run_actions,
     run_closing,
     sampling,
@@ -193,13 +194,23 @@ def verify_invoice(*, invoice_id: str, **_future: str) -> None:
     verifying.verify(invoice_id)
 
 
+@shared_task(name="workers.read_samples")  # type: ignore[untyped-decorator]
+def read_samples(*, reading_id: str, **_future: str) -> None:
+    """Read the usage and samples of a part of an invoice's period, and store them for a day.
+
+    The operation of the request succeeds, or fails with the error that prevented the reading.
+    """
+    reading_samples.read(reading_id)
+
+
 @shared_task(name="workers.bill_due")  # type: ignore[untyped-decorator]
 def bill_due(**_future: str) -> None:
     """Begin a close run of the billing periods that are due, and mark invoices that are overdue.
 
     Then enqueue ``close_run`` for every run that has not ended, ``act_on_close_run`` for every
-    approval or issue of its invoices, ``close_invoice`` for every other invoice in ``closing``, and
-    ``verify_invoice`` for every invoice whose verification is requested and not finished.
+    approval or issue of its invoices, ``close_invoice`` for every other invoice in ``closing``,
+    ``verify_invoice`` for every invoice whose verification is requested and not finished, and
+    ``read_samples`` for every reading of samples that is not finished.
     """
     due = periodic.list_due(timezone.now())
     for run_id in due.runs:
@@ -210,11 +221,13 @@ def bill_due(**_future: str) -> None:
         close_invoice.apply_async(kwargs={"invoice_id": invoice_id}, expires=60)
     for invoice_id in due.verifying:
         verify_invoice.apply_async(kwargs={"invoice_id": invoice_id}, expires=60)
+    for reading_id in due.reading:
+        read_samples.apply_async(kwargs={"reading_id": reading_id}, expires=60)
 
 
 @shared_task(name="workers.delete_expired")  # type: ignore[untyped-decorator]
 def delete_expired(**_future: str) -> None:
-    """Delete expired login sessions and idempotency keys, old notifications, and old history.
+    """Delete expired login sessions, idempotency keys, old notifications, readings and history.
 
     The history of addresses' readings is deleted by dropping partitions. The task also creates
     those of the next days.
@@ -222,6 +235,7 @@ def delete_expired(**_future: str) -> None:
     now = timezone.now()
     expiry.delete_expired(now)
     deliveries.delete_old(now)
+    sample_readings.delete_old(now)
     reading_history.make_partitions(now)
 
 

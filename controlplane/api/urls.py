@@ -15,6 +15,7 @@ from controlplane.api import (
     credit_notes,
     deliveries,
     device_login,
+    drill_down,
     identity_providers,
     invitations,
     invoices,
@@ -122,6 +123,27 @@ urlpatterns = [
     path(f"{_TENANT}/benefits", benefits.BenefitsView.as_view()),
     path(f"{_TENANT}/coupons", benefits.RedeemView.as_view()),
     path(f"{_TENANT}/invoices/<str:invoice>/verify", invoices.InvoiceVerifyView.as_view()),
+    path(
+        f"{_TENANT}/invoices/<str:invoice>/lines/<int:position>",
+        drill_down.InvoiceLineView.as_view(),
+    ),
+    path(f"{_TENANT}/invoices/<str:invoice>/change", drill_down.InvoiceChangeView.as_view()),
+    path(
+        f"{_TENANT}/invoices/<str:invoice>/sample-readings",
+        drill_down.SampleReadingsView.as_view(),
+    ),
+    path(
+        f"{_TENANT}/invoices/<str:invoice>/sample-readings/<str:reading>",
+        drill_down.SampleReadingView.as_view(),
+    ),
+    path(
+        f"{_TENANT}/invoices/<str:invoice>/sample-readings/<str:reading>/samples",
+        drill_down.ReadSamplesView.as_view(),
+    ),
+    path(
+        f"{_TENANT}/invoices/<str:invoice>/sample-readings/<str:reading>/counters",
+        drill_down.ReadCountersView.as_view(),
+    ),
     path(f"{_TENANT}/invoices/<str:invoice>", invoices.InvoiceView.as_view()),
     path(f"{_TENANT}/address-spaces", address_spaces.AddressSpacesView.as_view()),
     path(_SPACE, address_spaces.AddressSpaceView.as_view()),

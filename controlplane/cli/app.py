@@ -18,6 +18,7 @@ from controlplane.cli import (
     connections,
     contexts,
     credit,
+    drill_down,
     extras,
     identity,
     login_store,
@@ -121,6 +122,7 @@ app.add_typer(alarms.app, name="alarms")
 app.add_typer(users.app, name="users")
 app.add_typer(connections.app, name="connections")
 app.add_typer(billing.usage_app, name="usage")
+drill_down.add_to(billing.invoices_app)
 app.add_typer(billing.invoices_app, name="invoices")
 app.add_typer(credit.app, name="credit")
 app.add_typer(members.app, name="members")

@@ -20,14 +20,15 @@ from plans.usage import meters
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
 invoices_app = typer.Typer(
-    no_args_is_help=True, help="Invoices: list, show, preview, download, verify."
+    no_args_is_help=True,
+    help="Invoices: list, show, preview, download, verify, line, samples, explain.",
 )
 _Files = Annotated[
     bool, typer.Option("--files", help="Compare whole files with the hashes recorded at landing.")
 ]
 _LEAST = Decimal("0.000001")  # the finest quantity that is shown
 # Meter -> (base units in one unit, unit).
-_UNITS = {meter.slug: (meter.base_per_unit, meter.unit) for meter in meters.REGISTRY}
+UNITS = {meter.slug: (meter.base_per_unit, meter.unit) for meter in meters.REGISTRY}
 
 
 # What the command calls a meter; its slug is only for programs.
@@ -35,7 +36,7 @@ _TITLES = {meter.slug: meter.title for meter in meters.REGISTRY}
 _SUFFIXES = ", ".join(f".{kind}" for kind in InvoiceFormat)
 
 
-def _instant(text: str) -> datetime:
+def instant_of(text: str) -> datetime:
     """Return an option's text, in ISO 8601, as an instant with an offset.
 
     A date means its midnight. A time without an offset is in UTC.
@@ -52,18 +53,18 @@ def _instant(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-_WHEN = "A date or a time, ISO 8601; UTC unless it has an offset."
-_UNTIL = f"The end, not included. {_WHEN}"
+WHEN = "A date or a time, ISO 8601; UTC unless it has an offset."
+_UNTIL = f"The end, not included. {WHEN}"
 
 
 @usage_app.command("show")
 def show_usage(
     from_: Annotated[
-        datetime | None, typer.Option("--from", help=_WHEN, parser=_instant, metavar="<instant>")
+        datetime | None, typer.Option("--from", help=WHEN, parser=instant_of, metavar="<instant>")
     ] = None,
     until: Annotated[
         datetime | None,
-        typer.Option(help=_UNTIL, parser=_instant, metavar="<instant>"),
+        typer.Option(help=_UNTIL, parser=instant_of, metavar="<instant>"),
     ] = None,
     tenant: Tenant = None,
     form: Output = Format.TABLE,
@@ -222,7 +223,8 @@ def _kind(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:
 
 def _show_lines(lines: Sequence[Mapping[str, Any]], currency: str) -> None:
     rows = [
-        {**line, "quantity": _quantity(line["quantity"]), "currency": currency} for line in lines
+        {**line, "quantity": quantity_words(line["quantity"]), "currency": currency}
+        for line in lines
     ]
     columns = ["description", "quantity", "unit", "amount_minor"]
     output.show_rows(rows, columns, Format.TABLE)
@@ -230,13 +232,13 @@ def _show_lines(lines: Sequence[Mapping[str, Any]], currency: str) -> None:
 
 def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return one row of usage for people: the meter's title, and the quantity in its unit."""
-    per, unit = _UNITS.get(item["meter"], (1, ""))
+    per, unit = UNITS.get(item["meter"], (1, ""))
     title = _TITLES.get(item["meter"], item["meter"])
-    quantity = _quantity(Decimal(item["quantity"]) / per)
+    quantity = quantity_words(Decimal(item["quantity"]) / per)
     return {**item, "meter": title, "quantity": quantity, "unit": unit}
 
 
-def _quantity(value: Decimal | str | float) -> str:
+def quantity_words(value: Decimal | str | float) -> str:
     """Return a quantity as text with thousands separators and at most six decimal places.
 
     A quantity between 0 and 0.000001 becomes ``<0.000001``, a negative one ``>-0.000001``.

@@ -78,6 +78,7 @@ _SENTENCES: Mapping[str, str] = {
     "identity_provider.set": "Set the identity provider of the organization",
     "identity_provider.remove": "Removed the identity provider of the organization",
     "identity_provider.confirm_domains": "Confirmed the email domains of the organization",
+    "invoice.read_samples": "Had samples of the invoice {name} read",
     "address_space.retry": "Asked Waypost to try the space {name} again",
     "quota.alert": "Used a part of a limit that is reported",
     "quota.lift": "Was below a limit again",

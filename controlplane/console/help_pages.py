@@ -118,6 +118,15 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "invoice": HelpPage("verify an invoice", "administer/invoices.md", "verify-an-invoice"),
     "invoice_verify": _INVOICES,
     "invoice_file": _INVOICES,
+    "invoice_line": HelpPage("behind an invoice", "administer/behind-an-invoice.md"),
+    "invoice_samples": HelpPage(
+        "check the samples", "administer/behind-an-invoice.md", "check-the-samples"
+    ),
+    "invoice_change": HelpPage(
+        "why an invoice differs",
+        "administer/behind-an-invoice.md",
+        "why-an-invoice-differs-from-another",
+    ),
     "credit_note_file": _INVOICES,
     "coupon": _PLANS,
     "team": _TEAM,
@@ -169,6 +178,13 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_override_clear": HelpPage("monthly quotas", "billing.md", "monthly-quotas"),
     "staff_invoices": _STATES,
     "staff_invoice": HelpPage("why an invoice is held", "billing.md", "why-an-invoice-is-held"),
+    "staff_invoice_line": HelpPage("behind an invoice", "administer/behind-an-invoice.md"),
+    "staff_invoice_samples": HelpPage("proof", "lakehouse.md", "proof"),
+    "staff_invoice_change": HelpPage(
+        "why an invoice differs",
+        "administer/behind-an-invoice.md",
+        "why-an-invoice-differs-from-another",
+    ),
     "staff_invoice_close": _STATES,
     "staff_invoice_approve": _STATES,
     "staff_invoice_issue": _STATES,

@@ -13,6 +13,7 @@ from controlplane.console.views import (
     connect,
     connections,
     documentation,
+    drill_down,
     first_message,
     invitations,
     invoices,
@@ -87,6 +88,9 @@ tenant_urls = [
     path("invoices/<str:invoice>/", invoices.detail, name="invoice"),
     path("invoices/<str:invoice>/verify", invoices.verify, name="invoice_verify"),
     path("invoices/<str:invoice>/file.<str:kind>", invoices.file, name="invoice_file"),
+    path("invoices/<str:invoice>/lines/<int:position>", drill_down.line, name="invoice_line"),
+    path("invoices/<str:invoice>/samples", drill_down.samples, name="invoice_samples"),
+    path("invoices/<str:invoice>/change", drill_down.change, name="invoice_change"),
     path(
         "credit-notes/<str:credit_note>.<str:suffix>", invoices.note_file, name="credit_note_file"
     ),
@@ -182,6 +186,13 @@ staff_urls = [
     path("close-runs/<str:run>/", staff_close_runs.detail, name="staff_close_run"),
     path("close-runs/<str:run>/approve", staff_close_runs.approve, name="staff_close_run_approve"),
     path("close-runs/<str:run>/issue", staff_close_runs.issue, name="staff_close_run_issue"),
+    path(
+        "invoices/<str:invoice>/lines/<int:position>",
+        drill_down.staff_line,
+        name="staff_invoice_line",
+    ),
+    path("invoices/<str:invoice>/samples", drill_down.staff_samples, name="staff_invoice_samples"),
+    path("invoices/<str:invoice>/change", drill_down.staff_change, name="staff_invoice_change"),
     path("mailbox/", staff_mailbox.mails, name="staff_mailbox"),
     path("mailbox/<int:mail>", staff_mailbox.mail, name="staff_mail"),
     path("fleet/", staff_fleet.page, name="staff_fleet"),

@@ -106,3 +106,7 @@ def commitment_id() -> str:
 
 def credit_grant_id() -> str:
     return new("cgr")
+
+
+def sample_reading_id() -> str:
+    return new("srd")

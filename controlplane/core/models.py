@@ -44,7 +44,7 @@ class Operation(Timestamped):
     tenant_id = models.CharField(max_length=40, db_index=True)
     kind = models.CharField(max_length=60)  # e.g. address_space.create
     # address_space | address | messaging_user | message_request | connections | invoice |
-    # invoice_verification | invoice_file_verification
+    # invoice_verification | invoice_file_verification | sample_reading
     subject_type = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=40)
     subject_name = models.CharField(max_length=255)

@@ -253,19 +253,7 @@ def recomputed(
         NoSubscription: the tenant has no plan in the period any more.
     """
     manifest, engine = stored["manifest"], engine_of(stored)
-    frozen = facts.Frozen(
-        stored["buyer"],
-        manifest["catalogue_number"],
-        stored["period"]["time_zone"],
-        KnownLifetimes.from_plain(manifest["lived"]),
-        billing_inputs.month_so_far(manifest["month_before"]),
-        corrections.pinned(manifest),
-        Terms.from_plain(manifest.get("terms", {})),
-        agreed_terms.tax_from(manifest.get("tax")),
-        manifest["engine_version"],
-    )
-    period = Period(invoice.starts_at, invoice.ends_at)
-    found = facts.gather(invoice.tenant, period, frozen=frozen)
+    found = pinned_facts(invoice, stored)
     rated = engine.rate(found, rated_period.from_cells(cells, invoice.tenant_id))
     made = engine.build(
         found,
@@ -285,6 +273,28 @@ def recomputed(
         issue = document.Issue(invoice.number, invoice.issued_at, invoice.due_at, before, left)
         return found, document.numbered(made, issue)
     return found, made
+
+
+def pinned_facts(invoice: Invoice, stored: Document) -> Facts:
+    """Return the inputs but usage that ``stored``, the document of ``invoice``, pins.
+
+    Raises:
+        NoSubscription: the tenant has no plan in the period any more.
+    """
+    manifest = stored["manifest"]
+    frozen = facts.Frozen(
+        stored["buyer"],
+        manifest["catalogue_number"],
+        stored["period"]["time_zone"],
+        KnownLifetimes.from_plain(manifest["lived"]),
+        billing_inputs.month_so_far(manifest["month_before"]),
+        corrections.pinned(manifest),
+        Terms.from_plain(manifest.get("terms", {})),
+        agreed_terms.tax_from(manifest.get("tax")),
+        manifest["engine_version"],
+    )
+    period = Period(invoice.starts_at, invoice.ends_at)
+    return facts.gather(invoice.tenant, period, frozen=frozen)
 
 
 def listed_usage(made: Sequence[Document], stored: Sequence[Document]) -> Sequence[Document]:

@@ -40,7 +40,7 @@ def rate(facts: Facts, read: Reader) -> RatedPeriod:
     for segment, window in zip(facts.segments, windows(facts), strict=True):
         used = list(read(window))
         figures += used
-        segments.append(replace(segment, usage=_priced_usage(segment, used), counted=window))
+        segments.append(replace(segment, usage=priced_usage(segment, used), counted=window))
     corrected = [_corrected(row, read, facts.seller_rule) for row in facts.corrections]
     states = {row.month: r.so_far for row, r in zip(facts.corrections, corrected, strict=True)}
     # If the earlier part of this month is corrected, this period continues that state.
@@ -61,7 +61,7 @@ def with_usage_of_now(correction: Correction, read: Reader) -> MonthSoFar:
     of the month prices has changed.
     """
     segments = tuple(
-        replace(row, usage=_priced_usage(row, read(row.counted))) if row.counted else row
+        replace(row, usage=priced_usage(row, read(row.counted))) if row.counted else row
         for row in correction.before.segments
     )
     return replace(correction.before, segments=segments)
@@ -145,7 +145,8 @@ def from_cells(cells: Iterable[UsageCell], tenant_id: str) -> Reader:
     )
 
 
-def _priced_usage(segment: Segment, figures: Sequence[Figure]) -> tuple[SpaceUsage, ...]:
+def priced_usage(segment: Segment, figures: Sequence[Figure]) -> tuple[SpaceUsage, ...]:
+    """Return the part of ``figures`` that the rules of ``segment`` price, by space and meter."""
     space_ids = sorted({figure.space_id for figure in figures})
     found = []
     for rule in segment.rules:

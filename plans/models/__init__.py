@@ -19,6 +19,7 @@ from plans.models.invoice import (
     LedgerPosting,
     Payment,
 )
+from plans.models.sample_reading import ReadRow, SampleReading
 from plans.models.terms import (
     Commitment,
     Coupon,
@@ -60,6 +61,8 @@ __all__ = [
     "PlanSubscription",
     "QuotaAlert",
     "QuotaOverride",
+    "ReadRow",
+    "SampleReading",
     "SpacePlan",
     "UsageCopy",
     "UsageDay",

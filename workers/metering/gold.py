@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from plans.models import UsageCopy
+from plans.rating.periods import Period
 from plans.usage import recording
+from plans.usage.meters import BY_SLUG, Kind
 from plans.usage.reading import UsageCell
 from workers.metering import delta, roots
 from workers.metering.pipeline import APP, Report, Table
@@ -143,13 +145,33 @@ def cells(
         TableReplaced: the pinned table does not exist any more.
     """
     table = delta.open_table(root, delta.USAGE, version=pin.version, table_id=pin.id)
-    # ``date`` is the partition column: it limits the files that are read.
-    first, last = starts_at.astimezone(UTC).date(), ends_at.astimezone(UTC).date()
-    where = (
-        f"tenant_id = {delta.text(tenant_id)} AND date >= date '{first}' AND date <= date '{last}' "
-        f"AND bucket_at >= {delta.instant(starts_at)} AND bucket_at < {delta.instant(ends_at)}"
+    return _Usage(table).cells(_inside(tenant_id, starts_at, ends_at))
+
+
+def by_bucket(
+    root: Root, pin: Table, tenant_id: str, part: Period
+) -> dict[datetime, dict[str, int]]:
+    """Return {bucket: {meter: quantity}} of the tenant, from the version in ``pin``.
+
+    Adds up all spaces; of a peak takes the largest. Only buckets that begin inside ``part``.
+
+    Raises:
+        TableReplaced: the pinned table does not exist any more.
+    """
+    table = delta.open_table(root, delta.USAGE, version=pin.version, table_id=pin.id)
+    where = _inside(tenant_id, part.starts_at, part.ends_at)
+    rows = delta.ask(
+        "SELECT bucket_at, meter, CAST(sum(quantity) AS bigint) AS summed, "
+        "max(quantity) AS largest "
+        f"FROM usage WHERE {where} GROUP BY bucket_at, meter",
+        {"usage": table},
     )
-    return _Usage(table).cells(where)
+    found: dict[datetime, dict[str, int]] = {}
+    for row in rows:
+        is_peak = BY_SLUG[row["meter"]].kind is Kind.PEAK
+        quantity = row["largest"] if is_peak else row["summed"]
+        found.setdefault(row["bucket_at"], {})[row["meter"]] = quantity
+    return found
 
 
 def cells_by_arrow(
@@ -174,6 +196,16 @@ def cells_by_arrow(
             if row["tenant_id"] == tenant_id and starts_at <= row["bucket_at"] < ends_at
         ]
     return found
+
+
+def _inside(tenant_id: str, starts_at: datetime, ends_at: datetime) -> str:
+    """Return the condition of the tenant's rows with buckets in [starts_at, ends_at)."""
+    # ``date`` is the partition column: it limits the files that are read.
+    first, last = starts_at.astimezone(UTC).date(), ends_at.astimezone(UTC).date()
+    return (
+        f"tenant_id = {delta.text(tenant_id)} AND date >= date '{first}' AND date <= date '{last}' "
+        f"AND bucket_at >= {delta.instant(starts_at)} AND bucket_at < {delta.instant(ends_at)}"
+    )
 
 
 def changed_days(root: Root, table: DeltaTable, since: int | None) -> set[date]:

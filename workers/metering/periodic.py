@@ -17,6 +17,7 @@ from plans.invoicing import (
     invoice_closing,
     invoice_verification,
     issuing,
+    sample_readings,
 )
 from workers.metering import gold, housekeeping, ingest, pipeline, roots
 
@@ -37,6 +38,7 @@ class Due:
     actions: tuple[str, ...]
     closing: tuple[str, ...]
     verifying: tuple[str, ...]
+    reading: tuple[str, ...]
 
 
 def land() -> None:
@@ -123,4 +125,5 @@ def list_due(now: datetime) -> Due:
         tuple(close_runs.running_actions()),
         tuple(invoice_closing.closing_invoices()),
         tuple(invoice_verification.waiting()),
+        tuple(sample_readings.waiting()),
     )

@@ -11,7 +11,7 @@ two values, the spaces that have any, gaps in ``seq``, and counter resets.
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from deltalake import DeltaTable
@@ -144,6 +144,62 @@ def samples(query: Question, version: int = sample_hash.VALUES) -> SampleSet:
     n_samples = row["n"] or 0
     doubled = _doubled(query) if n_samples != row["n_keys"] else ()
     return SampleSet(version, found, n_samples, doubled)
+
+
+def samples_by_bucket(query: Question) -> dict[datetime, SampleSet]:
+    """Return the hash and the number of the samples of each bucket of the period.
+
+    The hash has the version ``sample_hash.VALUES``. ``doubled`` is empty: ``samples`` finds them.
+    """
+    words = sample_hash.words_sql(sample_hash.DATAFUSION, "samples", query.inside, "bucket_at")
+    rows = query.ask(
+        f", words AS ({words}) SELECT bucket_at, {sample_hash.sums_sql()} FROM words "
+        "GROUP BY bucket_at"
+    )
+    return {
+        row["bucket_at"]: SampleSet(
+            sample_hash.VALUES,
+            sample_hash.combined([row[word] for word in sample_hash.WORDS]),
+            row["n"],
+        )
+        for row in rows
+    }
+
+
+def sample_rows(query: Question, first: int, most: int) -> list[dict[str, Any]]:
+    """Return at most ``most`` of the period's distinct samples, from number ``first`` on, from 0.
+
+    Each has the columns that the hash covers, and its own ``sha256``. The order is that of the key.
+    """
+    rows = sample_hash.rows_sql(sample_hash.DATAFUSION, "samples", query.inside)
+    order = ", ".join((*sample_hash.KEY, "sha256"))
+    return query.ask(
+        f", rows AS ({rows}) SELECT * FROM rows ORDER BY {order} LIMIT {most} OFFSET {first}"
+    )
+
+
+def counters(query: Question, most: int) -> tuple[list[dict[str, Any]], int]:
+    """Return at most ``most`` counters with samples in the period, and how many there are.
+
+    Each has its key, and for each counter ``c`` the columns ``before_c`` and ``after_c``: the
+    largest value before the period (0: none), and the largest one before its end. The peak has its
+    largest value inside the period. So usage is the difference, as ``totals`` adds it up.
+    """
+    start = delta.instant(query.period.starts_at)
+    reached = ", ".join(
+        f"coalesce(max(CASE WHEN bucket_at < {start} THEN {c} END), 0) AS before_{c}, "
+        f"max(CASE WHEN {query.before_end} THEN {c} END) AS after_{c}"
+        for c in _COUNTERS
+    )
+    peak = f"coalesce(max(CASE WHEN {query.inside} THEN {_PEAK} END), 0) AS {_PEAK}"
+    # Counters without a sample in the period have no usage in it.
+    rows = query.ask(
+        f", reached AS (SELECT {_KEY}, {reached}, {peak}, "
+        f"sum(CASE WHEN {query.inside} THEN 1 ELSE 0 END) AS n FROM samples GROUP BY {_KEY}), "
+        "active AS (SELECT *, count(*) OVER () AS n_all FROM reached WHERE n > 0) "
+        f"SELECT * FROM active ORDER BY {_KEY} LIMIT {most}"
+    )
+    return rows, rows[0]["n_all"] if rows else 0
 
 
 def sample_ids(query: Question) -> tuple[str, int]:

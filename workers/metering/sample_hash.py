@@ -66,19 +66,35 @@ def combined(sums: Sequence[int]) -> str:
     return "".join(f"{total % _WORD:08x}" for total in sums)
 
 
-def words_sql(dialect: Dialect, rows: str, where: str = "true", *, key: Sequence[str] = KEY) -> str:
-    """Return a query of the distinct samples of ``rows``: the columns ``WORDS`` and ``key``.
+def words_sql(
+    dialect: Dialect, rows: str, where: str = "true", *also: str, key: Sequence[str] = KEY
+) -> str:
+    """Return a query of the distinct samples of ``rows``: the columns ``WORDS``, ``key``, ``also``.
 
     ``rows`` is a table with all columns of bronze. The query may be a subquery, so that it can be
-    grouped.
+    grouped. ``also`` are columns that the hash covers.
     """
-    keys = ", ".join(key)
+    keys = ", ".join((*key, *also))
     text = _encoded_sql(dialect)
     words = ", ".join(f"{dialect.word('hex', 1 + 8 * n)} AS {w}" for n, w in enumerate(WORDS))
     hashed = dialect.digest.format("encoded")
     return (
         f"SELECT {keys}, {words} FROM (SELECT {keys}, {hashed} AS hex FROM "
         f"(SELECT DISTINCT {keys}, {text} AS encoded FROM {rows} WHERE {where}) AS e) AS h"
+    )
+
+
+def rows_sql(dialect: Dialect, rows: str, where: str = "true") -> str:
+    """Return a query of the distinct samples of ``rows``: what the hash covers, and ``sha256``.
+
+    ``sha256`` is that of one sample, as hexadecimal digits. The columns are those of the schema but
+    ``batch_id``.
+    """
+    columns = ", ".join(name for name, _ in _columns())
+    digest = dialect.digest.format("encoded")
+    return (
+        f"SELECT {columns}, {digest} AS sha256 FROM (SELECT DISTINCT {columns}, "
+        f"{_encoded_sql(dialect)} AS encoded FROM {rows} WHERE {where}) AS e"
     )
 
 

@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from .catalog_document import CatalogDocument
     from .catalog_publish_request import CatalogPublishRequest
     from .cause_enum import CauseEnum
+    from .caused_by_enum import CausedByEnum
     from .change import Change
+    from .change_part import ChangePart
     from .channel import Channel
     from .channel_create_request import ChannelCreateRequest
     from .channel_kind import ChannelKind
@@ -78,6 +80,9 @@ if TYPE_CHECKING:
     from .connections_page import ConnectionsPage
     from .cost import Cost
     from .costs import Costs
+    from .counter import Counter
+    from .counter_page import CounterPage
+    from .counter_values import CounterValues
     from .coupon import Coupon
     from .coupon_create_request import CouponCreateRequest
     from .coupon_page import CouponPage
@@ -106,6 +111,7 @@ if TYPE_CHECKING:
     from .device_option import DeviceOption
     from .device_tokens_request import DeviceTokensRequest
     from .discount import Discount
+    from .divided_line import DividedLine
     from .domains_request import DomainsRequest
     from .endpoint import Endpoint
     from .export import Export
@@ -123,6 +129,8 @@ if TYPE_CHECKING:
     from .held_group import HeldGroup
     from .held_reason import HeldReason
     from .history import History
+    from .hour import Hour
+    from .hour_used import HourUsed
     from .identity_provider_request import IdentityProviderRequest
     from .identity_provider_request_group_roles import IdentityProviderRequestGroupRoles
     from .identity_provider_request_group_roles_additional_property import (
@@ -133,6 +141,7 @@ if TYPE_CHECKING:
     from .invitation_create_request import InvitationCreateRequest
     from .invitation_page import InvitationPage
     from .invoice import Invoice
+    from .invoice_change import InvoiceChange
     from .invoice_detail import InvoiceDetail
     from .invoice_detail_document_type_0 import InvoiceDetailDocumentType0
     from .invoice_page import InvoicePage
@@ -142,6 +151,7 @@ if TYPE_CHECKING:
     from .kept_volumes_page import KeptVolumesPage
     from .kind_enum import KindEnum
     from .limits_request import LimitsRequest
+    from .line_step import LineStep
     from .list_address_plans_address_type import ListAddressPlansAddressType
     from .list_address_plans_sort import ListAddressPlansSort
     from .list_address_plans_space_type import ListAddressPlansSpaceType
@@ -177,6 +187,8 @@ if TYPE_CHECKING:
     from .list_operations_state import ListOperationsState
     from .list_payments_sort import ListPaymentsSort
     from .list_plans_sort import ListPlansSort
+    from .list_read_counters_sort import ListReadCountersSort
+    from .list_read_samples_sort import ListReadSamplesSort
     from .list_rollouts_sort import ListRolloutsSort
     from .list_rollouts_state import ListRolloutsState
     from .list_space_plans_sort import ListSpacePlansSort
@@ -251,6 +263,10 @@ if TYPE_CHECKING:
     from .publication import Publication
     from .quota import Quota
     from .quota_page import QuotaPage
+    from .read_from_enum import ReadFromEnum
+    from .reading import Reading
+    from .reading_create_request import ReadingCreateRequest
+    from .reading_from_samples import ReadingFromSamples
     from .redeem_request import RedeemRequest
     from .reduction_request import ReductionRequest
     from .release import Release
@@ -259,6 +275,9 @@ if TYPE_CHECKING:
     from .role import Role
     from .rollout import Rollout
     from .rollout_state import RolloutState
+    from .sample import Sample
+    from .sample_page import SamplePage
+    from .sample_values import SampleValues
     from .selected_request import SelectedRequest
     from .send_request import SendRequest
     from .send_request_properties import SendRequestProperties
@@ -271,6 +290,7 @@ if TYPE_CHECKING:
     from .severity_enum import SeverityEnum
     from .shown_provider import ShownProvider
     from .shown_provider_group_roles import ShownProviderGroupRoles
+    from .side import Side
     from .signed_up import SignedUp
     from .signup_request import SignupRequest
     from .skipped import Skipped
@@ -347,7 +367,9 @@ _MODULES = {
     "CatalogDocument": ".catalog_document",
     "CatalogPublishRequest": ".catalog_publish_request",
     "CauseEnum": ".cause_enum",
+    "CausedByEnum": ".caused_by_enum",
     "Change": ".change",
+    "ChangePart": ".change_part",
     "Channel": ".channel",
     "ChannelCreateRequest": ".channel_create_request",
     "ChannelKind": ".channel_kind",
@@ -374,6 +396,9 @@ _MODULES = {
     "ConnectionsPage": ".connections_page",
     "Cost": ".cost",
     "Costs": ".costs",
+    "Counter": ".counter",
+    "CounterPage": ".counter_page",
+    "CounterValues": ".counter_values",
     "Coupon": ".coupon",
     "CouponCreateRequest": ".coupon_create_request",
     "CouponPage": ".coupon_page",
@@ -402,6 +427,7 @@ _MODULES = {
     "DeviceOption": ".device_option",
     "DeviceTokensRequest": ".device_tokens_request",
     "Discount": ".discount",
+    "DividedLine": ".divided_line",
     "DomainsRequest": ".domains_request",
     "Endpoint": ".endpoint",
     "Export": ".export",
@@ -417,6 +443,8 @@ _MODULES = {
     "HeldGroup": ".held_group",
     "HeldReason": ".held_reason",
     "History": ".history",
+    "Hour": ".hour",
+    "HourUsed": ".hour_used",
     "IdentityProviderRequest": ".identity_provider_request",
     "IdentityProviderRequestGroupRoles": ".identity_provider_request_group_roles",
     "IdentityProviderRequestGroupRolesAdditionalProperty": ".identity_provider_request_group_roles_additional_property",
@@ -425,6 +453,7 @@ _MODULES = {
     "InvitationCreateRequest": ".invitation_create_request",
     "InvitationPage": ".invitation_page",
     "Invoice": ".invoice",
+    "InvoiceChange": ".invoice_change",
     "InvoiceDetail": ".invoice_detail",
     "InvoiceDetailDocumentType0": ".invoice_detail_document_type_0",
     "InvoicePage": ".invoice_page",
@@ -434,6 +463,7 @@ _MODULES = {
     "KeptVolumesPage": ".kept_volumes_page",
     "KindEnum": ".kind_enum",
     "LimitsRequest": ".limits_request",
+    "LineStep": ".line_step",
     "ListAddressPlansAddressType": ".list_address_plans_address_type",
     "ListAddressPlansSort": ".list_address_plans_sort",
     "ListAddressPlansSpaceType": ".list_address_plans_space_type",
@@ -469,6 +499,8 @@ _MODULES = {
     "ListOperationsState": ".list_operations_state",
     "ListPaymentsSort": ".list_payments_sort",
     "ListPlansSort": ".list_plans_sort",
+    "ListReadCountersSort": ".list_read_counters_sort",
+    "ListReadSamplesSort": ".list_read_samples_sort",
     "ListRolloutsSort": ".list_rollouts_sort",
     "ListRolloutsState": ".list_rollouts_state",
     "ListSpacePlansSort": ".list_space_plans_sort",
@@ -537,6 +569,10 @@ _MODULES = {
     "Publication": ".publication",
     "Quota": ".quota",
     "QuotaPage": ".quota_page",
+    "ReadFromEnum": ".read_from_enum",
+    "Reading": ".reading",
+    "ReadingCreateRequest": ".reading_create_request",
+    "ReadingFromSamples": ".reading_from_samples",
     "RedeemRequest": ".redeem_request",
     "ReductionRequest": ".reduction_request",
     "Release": ".release",
@@ -545,6 +581,9 @@ _MODULES = {
     "Role": ".role",
     "Rollout": ".rollout",
     "RolloutState": ".rollout_state",
+    "Sample": ".sample",
+    "SamplePage": ".sample_page",
+    "SampleValues": ".sample_values",
     "SelectedRequest": ".selected_request",
     "SendRequest": ".send_request",
     "SendRequestProperties": ".send_request_properties",
@@ -555,6 +594,7 @@ _MODULES = {
     "SeverityEnum": ".severity_enum",
     "ShownProvider": ".shown_provider",
     "ShownProviderGroupRoles": ".shown_provider_group_roles",
+    "Side": ".side",
     "SignedUp": ".signed_up",
     "SignupRequest": ".signup_request",
     "Skipped": ".skipped",
@@ -631,8 +671,10 @@ __all__ = (
     "Catalog",
     "CatalogDocument",
     "CatalogPublishRequest",
+    "CausedByEnum",
     "CauseEnum",
     "Change",
+    "ChangePart",
     "Channel",
     "ChannelCreateRequest",
     "ChannelKind",
@@ -659,6 +701,9 @@ __all__ = (
     "ConnectionsPage",
     "Cost",
     "Costs",
+    "Counter",
+    "CounterPage",
+    "CounterValues",
     "Coupon",
     "CouponCreateRequest",
     "CouponPage",
@@ -687,6 +732,7 @@ __all__ = (
     "DeviceOption",
     "DeviceTokensRequest",
     "Discount",
+    "DividedLine",
     "DomainsRequest",
     "Endpoint",
     "Export",
@@ -702,6 +748,8 @@ __all__ = (
     "HeldGroup",
     "HeldReason",
     "History",
+    "Hour",
+    "HourUsed",
     "IdentityProviderRequest",
     "IdentityProviderRequestGroupRoles",
     "IdentityProviderRequestGroupRolesAdditionalProperty",
@@ -710,6 +758,7 @@ __all__ = (
     "InvitationCreateRequest",
     "InvitationPage",
     "Invoice",
+    "InvoiceChange",
     "InvoiceDetail",
     "InvoiceDetailDocumentType0",
     "InvoicePage",
@@ -719,6 +768,7 @@ __all__ = (
     "KeptVolumesPage",
     "KindEnum",
     "LimitsRequest",
+    "LineStep",
     "ListAddressesPhase",
     "ListAddressesSort",
     "ListAddressesType",
@@ -754,6 +804,8 @@ __all__ = (
     "ListOperationsState",
     "ListPaymentsSort",
     "ListPlansSort",
+    "ListReadCountersSort",
+    "ListReadSamplesSort",
     "ListRolloutsSort",
     "ListRolloutsState",
     "ListSpacePlansSort",
@@ -821,6 +873,10 @@ __all__ = (
     "Publication",
     "Quota",
     "QuotaPage",
+    "ReadFromEnum",
+    "Reading",
+    "ReadingCreateRequest",
+    "ReadingFromSamples",
     "RedeemRequest",
     "ReductionRequest",
     "Release",
@@ -829,6 +885,9 @@ __all__ = (
     "Role",
     "Rollout",
     "RolloutState",
+    "Sample",
+    "SamplePage",
+    "SampleValues",
     "SelectedRequest",
     "SendRequest",
     "SendRequestProperties",
@@ -839,6 +898,7 @@ __all__ = (
     "SeverityEnum",
     "ShownProvider",
     "ShownProviderGroupRoles",
+    "Side",
     "SignedUp",
     "SignupRequest",
     "Skipped",

@@ -101,14 +101,19 @@ class Problem:
     * `invitation.other_address` (403): The invitation is for another address
     * `invoice.correction_not_read` (409): A month that the invoice corrects was not read
     * `invoice.crosses_month` (422): The period crosses a month
+    * `invoice.currencies_differ` (409): The invoices have different currencies
     * `invoice.earlier_open` (409): An earlier invoice of the month is open or has changed
     * `invoice.evidence_outdated` (409): Usage changed during the close
     * `invoice.engine_unknown` (409): Another version of Waypost made the invoice
+    * `invoice.line_without_usage` (409): The line does not come from usage of a time
+    * `invoice.month` (422): The month does not name one invoice
     * `invoice.no_document` (409): The invoice has no document yet
     * `invoice.no_plan` (409): The tenant had no plan in the period
+    * `invoice.not_in_period` (422): The part is not inside the invoice's period
     * `invoice.pdf_unavailable` (503): PDF is not available on this server
     * `invoice.period_overlaps` (409): Another invoice covers part of the period
     * `invoice.too_early` (409): The period cannot be closed yet
+    * `invoice.too_many_readings` (409): Too many parts of invoices are being read
     * `invoice.wrong_state` (409): The invoice is in another state
     * `kept_volumes.missing` (404): No volumes are kept for such a space
     * `labels.invalid` (422): The labels are not valid

@@ -1,5 +1,6 @@
 """Views of a tenant's invoices: list, details, preview, downloads and verification."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -49,7 +50,7 @@ def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
     """Show one invoice of the tenant, by id or number, with history, payments and verification."""
     row = _find(scope, invoice)
     context = {
-        **detail_context(row),
+        **detail_context(row, lambda page, *args: scope.url(page, row.pk, *args)),
         "back": scope.url("invoices"),
         "can_recompute": bool(row.number),
         "buttons": buttons_as_command.verify_invoice(scope.tenant.slug, row.pk),
@@ -109,13 +110,19 @@ def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
     return redirect(scope.url("invoice", row.id))
 
 
-def detail_context(row: Invoice) -> dict[str, Any]:
+def detail_context(row: Invoice, link: Callable[..., str]) -> dict[str, Any]:
     """Return the template context of one invoice, for its tenant's page or the operators' page.
+
+    ``link`` returns the URL of one of the invoice's pages: invoice_line (with its position),
+    invoice_samples, invoice_change.
 
     An invoice without a document (still closing, or held) lacks the entries that
     ``rendering.context`` makes from the document.
     """
     made = document.loaded(row.document) if row.document else None
+    shown = rendering.context(made) if made else {}
+    for line in shown.get("lines", []):
+        line["url"] = link("invoice_line", line["position"])
     return {
         "row": row,
         "crumb": row.number or "Not numbered yet",
@@ -125,7 +132,9 @@ def detail_context(row: Invoice) -> dict[str, Any]:
         "outstanding_minor": issuing.outstanding_minor(row) if row.number else 0,
         "proof": invoice_reads.proof(row),
         "formats": [str(kind) for kind in InvoiceFormat],
-        **(rendering.context(made) if made else {}),
+        "samples_url": link("invoice_samples"),
+        "change_url": link("invoice_change"),
+        **shown,
     }
 
 

@@ -170,7 +170,9 @@ def write_off(scope: StaffScope, invoice: str) -> HttpResponseBase:
 
 def _page(scope: StaffScope, row: Invoice, form: ConsoleForm | None = None) -> HttpResponseBase:
     context = {
-        **detail_context(row),
+        **detail_context(
+            row, lambda page, *args: reverse(f"console:staff_{page}", args=[row.pk, *args])
+        ),
         "back": reverse("console:staff_invoices"),
         "actions": _next_actions(row, form),
     }

@@ -53,6 +53,7 @@ from tenants.models import (
 )
 from tenants.notifications.models import Attempt
 from tests.support.notifications import mails, notified
+from tests.support.plans import read_samples
 
 ROLES = [role.value for role in Role]
 GRANT = [{"addresses": ["orders/*"], "operations": ["send", "recv"]}]
@@ -262,7 +263,7 @@ def draft(
     }
     evidence = Evidence(
         as_of=timezone.now(),
-        tables={"bronze": TablePin("b", 1)},
+        tables={"bronze.samples": TablePin("b", 1)},
         sample_hash="h",
         n_samples=2,
         gold=figures,
@@ -325,6 +326,10 @@ def names(
         "token": str(token.pk),
         "operation": browse.pk,
         "invoice": draft.pk,
+        "position": str(
+            draft.lines.filter(detail__has_key="used_base", meter="messages")[0].position
+        ),
+        "reading": read_samples.finished(draft).pk,
         "overdue": overdue(cast.tenant).pk,
         "run": close_run(draft, cast.other).pk,
         "credit_note": "WAYPOST-CN-000001",

@@ -88,6 +88,8 @@ CASES = {
     "start_close_run": Case({"again": True}),
     "approve_drafts_close_run": Case({"reason": "looks right"}),
     "issue_approved_invoices_close_run": Case(before=("approve_invoice",)),
+    "explain_invoice_change": Case(query="?from=preview"),
+    "read_samples_invoice": Case({"starts_at": None, "ends_at": None, "first": 5000}),
     "create_coupon": Case(COUPON),
     "list_coupons": Case(before=("create_coupon",)),
     "redeem_coupon": Case({"code": "LAUNCH"}, before=("create_coupon",)),

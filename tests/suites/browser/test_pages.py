@@ -125,6 +125,17 @@ def _open_run(page: Page) -> None:
     page.locator("table.rows th a").first.click()
 
 
+def _open_of_invoice(name: str) -> Callable[[Page], None]:
+    """Return what follows the link ``name`` of the newest invoice, and then waits for its page."""
+
+    def act(page: Page) -> None:
+        _open_invoice(page)
+        page.get_by_role("link", name=name, exact=True).click()
+        page.wait_for_url(re.compile(r"/(lines/\d+|samples|change)$"))
+
+    return act
+
+
 def _open_space(page: Page) -> None:
     page.get_by_role("link", name="broken", exact=True).click()
     page.get_by_role("button", name="Retry now").wait_for()
@@ -201,6 +212,27 @@ STATES = [
     State("activity", "Activity", at(f"{SPACES}/orders/activity")),
     State("connect", "Where clients connect", at(f"{SPACES}/orders/connect"), _unfold),
     State("address-new", "New address", at(f"{SPACES}/orders/addresses/new"), _unfold),
+    State(
+        "invoice-line",
+        "It adds up",
+        at("/t/acme-shipping/invoices/"),
+        _open_of_invoice("Messages, in and out"),
+        email=BILLING,
+    ),
+    State(
+        "invoice-samples",
+        "The same hash as on the invoice",
+        at("/t/acme-shipping/invoices/"),
+        _open_of_invoice("Samples"),
+        email=BILLING,
+    ),
+    State(
+        "invoice-change",
+        "What is to be paid changes by this",
+        at("/t/acme-shipping/invoices/"),
+        _open_of_invoice("Why it differs"),
+        email=BILLING,
+    ),
     State("address-hour", "last 1 hour", of("invoices")),
     State("address-day", "last 24 hours", lambda scene: scene.path("invoices") + "?span=24h"),
     State("address-week", "last 7 days", lambda scene: scene.path("invoices") + "?span=7d"),
@@ -342,6 +374,8 @@ _OF_EACH_KIND = {
     "plans",
     "usage",
     "invoices",
+    "invoice-line",
+    "invoice-samples",
     "audit",
     "search-live",
     "spaces",

@@ -12,6 +12,7 @@ from plans.invoicing import invoice_closing
 from plans.models import Invoice
 from plans.usage import reading
 from tests.support.lakehouse import engines
+from tests.support.metering import levels
 from tests.support.metering.readings import snapshot, topic
 from tests.support.plans import billing_rows
 from tests.unit.workers.metering.conftest import FakeReaders, clock
@@ -81,4 +82,5 @@ def close_and_verify(root: Root) -> None:
     assert (found["connections_opened"], found["peak_connections"]) == (3, 3)
     assert found["stored_byte_ms"] > 0
     assert verifying.recomputed(invoice, root).differences == ()
+    assert levels.add_up(invoice) >= 1
     assert engines.by_table(root) == engines.EXPECTED

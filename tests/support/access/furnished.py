@@ -47,6 +47,7 @@ from tenants.models import (
 from tenants.notifications.models import MailboxMessage
 from tests.support.access import passkeys, url_map
 from tests.support.notifications import mails, notified
+from tests.support.plans import read_samples
 from tests.support.portal import rows
 
 _MESSAGES: dict[str, Any] = {"messages": [], "next": ""}
@@ -118,6 +119,8 @@ def _values(tenant: Tenant) -> dict[str, str]:
         "operation": browse.pk,
         "page": page.pk,
         "invoice": (invoice := rows.issued(tenant)).pk,
+        "position": str(invoice.lines.get(meter="messages").position),
+        "reading": read_samples.finished(invoice).pk,
         "credit_note": _credit_note(invoice).number,
         "suffix": "json",
         "kind": "csv",

@@ -18,6 +18,7 @@ from plans.invoicing import credit_notes
 from plans.models import CloseRun, CloseRunInvoice, Invoice
 from plans.quotas import enforcement
 from plans.quotas.resources import Resource
+from plans.rating import periods
 from plans.usage.meters import MESSAGES_IN
 from tenants import reading_history
 from tenants.actions import (
@@ -43,6 +44,7 @@ from tenants.notifications.models import MailboxMessage
 from tenants.reading_history import MINUTES, QUARTERS, History
 from tenants.rollouts import Window
 from tests.support.notifications import notified
+from tests.support.plans import read_samples
 from tests.support.portal import rows
 from tests.support.portal.rows import World
 from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
@@ -110,7 +112,10 @@ def _bill(world: World, busy: AddressSpace) -> None:
             for d in days
         ),
     )
+    last = rows.last_month()
+    rows.issued(world.tenant, [], periods.month_of(last.starts_at - timedelta(days=1), "UTC"))
     invoice = rows.issued(world.tenant, before)
+    read_samples.finished(invoice)
     reason = "Your brokers were down on two days."
     credit_notes.issue(invoice=invoice, wanted={1: 500}, reason=reason, by=rows.STAFF)
 

@@ -165,8 +165,8 @@ def last_month() -> periods.Period:
 
 
 def subscribed_since(tenant: Tenant, moment: datetime) -> None:
-    """Move the beginning of the tenant's subscription."""
-    PlanSubscription.objects.filter(tenant=tenant).update(starts_at=moment)
+    """Move the beginning of the tenant's subscription back to ``moment``."""
+    PlanSubscription.objects.filter(tenant=tenant, starts_at__gt=moment).update(starts_at=moment)
 
 
 def bill_to(tenant: Tenant) -> None:
@@ -181,9 +181,9 @@ def bill_to(tenant: Tenant) -> None:
     tenant.refresh_from_db()
 
 
-def closing(tenant: Tenant) -> Invoice:
-    """Return the invoice of last month in the state closing."""
-    month = last_month()
+def closing(tenant: Tenant, month: periods.Period | None = None) -> Invoice:
+    """Return the invoice of ``month``, by default of last month, in the state closing."""
+    month = month or last_month()
     subscribed_since(tenant, month.starts_at)
     invoice, _ = invoice_closing.request_close(
         tenant=tenant,
@@ -202,15 +202,22 @@ def held(tenant: Tenant) -> Invoice:
     return invoice_closing.close(invoice=closing(tenant), evidence=bad, by=STAFF)
 
 
-def drafted(tenant: Tenant, cells: Iterable[UsageCell] = ()) -> Invoice:
-    """Return last month's invoice as a draft; ``cells`` must be copied in already."""
+def drafted(
+    tenant: Tenant, cells: Iterable[UsageCell] = (), month: periods.Period | None = None
+) -> Invoice:
+    """Return last month's invoice, or that of ``month``, as a draft.
+
+    ``cells`` must be copied in already.
+    """
     bill_to(tenant)
-    return invoice_closing.close(invoice=closing(tenant), evidence=evidence(cells), by=STAFF)
+    return invoice_closing.close(invoice=closing(tenant, month), evidence=evidence(cells), by=STAFF)
 
 
-def issued(tenant: Tenant, cells: Iterable[UsageCell] = ()) -> Invoice:
-    """Return last month's invoice as issued."""
-    invoice = issuing.approve(invoice=drafted(tenant, cells), by=STAFF)
+def issued(
+    tenant: Tenant, cells: Iterable[UsageCell] = (), month: periods.Period | None = None
+) -> Invoice:
+    """Return last month's invoice, or that of ``month``, as issued."""
+    invoice = issuing.approve(invoice=drafted(tenant, cells, month), by=STAFF)
     return issuing.issue(invoice=invoice, by=STAFF)
 
 

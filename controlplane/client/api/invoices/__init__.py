@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
+        drill_down_invoice_line,
+        explain_invoice_change,
         get_invoice,
         get_invoice_document_json,
         get_invoice_lines_csv,
         get_invoice_pdf,
+        get_reading_samples,
         list_invoices,
+        list_read_counters,
+        list_read_samples,
         preview_running_period,
+        read_samples_invoice,
         verify_invoice,
     )
 
@@ -21,6 +27,12 @@ __all__ = (
     "get_invoice_lines_csv",
     "get_invoice_document_json",
     "get_invoice_pdf",
+    "explain_invoice_change",
+    "drill_down_invoice_line",
+    "read_samples_invoice",
+    "get_reading_samples",
+    "list_read_counters",
+    "list_read_samples",
     "verify_invoice",
     "preview_running_period",
 )

@@ -19,7 +19,8 @@ MAKE = ("create", "issue", "add", "add-channel", "send", "transfer", "close-now"
 IN_BODY = (
     *("address", "plan", "to", "ids", "day", "start", "minutes", "amount"),
     *("kind", "limits", "role", "changes", "code", "title"),
-    "invitation",  # a number, which the command itself checks
+    *("invitation", "position"),  # numbers, which the command itself checks
+    "older",  # a query parameter
 )
 PLAIN = {
     "day": "sunday",
@@ -27,6 +28,7 @@ PLAIN = {
     "minutes": "60",
     "amount": "1",
     "invitation": "1",
+    "position": "1",
     "changes": "team=shop",  # of labels
 }
 # They do not speak to the API in the name of a tenant, nor take the name of anything in it.

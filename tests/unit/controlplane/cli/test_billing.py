@@ -163,7 +163,7 @@ def test_verify_says_what_differs(
     [("-0.0000001", ">-0.000001"), ("0.0000001", "<0.000001"), ("-3.5", "-3.5"), ("0", "0")],
 )
 def test_little_is_not_nothing_also_of_what_is_given_back(quantity: str, told: str) -> None:
-    assert billing._quantity(quantity) == told
+    assert billing.quantity_words(quantity) == told
 
 
 @pytest.mark.parametrize(
