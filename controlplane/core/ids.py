@@ -98,3 +98,11 @@ def commitment_id() -> str:
 
 def credit_grant_id() -> str:
     return new("cgr")
+
+
+def catalog_draft_id() -> str:
+    return new("cat")
+
+
+def back_test_id() -> str:
+    return new("bkt")

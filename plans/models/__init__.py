@@ -8,6 +8,7 @@ from plans.models.catalog import (
     QuotaOverride,
     SpacePlan,
 )
+from plans.models.catalog_draft import BackTest, BackTestRow, CatalogDraft
 from plans.models.credit_note import CreditNote, CreditNoteNumberSeries
 from plans.models.invoice import (
     Invoice,
@@ -37,6 +38,9 @@ from plans.models.usage_copy import (
 
 __all__ = [
     "AddressPlan",
+    "BackTest",
+    "BackTestRow",
+    "CatalogDraft",
     "CatalogVersion",
     "Commitment",
     "Coupon",
