@@ -6,7 +6,9 @@ read what is there so far, so pages and API show it while it runs. ``rate`` does
 rows, for a dry run.
 """
 
+import csv
 import functools
+import io
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -287,3 +289,22 @@ def distribution(back_test: BackTest) -> list[tuple[str, int]]:
     names = {f"n{n}": condition for n, condition in enumerate(conditions.values())}
     counts = rows.aggregate(**{name: Count("id", filter=q) for name, q in names.items()})
     return list(zip(conditions, counts.values(), strict=True))
+
+
+_COLUMNS = (
+    "tenant", "month_starts_at", "plan", "follows", "currency", "present_net_minor",
+    "draft_net_minor", "difference_minor", "present_total_minor", "draft_total_minor",
+    "invoiced_net_minor",
+)  # fmt: skip
+
+
+def months_csv(back_test: BackTest) -> str:
+    """Return the rows of ``ranked`` as CSV with a header; amounts are in minor units."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(_COLUMNS)
+    for row in ranked(back_test).iterator():
+        values = {name: getattr(row, name) for name in _COLUMNS}
+        values |= {"tenant": row.tenant.slug, "month_starts_at": row.month_starts_at.isoformat()}
+        writer.writerow(values.values())
+    return file.getvalue()

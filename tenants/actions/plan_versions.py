@@ -40,7 +40,7 @@ def choose(*, tenant: Tenant, follows: bool, by: Actor, now: datetime) -> PlanSu
     """
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
-        row = _open(locked)
+        row = open_of(locked)
         if row is None:
             raise admission.NoPlan("This tenant has no plan: choose one under Settings first.")
         if row.follows == follows:
@@ -53,7 +53,8 @@ def choose(*, tenant: Tenant, follows: bool, by: Actor, now: datetime) -> PlanSu
     return row
 
 
-def _open(tenant: Tenant) -> PlanSubscription | None:
+def open_of(tenant: Tenant) -> PlanSubscription | None:
+    """Return the tenant's open subscription with its plan; None while a tenant is erased."""
     rows = PlanSubscription.objects.select_related("plan", "tenant")
     return rows.filter(tenant=tenant, ends_at__isnull=True).first()
 
@@ -205,7 +206,7 @@ def move_due(now: datetime) -> bool:
 def _move(tenant_id: str, now: datetime) -> None:
     with transaction.atomic():
         locked = admission.locked_tenant(Tenant(pk=tenant_id))
-        row = _open(locked)
+        row = open_of(locked)
         if row is None or row.moves_at is None or row.moves_at > now:
             return  # it has changed since
         newest = Plan.objects.filter(key=row.plan.key, retired=False).first()
