@@ -376,6 +376,9 @@ SPECTACULAR_SETTINGS = {
         "ChannelKind": "tenants.notifications.models.Channel.Kind",
         "DeliveryState": "tenants.notifications.models.Delivery.State",
         "KindEnum": ["person", "token"],
+        "CatalogDraftState": "plans.models.CatalogDraft.State",
+        "BackTestState": "plans.models.BackTest.State",
+        "BackTestSource": "plans.models.BackTest.Source",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

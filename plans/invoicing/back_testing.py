@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
@@ -94,9 +95,12 @@ def waiting() -> list[str]:
     return list(rows.values_list("id", flat=True))
 
 
-def prices_of(draft: CatalogDraft) -> DraftPrices:
-    """Return the prices of a draft. Prices of hours are read once for each version of a plan."""
-    return DraftPrices.of(draft.document, functools.cache(billing_inputs.hour_price))
+def prices_of(document: Mapping[str, Any]) -> DraftPrices:
+    """Return the prices of a draft's canonical document.
+
+    Prices of hours are read once for each version of a plan.
+    """
+    return DraftPrices.of(document, functools.cache(billing_inputs.hour_price))
 
 
 def batches(until: datetime, n_months: int, after: str = "") -> Iterator[list[TenantMonths]]:

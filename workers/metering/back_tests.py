@@ -131,7 +131,7 @@ def _batches(back_test: BackTest) -> Iterator[list[TenantMonths]]:
 def _rate(
     back_test: BackTest, group: Iterable[Sequence[TenantMonths]], reader_of: ReaderOf
 ) -> None:
-    prices = back_testing.prices_of(back_test.draft)
+    prices = back_testing.prices_of(back_test.draft.document)
     for batch in group:
         rows = back_testing.rate(batch, prices, reader_of)
         back_testing.store(back_test, batch, rows)

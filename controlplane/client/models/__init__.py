@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from .audit_event_after import AuditEventAfter
     from .audit_event_before import AuditEventBefore
     from .audit_event_page import AuditEventPage
+    from .back_test import BackTest
+    from .back_test_create_request import BackTestCreateRequest
+    from .back_test_month import BackTestMonth
+    from .back_test_month_page import BackTestMonthPage
+    from .back_test_state import BackTestState
+    from .back_test_sum import BackTestSum
     from .benefits import Benefits
     from .billing_details import BillingDetails
     from .billing_details_request import BillingDetailsRequest
@@ -48,7 +54,13 @@ if TYPE_CHECKING:
     from .caller import Caller
     from .catalog import Catalog
     from .catalog_document import CatalogDocument
+    from .catalog_draft import CatalogDraft
+    from .catalog_draft_detail import CatalogDraftDetail
+    from .catalog_draft_page import CatalogDraftPage
+    from .catalog_draft_state import CatalogDraftState
     from .catalog_publish_request import CatalogPublishRequest
+    from .catalog_version import CatalogVersion
+    from .catalog_version_page import CatalogVersionPage
     from .cause_enum import CauseEnum
     from .change import Change
     from .channel import Channel
@@ -94,8 +106,10 @@ if TYPE_CHECKING:
     from .delivery_state import DeliveryState
     from .device_option import DeviceOption
     from .device_tokens_request import DeviceTokensRequest
+    from .difference import Difference
     from .discount import Discount
     from .domains_request import DomainsRequest
+    from .draft_create_request import DraftCreateRequest
     from .endpoint import Endpoint
     from .export import Export
     from .export_document import ExportDocument
@@ -142,6 +156,10 @@ if TYPE_CHECKING:
     from .list_all_invoices_state import ListAllInvoicesState
     from .list_all_tenants_sort import ListAllTenantsSort
     from .list_audit_events_sort import ListAuditEventsSort
+    from .list_back_test_months_sort import ListBackTestMonthsSort
+    from .list_catalog_drafts_sort import ListCatalogDraftsSort
+    from .list_catalog_drafts_state import ListCatalogDraftsState
+    from .list_catalog_versions_sort import ListCatalogVersionsSort
     from .list_connections_sort import ListConnectionsSort
     from .list_coupons_sort import ListCouponsSort
     from .list_credit_notes_sort import ListCreditNotesSort
@@ -258,6 +276,7 @@ if TYPE_CHECKING:
     from .shown_provider_group_roles import ShownProviderGroupRoles
     from .signed_up import SignedUp
     from .signup_request import SignupRequest
+    from .source_enum import SourceEnum
     from .space_offer import SpaceOffer
     from .space_offer_definition import SpaceOfferDefinition
     from .space_offer_page import SpaceOfferPage
@@ -274,6 +293,7 @@ if TYPE_CHECKING:
     from .suspension_request import SuspensionRequest
     from .tenant import Tenant
     from .tenant_create_request import TenantCreateRequest
+    from .timing_request import TimingRequest
     from .token import Token
     from .token_create_request import TokenCreateRequest
     from .token_page import TokenPage
@@ -314,6 +334,12 @@ _MODULES = {
     "AuditEventAfter": ".audit_event_after",
     "AuditEventBefore": ".audit_event_before",
     "AuditEventPage": ".audit_event_page",
+    "BackTest": ".back_test",
+    "BackTestCreateRequest": ".back_test_create_request",
+    "BackTestMonth": ".back_test_month",
+    "BackTestMonthPage": ".back_test_month_page",
+    "BackTestState": ".back_test_state",
+    "BackTestSum": ".back_test_sum",
     "Benefits": ".benefits",
     "BillingDetails": ".billing_details",
     "BillingDetailsRequest": ".billing_details_request",
@@ -328,7 +354,13 @@ _MODULES = {
     "Caller": ".caller",
     "Catalog": ".catalog",
     "CatalogDocument": ".catalog_document",
+    "CatalogDraft": ".catalog_draft",
+    "CatalogDraftDetail": ".catalog_draft_detail",
+    "CatalogDraftPage": ".catalog_draft_page",
+    "CatalogDraftState": ".catalog_draft_state",
     "CatalogPublishRequest": ".catalog_publish_request",
+    "CatalogVersion": ".catalog_version",
+    "CatalogVersionPage": ".catalog_version_page",
     "CauseEnum": ".cause_enum",
     "Change": ".change",
     "Channel": ".channel",
@@ -374,8 +406,10 @@ _MODULES = {
     "DeliveryState": ".delivery_state",
     "DeviceOption": ".device_option",
     "DeviceTokensRequest": ".device_tokens_request",
+    "Difference": ".difference",
     "Discount": ".discount",
     "DomainsRequest": ".domains_request",
+    "DraftCreateRequest": ".draft_create_request",
     "Endpoint": ".endpoint",
     "Export": ".export",
     "ExportDocument": ".export_document",
@@ -418,6 +452,10 @@ _MODULES = {
     "ListAllInvoicesState": ".list_all_invoices_state",
     "ListAllTenantsSort": ".list_all_tenants_sort",
     "ListAuditEventsSort": ".list_audit_events_sort",
+    "ListBackTestMonthsSort": ".list_back_test_months_sort",
+    "ListCatalogDraftsSort": ".list_catalog_drafts_sort",
+    "ListCatalogDraftsState": ".list_catalog_drafts_state",
+    "ListCatalogVersionsSort": ".list_catalog_versions_sort",
     "ListConnectionsSort": ".list_connections_sort",
     "ListCouponsSort": ".list_coupons_sort",
     "ListCreditNotesSort": ".list_credit_notes_sort",
@@ -526,6 +564,7 @@ _MODULES = {
     "ShownProviderGroupRoles": ".shown_provider_group_roles",
     "SignedUp": ".signed_up",
     "SignupRequest": ".signup_request",
+    "SourceEnum": ".source_enum",
     "SpaceOffer": ".space_offer",
     "SpaceOfferDefinition": ".space_offer_definition",
     "SpaceOfferPage": ".space_offer_page",
@@ -542,6 +581,7 @@ _MODULES = {
     "SuspensionRequest": ".suspension_request",
     "Tenant": ".tenant",
     "TenantCreateRequest": ".tenant_create_request",
+    "TimingRequest": ".timing_request",
     "Token": ".token",
     "TokenCreateRequest": ".token_create_request",
     "TokenPage": ".token_page",
@@ -583,6 +623,12 @@ __all__ = (
     "AuditEventAfter",
     "AuditEventBefore",
     "AuditEventPage",
+    "BackTest",
+    "BackTestCreateRequest",
+    "BackTestMonth",
+    "BackTestMonthPage",
+    "BackTestState",
+    "BackTestSum",
     "Benefits",
     "BillingDetails",
     "BillingDetailsRequest",
@@ -597,7 +643,13 @@ __all__ = (
     "Caller",
     "Catalog",
     "CatalogDocument",
+    "CatalogDraft",
+    "CatalogDraftDetail",
+    "CatalogDraftPage",
+    "CatalogDraftState",
     "CatalogPublishRequest",
+    "CatalogVersion",
+    "CatalogVersionPage",
     "CauseEnum",
     "Change",
     "Channel",
@@ -643,8 +695,10 @@ __all__ = (
     "DeliveryState",
     "DeviceOption",
     "DeviceTokensRequest",
+    "Difference",
     "Discount",
     "DomainsRequest",
+    "DraftCreateRequest",
     "Endpoint",
     "Export",
     "ExportDocument",
@@ -687,6 +741,10 @@ __all__ = (
     "ListAllInvoicesState",
     "ListAllTenantsSort",
     "ListAuditEventsSort",
+    "ListBackTestMonthsSort",
+    "ListCatalogDraftsSort",
+    "ListCatalogDraftsState",
+    "ListCatalogVersionsSort",
     "ListConnectionsSort",
     "ListCouponsSort",
     "ListCreditNotesSort",
@@ -794,6 +852,7 @@ __all__ = (
     "ShownProviderGroupRoles",
     "SignedUp",
     "SignupRequest",
+    "SourceEnum",
     "SpaceOffer",
     "SpaceOfferDefinition",
     "SpaceOfferPage",
@@ -810,6 +869,7 @@ __all__ = (
     "SuspensionRequest",
     "Tenant",
     "TenantCreateRequest",
+    "TimingRequest",
     "Token",
     "TokenCreateRequest",
     "TokenPage",

@@ -33,7 +33,7 @@ def dearer(content: dict[str, Any]) -> None:
 
 
 def rated(of: CatalogDraft, months: int = 1) -> list[BackTestRow]:
-    prices = back_testing.prices_of(of)
+    prices = back_testing.prices_of(of.document)
     return [
         row
         for batch in back_testing.batches(NOW, months)
@@ -165,7 +165,7 @@ def test_a_stopped_back_test_goes_on_and_repeats_no_row(monkeypatch: pytest.Monk
     test = back_testing.request(
         draft=draft(dearer), months=1, source=BackTest.Source.COPY, by=rows.STAFF, now=NOW
     )
-    prices = back_testing.prices_of(test.draft)
+    prices = back_testing.prices_of(test.draft.document)
     batches = back_testing.batches(NOW, 1)
     first = next(batches)
     back_testing.store(test, first, back_testing.rate(first, prices, rated_period.from_copy))
@@ -199,7 +199,9 @@ def test_sums_by_plan_count_winners_losers_and_followers() -> None:
         draft=draft(change), months=1, source=BackTest.Source.COPY, by=rows.STAFF, now=NOW
     )
     (batch,) = back_testing.batches(NOW, 1)
-    done = back_testing.rate(batch, back_testing.prices_of(test.draft), rated_period.from_copy)
+    done = back_testing.rate(
+        batch, back_testing.prices_of(test.draft.document), rated_period.from_copy
+    )
     back_testing.store(test, batch, done)
 
     assert back_testing.by_plan(test) == [
@@ -216,7 +218,7 @@ def test_queries_of_a_batch_grow_by_a_few_for_each_tenant(
 ) -> None:
     for _ in range(4):
         busy()
-    prices = back_testing.prices_of(draft(dearer))
+    prices = back_testing.prices_of(draft(dearer).document)
 
     with django_assert_max_num_queries(4 + 4 * 12):
         for batch in back_testing.batches(NOW, 1):

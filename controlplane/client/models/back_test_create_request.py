@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.source_enum import SourceEnum, check_source_enum
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="BackTestCreateRequest")
+
+
+@_attrs_define
+class BackTestCreateRequest:
+    """How many ended billing months to rate, and where their usage is read.
+
+    `copy` is the copy of usage in the database, which is quick for one month. `lakehouse` sums gold
+    by Spark and stores the result in the table `gold.backtest`, too.
+
+        Attributes:
+            months (int | Unset):
+            source (SourceEnum | Unset): * `copy` - Copy
+                * `lakehouse` - Lakehouse
+    """
+
+    months: int | Unset = UNSET
+    source: SourceEnum | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        months = self.months
+
+        source: str | Unset = UNSET
+        if not isinstance(self.source, Unset):
+            source = self.source
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({})
+        if months is not UNSET:
+            field_dict["months"] = months
+        if source is not UNSET:
+            field_dict["source"] = source
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        months = d.pop("months", UNSET)
+
+        _source = d.pop("source", UNSET)
+        source: SourceEnum | Unset
+        if isinstance(_source, Unset):
+            source = UNSET
+        else:
+            source = check_source_enum(_source)
+
+        back_test_create_request = cls(
+            months=months,
+            source=source,
+        )
+
+        back_test_create_request.additional_properties = d
+        return back_test_create_request
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
