@@ -245,7 +245,9 @@ def _boundary(row: PlanSubscription, wanted_at: datetime) -> datetime:
     """Return the instant of a move: ``wanted_at``, or later if that part is billed already."""
     billed = Invoice.objects.filter(tenant_id=row.tenant_id).exclude(state=Invoice.State.OPEN)
     last: datetime | None = billed.aggregate(last=Max("ends_at"))["last"]
-    return max(wanted_at, row.starts_at + _SHORTEST, last or wanted_at)
+    # Not at the very end: the invoice was priced with a plan that runs on after its period.
+    earliest = max(last or row.starts_at, row.starts_at) + _SHORTEST
+    return max(wanted_at, earliest)
 
 
 def _tell_kept(row: PlanSubscription, newest: Plan, reason: str, now: datetime) -> None:
