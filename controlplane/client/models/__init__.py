@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .back_test_create_request import BackTestCreateRequest
     from .back_test_month import BackTestMonth
     from .back_test_month_page import BackTestMonthPage
+    from .back_test_source import BackTestSource
     from .back_test_state import BackTestState
     from .back_test_sum import BackTestSum
     from .benefits import Benefits
@@ -276,7 +277,6 @@ if TYPE_CHECKING:
     from .shown_provider_group_roles import ShownProviderGroupRoles
     from .signed_up import SignedUp
     from .signup_request import SignupRequest
-    from .source_enum import SourceEnum
     from .space_offer import SpaceOffer
     from .space_offer_definition import SpaceOfferDefinition
     from .space_offer_page import SpaceOfferPage
@@ -338,6 +338,7 @@ _MODULES = {
     "BackTestCreateRequest": ".back_test_create_request",
     "BackTestMonth": ".back_test_month",
     "BackTestMonthPage": ".back_test_month_page",
+    "BackTestSource": ".back_test_source",
     "BackTestState": ".back_test_state",
     "BackTestSum": ".back_test_sum",
     "Benefits": ".benefits",
@@ -564,7 +565,6 @@ _MODULES = {
     "ShownProviderGroupRoles": ".shown_provider_group_roles",
     "SignedUp": ".signed_up",
     "SignupRequest": ".signup_request",
-    "SourceEnum": ".source_enum",
     "SpaceOffer": ".space_offer",
     "SpaceOfferDefinition": ".space_offer_definition",
     "SpaceOfferPage": ".space_offer_page",
@@ -627,6 +627,7 @@ __all__ = (
     "BackTestCreateRequest",
     "BackTestMonth",
     "BackTestMonthPage",
+    "BackTestSource",
     "BackTestState",
     "BackTestSum",
     "Benefits",
@@ -852,7 +853,6 @@ __all__ = (
     "ShownProviderGroupRoles",
     "SignedUp",
     "SignupRequest",
-    "SourceEnum",
     "SpaceOffer",
     "SpaceOfferDefinition",
     "SpaceOfferPage",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.back_test_source import BackTestSource, check_back_test_source
 from ..models.back_test_state import BackTestState, check_back_test_state
-from ..models.source_enum import SourceEnum, check_source_enum
 
 if TYPE_CHECKING:
     from ..models.back_test_sum import BackTestSum
@@ -25,7 +25,7 @@ class BackTest:
         id (str):
         draft (str):
         months (int):
-        source (SourceEnum): * `copy` - Copy
+        source (BackTestSource): * `copy` - Copy
             * `lakehouse` - Lakehouse
         state (BackTestState): * `running` - Running
             * `succeeded` - Succeeded
@@ -42,7 +42,7 @@ class BackTest:
     id: str
     draft: str
     months: int
-    source: SourceEnum
+    source: BackTestSource
     state: BackTestState
     error: str
     created_at: datetime.datetime
@@ -120,7 +120,7 @@ class BackTest:
 
         months = d.pop("months")
 
-        source = check_source_enum(d.pop("source"))
+        source = check_back_test_source(d.pop("source"))
 
         state = check_back_test_state(d.pop("state"))
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.source_enum import SourceEnum, check_source_enum
+from ..models.back_test_source import BackTestSource, check_back_test_source
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="BackTestCreateRequest")
@@ -21,12 +21,12 @@ class BackTestCreateRequest:
 
         Attributes:
             months (int | Unset):
-            source (SourceEnum | Unset): * `copy` - Copy
+            source (BackTestSource | Unset): * `copy` - Copy
                 * `lakehouse` - Lakehouse
     """
 
     months: int | Unset = UNSET
-    source: SourceEnum | Unset = UNSET
+    source: BackTestSource | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,11 +52,11 @@ class BackTestCreateRequest:
         months = d.pop("months", UNSET)
 
         _source = d.pop("source", UNSET)
-        source: SourceEnum | Unset
+        source: BackTestSource | Unset
         if isinstance(_source, Unset):
             source = UNSET
         else:
-            source = check_source_enum(_source)
+            source = check_back_test_source(_source)
 
         back_test_create_request = cls(
             months=months,
