@@ -111,14 +111,14 @@ class CatalogVersionSerializer(serializers.Serializer[Any]):
 
 
 class BackTestCreateSerializer(StrictSerializer):
-    """How many ended billing months to rate, and where their usage is read.
+    """How many ended billing months to rate, and where their `usage` is read.
 
     `copy` is the copy of usage in the database, which is quick for one month. `lakehouse` sums gold
     by Spark and stores the result in the table `gold.backtest`, too.
     """
 
     months = serializers.IntegerField(min_value=1, max_value=MOST_MONTHS, default=1)
-    source = serializers.ChoiceField(BackTest.Source.choices, default=BackTest.Source.COPY)
+    usage = serializers.ChoiceField(BackTest.Source.choices, default=BackTest.Source.COPY)
 
 
 class BackTestSumSerializer(serializers.Serializer[Any]):
@@ -146,7 +146,7 @@ class BackTestProgressSerializer(serializers.Serializer[Any]):
     id = serializers.CharField()
     draft = serializers.CharField(source="draft_id")
     months = serializers.IntegerField()
-    source = serializers.ChoiceField(BackTest.Source.choices)
+    usage = serializers.ChoiceField(BackTest.Source.choices, source="source")
     state = serializers.ChoiceField(BackTest.State.choices)
     error = serializers.CharField()
     created_at = serializers.DateTimeField()
@@ -291,7 +291,8 @@ class BackTestsView(StaffView):
         serializer.is_valid(raise_exception=True)
         row = back_testing.request(
             draft=catalog_drafts.get(draft),
-            **serializer.validated_data,
+            months=serializer.validated_data["months"],
+            source=BackTest.Source(serializer.validated_data["usage"]),
             by=self.actor,
             now=timezone.now(),
         )

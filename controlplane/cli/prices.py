@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -109,8 +110,8 @@ def cancel(id: Draft, form: Output = Format.TABLE) -> None:
 def back_test(
     id: Draft,
     months: Annotated[int, typer.Option(min=1, help="Ended billing months to rate.")] = 1,
-    source: Annotated[
-        str, typer.Option(help="`copy`: usage from the database; `lakehouse`: by Spark.")
+    usage: Annotated[
+        str, typer.Option(help="`copy`: that in the database; `lakehouse`: summed by Spark.")
     ] = "copy",
     no_wait: NoWait = False,
     form: Output = Format.TABLE,
@@ -120,7 +121,7 @@ def back_test(
     answer = staff.request_back_test.sync_detailed(
         calls.named(id),
         client=api.client,
-        body=models.BackTestCreateRequest.from_dict({"months": months, "source": source}),
+        body=models.BackTestCreateRequest.from_dict({"months": months, "usage": usage}),
         idempotency_key=calls.new_key(),
     )
     found = calls.body(api, answer)
@@ -154,10 +155,8 @@ def _show_back_test(api: Api, found: Json, form: Format) -> None:
     total = [{**row, "plan": "all plans"} for row in found["sums"]]
     output.show_rows([*found["plans"], *total], _SUM_COLUMNS, form)
 
-    def page(**cursor: str) -> object:
-        return staff.list_back_test_months.sync_detailed(found["id"], client=api.client, **cursor)
-
-    output.show_rows(list(calls.rows(api, page)), _MONTH_COLUMNS, form)  # type: ignore[arg-type]
+    page = partial(staff.list_back_test_months.sync_detailed, found["id"], client=api.client)
+    output.show_rows(list(calls.rows(api, page)), _MONTH_COLUMNS, form)
 
 
 def _show_draft(found: Json, form: Format) -> None:

@@ -16,6 +16,7 @@ from controlplane.cli.output import Format
 from controlplane.core.errors import Invalid
 from plans.catalog import parsing
 from plans.catalog.definitions import Catalog
+from plans.rating import money
 
 _MONEY = ("tenant", "plan", "month", "then", "draft", "difference")
 
@@ -103,7 +104,6 @@ def _last_month(document: dict[str, Any]) -> list[dict[str, Any]]:
     from django.utils import timezone
 
     from plans.invoicing import back_testing, rated_period
-    from plans.rating import money
 
     prices = back_testing.prices_of(document)
     found: list[dict[str, Any]] = []
@@ -113,20 +113,20 @@ def _last_month(document: dict[str, Any]) -> list[dict[str, Any]]:
             amounts = (row.present_net_minor, row.draft_net_minor)
             month = row.month_starts_at.date().isoformat()
             found.append({"tenant": row.tenant.slug, "plan": row.plan, "month": month,
-                          **_shown(*amounts, row.currency, money.display)})  # fmt: skip
+                          **_shown(*amounts, row.currency)})  # fmt: skip
             for plan in (row.plan, "all plans"):
                 summed = sums.setdefault((plan, row.currency), [0, 0])
                 summed[0], summed[1] = summed[0] + amounts[0], summed[1] + amounts[1]
     ordered = sorted(sums.items(), key=lambda item: (item[0][0] == "all plans", item[0]))
     return found + [
-        {"tenant": "", "plan": plan, "month": "", **_shown(*both, currency, money.display)}
+        {"tenant": "", "plan": plan, "month": "", **_shown(both[0], both[1], currency)}
         for (plan, currency), both in ordered
     ]
 
 
-def _shown(present: int, draft: int, currency: str, display: Any) -> dict[str, str]:
+def _shown(present: int, draft: int, currency: str) -> dict[str, str]:
     amounts = {"then": present, "draft": draft, "difference": draft - present}
-    return {name: display(amount, currency) for name, amount in amounts.items()}
+    return {name: money.display(amount, currency) for name, amount in amounts.items()}
 
 
 def _read(path: Path) -> str:

@@ -16,6 +16,7 @@ from tests.support.plans import billing_rows as rows
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 5, 5, tzinfo=UTC)
+AT_ONCE = Timing()
 LATER = NOW + timedelta(days=30)
 DEARER = rows.CATALOG.replace('"monthly_fee_minor": 4900', '"monthly_fee_minor": 5900')
 
@@ -25,8 +26,8 @@ def prepared(text: str = DEARER) -> CatalogDraft:
     return catalog_drafts.prepare(yaml=text, by=rows.STAFF)
 
 
-def published(draft: CatalogDraft, timing: Timing = Timing(), now: datetime = NOW) -> CatalogDraft:
-    return catalog_drafts.publish(draft=draft, timing=timing, by=rows.STAFF, now=now)
+def published(draft: CatalogDraft, timing: Timing = AT_ONCE) -> CatalogDraft:
+    return catalog_drafts.publish(draft=draft, timing=timing, by=rows.STAFF, now=NOW)
 
 
 def test_a_draft_publishes_nothing_and_is_compared_in_words() -> None:
