@@ -25,7 +25,7 @@ class BackTest:
         id (str):
         draft (str):
         months (int):
-        source (BackTestSource): * `copy` - Copy
+        usage (BackTestSource): * `copy` - Copy
             * `lakehouse` - Lakehouse
         state (BackTestState): * `running` - Running
             * `succeeded` - Succeeded
@@ -42,7 +42,7 @@ class BackTest:
     id: str
     draft: str
     months: int
-    source: BackTestSource
+    usage: BackTestSource
     state: BackTestState
     error: str
     created_at: datetime.datetime
@@ -60,7 +60,7 @@ class BackTest:
 
         months = self.months
 
-        source: str = self.source
+        usage: str = self.usage
 
         state: str = self.state
 
@@ -95,7 +95,7 @@ class BackTest:
                 "id": id,
                 "draft": draft,
                 "months": months,
-                "source": source,
+                "usage": usage,
                 "state": state,
                 "error": error,
                 "created_at": created_at,
@@ -120,7 +120,7 @@ class BackTest:
 
         months = d.pop("months")
 
-        source = check_back_test_source(d.pop("source"))
+        usage = check_back_test_source(d.pop("usage"))
 
         state = check_back_test_state(d.pop("state"))
 
@@ -165,7 +165,7 @@ class BackTest:
             id=id,
             draft=draft,
             months=months,
-            source=source,
+            usage=usage,
             state=state,
             error=error,
             created_at=created_at,

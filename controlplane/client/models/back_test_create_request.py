@@ -14,35 +14,35 @@ T = TypeVar("T", bound="BackTestCreateRequest")
 
 @_attrs_define
 class BackTestCreateRequest:
-    """How many ended billing months to rate, and where their usage is read.
+    """How many ended billing months to rate, and where their `usage` is read.
 
     `copy` is the copy of usage in the database, which is quick for one month. `lakehouse` sums gold
     by Spark and stores the result in the table `gold.backtest`, too.
 
         Attributes:
             months (int | Unset):
-            source (BackTestSource | Unset): * `copy` - Copy
+            usage (BackTestSource | Unset): * `copy` - Copy
                 * `lakehouse` - Lakehouse
     """
 
     months: int | Unset = UNSET
-    source: BackTestSource | Unset = UNSET
+    usage: BackTestSource | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         months = self.months
 
-        source: str | Unset = UNSET
-        if not isinstance(self.source, Unset):
-            source = self.source
+        usage: str | Unset = UNSET
+        if not isinstance(self.usage, Unset):
+            usage = self.usage
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
         if months is not UNSET:
             field_dict["months"] = months
-        if source is not UNSET:
-            field_dict["source"] = source
+        if usage is not UNSET:
+            field_dict["usage"] = usage
 
         return field_dict
 
@@ -51,16 +51,16 @@ class BackTestCreateRequest:
         d = dict(src_dict)
         months = d.pop("months", UNSET)
 
-        _source = d.pop("source", UNSET)
-        source: BackTestSource | Unset
-        if isinstance(_source, Unset):
-            source = UNSET
+        _usage = d.pop("usage", UNSET)
+        usage: BackTestSource | Unset
+        if isinstance(_usage, Unset):
+            usage = UNSET
         else:
-            source = check_back_test_source(_source)
+            usage = check_back_test_source(_usage)
 
         back_test_create_request = cls(
             months=months,
-            source=source,
+            usage=usage,
         )
 
         back_test_create_request.additional_properties = d

@@ -59,7 +59,7 @@ def sync_detailed(
         draft (str):
         idempotency_key (str | Unset):
         body (BackTestCreateRequest | Unset): How many ended billing months to rate, and
-            where their usage is read.
+            where their `usage` is read.
 
             `copy` is the copy of usage in the database, which is quick for one month.
             `lakehouse` sums gold
