@@ -208,8 +208,8 @@ def test_sums_by_plan_count_winners_losers_and_followers() -> None:
         PlanSum("business", "EUR", 1, 1, 1, 0, 9800, 8000, followers_minor=0),
         PlanSum("team", "EUR", 1, 1, 0, 1, 4900, 5900, followers_minor=1000),
     ]
-    ranked = back_testing.ranked(test).values_list("difference_minor", flat=True)
-    assert list(ranked) == [1000, -1800]
+    ranked = back_testing.ranked(test)
+    assert [row.draft_net_minor - row.present_net_minor for row in ranked] == [1000, -1800]
     found = {label: n for label, n in back_testing.distribution(test) if n}
     assert found == {"-25 to -10": 1, "10 to 25": 1}
 
