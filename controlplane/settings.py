@@ -140,6 +140,8 @@ PIPELINE_TIMEOUT_SECONDS = positive("WAYPOST_PIPELINE_TIMEOUT_SECONDS", 500, _RU
 PIPELINE_BULK = flag("WAYPOST_PIPELINE_BULK", False)
 # After the end of a month, for usage that arrives late.
 CLOSE_GRACE_HOURS = number("WAYPOST_CLOSE_GRACE_HOURS", 72)
+# The least time between the announcement of a new version of a plan and the move of subscriptions.
+CATALOG_NOTICE_DAYS = number("WAYPOST_CATALOG_NOTICE_DAYS", 14)
 
 # Mails. Without an SMTP server they go to the mailbox in the database, which operators read in the
 # portal.
@@ -375,6 +377,9 @@ SPECTACULAR_SETTINGS = {
         "ChannelKind": "tenants.notifications.models.Channel.Kind",
         "DeliveryState": "tenants.notifications.models.Delivery.State",
         "KindEnum": ["person", "token"],
+        "CatalogDraftState": "plans.models.CatalogDraft.State",
+        "BackTestState": "plans.models.BackTest.State",
+        "BackTestSource": "plans.models.BackTest.Source",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

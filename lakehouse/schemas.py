@@ -2,7 +2,8 @@
 
 The bronze columns come from ``bronze_schema.json``, which ``workers.metering.bronze`` reads too:
 workers and lakehouse share that file and no code. Quantities are bigint, instants are UTC
-timestamps, and there is no money. A change of the columns needs a migration job; name it here.
+timestamps. Money is only in ``gold.backtest``, as results of the control plane: Spark computes
+none. A change of the columns needs a migration job; name it here.
 There is none yet.
 """
 
@@ -318,9 +319,34 @@ last_taken_at timestamp latest sample, UTC
     ("tenant_id", "source"),
 )
 
+BACKTEST = Table(
+    "gold.backtest",
+    "gold/backtest",
+    "one row per back-test, tenant and billing month: what it cost, and would cost under a draft",
+    StructType(
+        columns("""
+back_test string id of the back-test; partition
+tenant_id string owner
+plan string commercial plan at the end of the month
+month_at timestamp begin of the billing month, UTC
+currency string ISO 4217 code of the amounts
+present_net_minor bigint net amount under the catalog then, in minor units
+present_total_minor bigint the same with tax
+draft_net_minor bigint net amount under the draft, in minor units
+draft_total_minor bigint the same with tax
+""")
+    ),
+    ("back_test", "tenant_id", "month_at"),
+    {"currency_is_code": "length(currency) = 3"},
+    ("tenant_id", "month_at"),
+    partition_by=("back_test",),
+)
+
 # In the order in which ``pipeline`` and ``rebuild`` write them. ``HEADS`` comes after ``OPENINGS``:
 # a run that was stopped between them computes the openings again from the older heads.
 DERIVED = (QUARANTINE, STATE, OPENINGS, HEADS, SOURCES, USAGE, USAGE_DAILY, QUALITY)
 ALL = (BRONZE, *DERIVED)
+# Written on demand, and not by the pipeline.
+ON_DEMAND = (BACKTEST,)
 # Reports name their versions, and invoices pin them.
 PINNED = tuple(table for table in ALL if table.kept_days == AUDIT_DAYS)

@@ -89,6 +89,17 @@ TABLE: dict[str, dict[str, Any]] = {
         "schedule": 10.0,
         "options": {"expires": 10},
     },
+    # Also finds back-tests whose task was lost, or that wait for Spark.
+    "back-tests-due": {
+        "task": "workers.back_tests_due",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
+    "advance-catalog": {
+        "task": "workers.advance_catalog",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
     "delete-expired": {
         "task": "workers.delete_expired",
         "schedule": 3600.0,
@@ -109,5 +120,6 @@ ROUTES: dict[str, dict[str, str]] = {
         "workers.verify_invoice",
         "workers.read_samples",
         "workers.keep_lakehouse",
+        "workers.run_back_test",
     )
 }

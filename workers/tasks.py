@@ -12,23 +12,13 @@ from django.conf import settings
 from django.utils import timezone
 
 from controlplane.core import enqueue, expiry
-from plans.invoicing import open_periods, sample_readings
+from plans.invoicing import back_testing, open_periods, sample_readings
 from tenants import reading_history
-from tenants.actions import closures
+from tenants.actions import catalog_drafts, closures, plan_versions
 from tenants.notifications import deliveries, watching
 from workers import disconnecting, message_requests, volumes, wiring
 from workers.infra import adapters
-from workers.metering import (
-    closing,
-    live,
-    periodic,
-    reading_samples,
-    run_actions,
-    run_closing,
-    sampling,
-    silence,
-    verifying,
-)
+from workers.metering import back_tests, closing, live, periodic, reading_samples, run_actions, run_closing, sampling, silence, verifying
 from workers.metering.sampling import Sampled
 from workers.notifications import delivering, spend
 from workers.reconcile import loop
@@ -201,6 +191,32 @@ def read_samples(*, reading_id: str, **_future: str) -> None:
     The operation of the request succeeds, or fails with the error that prevented the reading.
     """
     reading_samples.read(reading_id)
+
+
+@shared_task(name="workers.run_back_test")  # type: ignore[untyped-decorator]
+def run_back_test(*, back_test_id: str, **_future: str) -> None:
+    """Rate past months of all tenants under a draft catalog, unless another worker does."""
+    back_tests.run(back_test_id)
+
+
+@shared_task(name="workers.back_tests_due")  # type: ignore[untyped-decorator]
+def back_tests_due(**_future: str) -> None:
+    """Enqueue ``run_back_test`` for each back-test that has not ended."""
+    for back_test_id in back_testing.waiting():
+        run_back_test.apply_async(kwargs={"back_test_id": back_test_id}, expires=60)
+
+
+@shared_task(name="workers.advance_catalog")  # type: ignore[untyped-decorator]
+def advance_catalog(**_future: str) -> None:
+    """Publish the scheduled catalog if it is due, tell tenants, and move subscriptions to it.
+
+    One batch of each; if more is left, the task enqueues itself again.
+    """
+    now = timezone.now()
+    catalog_drafts.publish_due(now)
+    more = plan_versions.announce(now), plan_versions.move_due(now)
+    if any(more):
+        advance_catalog.apply_async(expires=30)
 
 
 @shared_task(name="workers.bill_due")  # type: ignore[untyped-decorator]

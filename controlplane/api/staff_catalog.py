@@ -2,19 +2,26 @@
 
 from typing import Any
 
+from django.db import transaction
+from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api import schema
+from controlplane.api.catalog_drafts import DifferenceSerializer, TimingSerializer
 from controlplane.api.idempotency import idempotent
-from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
 from plans.catalog import parsing, publishing
+from plans.models import CatalogDraft
+from tenants.actions import catalog_drafts
 
 
-class CatalogPublishSerializer(StrictSerializer):
-    """A catalog to publish, as YAML text. With `dry_run` nothing is published."""
+class CatalogPublishSerializer(TimingSerializer):
+    """A catalog to publish, as YAML text. With `dry_run` nothing is published.
+
+    With a later `effective_at` it is scheduled.
+    """
 
     # Not trimmed: mistakes are reported with line numbers, and leading lines count.
     yaml = serializers.CharField(max_length=500_000, trim_whitespace=False)
@@ -35,10 +42,16 @@ class ChangeSerializer(serializers.Serializer[Any]):
 
 
 class PublicationSerializer(serializers.Serializer[Any]):
-    """The number of the published version, null after a dry run, and a change for every plan."""
+    """The number of the published version, a change for every plan, and the changes in words.
+
+    `number` is null after a dry run, and while the catalog is scheduled. `draft` is the id of the
+    draft that was published or scheduled; null after a dry run.
+    """
 
     number = serializers.IntegerField(allow_null=True)
+    draft = serializers.CharField(allow_null=True)
     changes = ChangeSerializer(many=True)
+    differences = DifferenceSerializer(many=True)
 
 
 class CatalogSerializer(serializers.Serializer[Any]):
@@ -63,16 +76,31 @@ class CatalogView(StaffView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Publish the next version of the catalog, or only show its changes (`dry_run`).
+        """Publish or schedule the next version of the catalog, or only show it (`dry_run`).
 
         Publishing the same content as the newest version again changes nothing.
         """
         serializer = CatalogPublishSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        catalog = parsing.parse(serializer.validated_data["yaml"])
+        yaml = serializer.validated_data["yaml"]
+        catalog = parsing.parse(yaml)
         # Before ``publish``: afterwards there is no difference left to show.
         changes = publishing.preview(catalog)
-        number = None
+        differences = catalog_drafts.compared(dict(catalog.document))
+        published: dict[str, Any] = {"number": None, "draft": None}
         if not serializer.validated_data["dry_run"]:
-            number = publishing.publish(catalog, by=self.actor).number
-        return Response({"number": number, "changes": ChangeSerializer(changes, many=True).data})
+            with transaction.atomic():
+                draft = catalog_drafts.publish(
+                    draft=catalog_drafts.prepare(yaml=yaml, by=self.actor),
+                    timing=serializer.timing(),
+                    by=self.actor,
+                    now=timezone.now(),
+                )
+            newest = publishing.newest_version()
+            is_in_force = draft.state == CatalogDraft.State.PUBLISHED
+            number = newest.number if newest and is_in_force else None
+            published = {"number": number, "draft": draft.pk}
+        shown = {"changes": ChangeSerializer(changes, many=True).data}
+        return Response(
+            {**published, **shown, "differences": DifferenceSerializer(differences, many=True).data}
+        )

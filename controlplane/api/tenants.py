@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +15,7 @@ from controlplane.api.views import ApiView, TenantView, person
 from plans.catalog import publishing
 from plans.models import PlanSubscription
 from tenants import account_rules, queries
-from tenants.actions import plan_subscriptions, tenants
+from tenants.actions import plan_subscriptions, plan_versions, tenants
 from tenants.permissions import Permission
 
 
@@ -58,18 +59,27 @@ class PlanChoiceSerializer(StrictSerializer):
     """The key of the plan to subscribe to."""
 
     plan = serializers.CharField(max_length=63)
+    follows = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Whether the subscription moves to new versions; null: as it is.",
+    )
 
 
 class PlanSubscriptionSerializer(serializers.Serializer[Any]):
     """A tenant's subscription to one version of a plan; `plan` is the key of the plan.
 
-    `space_plans` and `address_plans` are the keys of the plans that it includes.
+    `space_plans` and `address_plans` are the keys of the plans that it includes. A subscription
+    that `follows` its plan moves to new versions of it, at `moves_at`; null: no move is due.
     """
 
     plan = serializers.CharField(source="plan.key")
     version = serializers.IntegerField(source="plan.version")
     title = serializers.CharField(source="plan.title")
     starts_at = serializers.DateTimeField()
+    follows = serializers.BooleanField()
+    moves_at = serializers.DateTimeField(allow_null=True)
     space_plans = serializers.SerializerMethodField()
     address_plans = serializers.SerializerMethodField()
 
@@ -173,18 +183,29 @@ class PlanSubscriptionView(TenantView):
     def put(self, request: Request, tenant: str) -> Response:
         """End the open subscription now and begin one to the newest version of the plan.
 
-        The change is refused if the tenant uses more than the new plan allows.
+        The change is refused if the tenant uses more than the new plan allows. With `follows` and
+        the present plan, only the choice changes, and the subscription keeps its version.
         """
         serializer = PlanChoiceSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        plan = serializer.validated_data["plan"]
+        values = serializer.validated_data
         etags.change(
-            request,
-            self.tenant,
-            self.shown,
-            lambda: plan_subscriptions.change(tenant=self.tenant, plan_key=plan, by=self.actor),
+            request, self.tenant, self.shown, lambda: self.change(values["plan"], values["follows"])
         )
         return etags.tagged(self.shown())
+
+    def change(self, plan: str, follows: bool | None) -> None:
+        """Change the plan, and the choice to follow it; None keeps the choice."""
+        row = PlanSubscription.objects.select_related("plan").get(
+            tenant=self.tenant, ends_at__isnull=True
+        )
+        # Otherwise a tenant could not choose to follow without moving at once.
+        if follows is None or row.plan.key != plan:
+            plan_subscriptions.change(tenant=self.tenant, plan_key=plan, by=self.actor)
+        if follows is not None:
+            plan_versions.choose(
+                tenant=self.tenant, follows=follows, by=self.actor, now=timezone.now()
+            )
 
     def shown(self) -> Any:
         """Return the body of the tenant's open subscription; a tenant has exactly one."""

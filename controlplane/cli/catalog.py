@@ -1,4 +1,4 @@
-"""`waypost catalog publish`: new plans and prices for the embedded installation."""
+"""`waypost catalog`: new plans and prices for the embedded installation, without a login."""
 
 import subprocess
 import sys
@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from controlplane.cli import output
+from controlplane.cli import output, prices
 from controlplane.cli.options import State
 from controlplane.cli.output import Format, Output
-from controlplane.core.errors import Invalid
 from controlplane.embedded import installation as installations
 
 app = typer.Typer(no_args_is_help=True, help="The catalog of plans and prices.")
@@ -22,24 +21,42 @@ def catalog() -> None:
 
 
 @app.command()
+def diff(file: Path, state: State = None, form: Output = Format.TABLE) -> None:
+    """Show what a catalog changes: in words, and in money for the last month of each tenant."""
+    _run(file, ["--diff"], state, form)
+
+
+@app.command()
 def publish(
     file: Path,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the changes.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show the changes, in words and in money.")
+    ] = False,
+    effective: prices.Effective = "",
+    at_once: prices.AtOnce = False,
     state: State = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Publish a catalog from a YAML file as a new version.
+    """Publish a catalog from a YAML file as a new version, or schedule it.
 
     A catalog that equals the newest version is not published again.
     """
-    if not file.is_file():
-        why = f"{file} is a folder." if file.is_dir() else f"There is no file {file}."
-        raise Invalid(why, code="catalog.file")
+    at = prices.instant(effective)
+    options = [
+        *(["--dry-run"] if dry_run else []),
+        *([f"--effective={at.isoformat()}"] if at else []),
+        *(["--at-once"] if at_once else []),
+    ]
+    _run(file, options, state, form)
+    output.say("nothing was changed" if dry_run else "scheduled" if at else "published")
+
+
+def _run(file: Path, options: list[str], state: Path | None, form: Format) -> None:
+    prices.text_of(file)  # refuses what is no file
     found = installations.require(installations.root_from(state))
     # In a process of its own: Django is set up once per process, from environment variables.
-    options = [f"--output={form.value}", *(["--dry-run"] if dry_run else [])]
-    command = [sys.executable, "-m", "controlplane.cli.publish", str(file.absolute()), *options]
+    module = [sys.executable, "-m", "controlplane.cli.publish", str(file.absolute())]
+    command = [*module, f"--output={form.value}", *options]
     result = subprocess.run(command, env=found.environment(), check=False)
     if result.returncode:  # it has printed the error
         raise typer.Exit(result.returncode)
-    output.say("nothing was changed" if dry_run else "published")

@@ -6,8 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from controlplane.cli import calls, listing, slow
+from controlplane.cli import calls, listing, login_store, output, slow
+from controlplane.cli.options import Tenant
+from controlplane.cli.output import Format, Output
 from controlplane.client.api import address_plans, plan_subscription, plans, space_plans
+from controlplane.client.models import PlanChoiceRequest
+from controlplane.client.types import Response
 from controlplane.core.errors import Denied, Missing
 from controlplane.rest_client import Api, Json
 
@@ -42,6 +46,27 @@ def list_address_plans(
     columns = ["key", "title", "space_type", "address_type", "hour_price"]
     wanted = {"space_type": space_type, "address_type": type}
     listing.show_shared(how, lambda api: _matching(_address_offers(api), wanted), columns, _flat)
+
+
+@app.command()
+def follow(
+    stay: Annotated[bool, typer.Option("--stay", help="Stay with the present version.")] = False,
+    tenant: Tenant = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Follow new versions of the tenant's plan, after notice; or stay with the present one."""
+    api, tenant = login_store.connect(tenant)
+
+    def write(present: Json, tag: str) -> Response[Any]:
+        return plan_subscription.change_plan.sync_detailed(
+            tenant,
+            client=api.client,
+            body=PlanChoiceRequest(plan=present["plan"], follows=not stay),
+            if_match=tag,
+        )
+
+    read = partial(plan_subscription.get_plan_subscription.sync_detailed, tenant, client=api.client)
+    output.show_one(calls.change(api, read, write), form)
 
 
 def default_space_plan(api: Api, tenant: str, space_type: str) -> str:

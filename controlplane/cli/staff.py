@@ -6,16 +6,7 @@ from typing import Annotated
 
 import typer
 
-from controlplane.cli import (
-    calls,
-    close_runs,
-    credit,
-    listing,
-    login_store,
-    output,
-    slow,
-    tokens,
-)
+from controlplane.cli import calls, close_runs, credit, listing, login_store, output, prices, slow, tokens
 from controlplane.cli.options import Yes
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
@@ -35,6 +26,7 @@ app.add_typer(invoices_app, name="invoices")
 app.add_typer(close_runs.app, name="close-runs")
 app.add_typer(volumes_app, name="volumes")
 app.add_typer(credit.staff_app, name="credit")
+app.add_typer(prices.app, name="prices")
 _INVOICES = ["id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor"]
 Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]

@@ -54,6 +54,7 @@ _CHANNELS = HelpPage("mails, webhooks and chats", "notifications.md", "webhooks"
 _MAILS = HelpPage("mails", "notifications.md", "mails")
 _ALARMS = HelpPage("alarms of addresses", "notifications.md", "alarms-of-addresses")
 _FOR_OPERATORS = HelpPage("operating Waypost", "operate/README.md")
+_PRICES = HelpPage("changing prices", "operate/prices.md")
 _CONDITIONS = HelpPage("conditions", "operate/conditions.md")
 _CONSOLE = HelpPage("the operator's pages", "operate/console.md")
 _SUSPENSION = HelpPage("suspend a tenant", "operate/console.md", "suspend-a-tenant")
@@ -128,6 +129,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
         "why-an-invoice-differs-from-another",
     ),
     "credit_note_file": _INVOICES,
+    "follow": _PLANS,
     "coupon": _PLANS,
     "team": _TEAM,
     "member": _TEAM,
@@ -204,6 +206,18 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_retry": _CONDITIONS,
     "staff_health": _CONSOLE,
     "staff_revenue": _CONSOLE,
+    **dict.fromkeys(
+        [
+            "staff_prices",
+            "staff_draft",
+            "staff_draft_publish",
+            "staff_draft_cancel",
+            "staff_draft_back_test",
+            "staff_back_test",
+            "staff_back_test_csv",
+        ],
+        _PRICES,
+    ),
     "staff_volumes": _VOLUMES,
     "staff_volumes_release": _VOLUMES,
     "staff_audit": _CONSOLE,

@@ -52,6 +52,7 @@ STAFF_NAV = (
     ("Invoices", "staff_invoices"),
     ("Close runs", "staff_close_runs"),
     ("Revenue", "staff_revenue"),
+    ("Prices", "staff_prices"),
     ("Volumes", "staff_volumes"),
     ("Mailbox", "staff_mailbox"),
     ("Audit", "staff_audit"),

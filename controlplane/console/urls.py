@@ -32,6 +32,7 @@ from controlplane.console.views import (
     staff_installation,
     staff_invoices,
     staff_mailbox,
+    staff_prices,
     staff_tenant_actions,
     staff_tenants,
     stored_messages,
@@ -95,6 +96,7 @@ tenant_urls = [
         "credit-notes/<str:credit_note>.<str:suffix>", invoices.note_file, name="credit_note_file"
     ),
     path("settings/coupon", settings.redeem_coupon, name="coupon"),
+    path("settings/follow", settings.follow, name="follow"),
     path("team/", team.members, name="team"),
     path("team/<int:member>/role", team.change_role, name="member"),
     path("team/<int:member>/remove", team.remove, name="member_remove"),
@@ -207,6 +209,21 @@ staff_urls = [
         staff_installation.release_volumes,
         name="staff_volumes_release",
     ),
+    path("prices/", staff_prices.page, name="staff_prices"),
+    path("prices/drafts/<slug:draft>", staff_prices.draft, name="staff_draft"),
+    path("prices/drafts/<slug:draft>/publish", staff_prices.publish, name="staff_draft_publish"),
+    path("prices/drafts/<slug:draft>/cancel", staff_prices.cancel, name="staff_draft_cancel"),
+    path(
+        "prices/drafts/<slug:draft>/back-test",
+        staff_prices.request_back_test,
+        name="staff_draft_back_test",
+    ),
+    path(
+        "prices/back-tests/<slug:back_test>.csv",
+        staff_prices.back_test_csv,
+        name="staff_back_test_csv",
+    ),
+    path("prices/back-tests/<slug:back_test>", staff_prices.back_test, name="staff_back_test"),
     path("audit/", staff_installation.audit, name="staff_audit"),
     path("search", staff_installation.search, name="staff_search"),
 ]

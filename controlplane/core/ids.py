@@ -110,3 +110,11 @@ def credit_grant_id() -> str:
 
 def sample_reading_id() -> str:
     return new("srd")
+
+
+def catalog_draft_id() -> str:
+    return new("cat")
+
+
+def back_test_id() -> str:
+    return new("bkt")

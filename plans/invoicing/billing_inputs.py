@@ -6,7 +6,7 @@ gets its ``deleted_at`` later. So one statement reads all lifetimes at the close
 stores them, and a verification takes them from the manifest.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -342,13 +342,17 @@ class KnownLifetimes:
                 ids.setdefault(plan, set()).add(id)
         return {plan: (total, len(ids[plan])) for plan, total in seconds.items()}
 
-    def lifetimes(self) -> tuple[Lifetime, ...]:
-        """Return the lifetimes with titles and hourly prices, which are read from rows of plans.
+    def lifetimes(
+        self, price_of: Callable[[str, str, int], tuple[str, Decimal]] | None = None
+    ) -> tuple[Lifetime, ...]:
+        """Return the lifetimes with titles and hourly prices.
 
-        Lifetimes on plans that cost nothing are left out.
+        ``price_of`` takes what ``hour_price`` takes, which it replaces; None: prices are read from
+        the rows of plans. Lifetimes on plans that cost nothing are left out.
         """
+        find = price_of or hour_price
         plans = {plan[:3] for plan in self.seconds}
-        prices = {plan: hour_price(*plan) for plan in plans}
+        prices = {plan: find(*plan) for plan in plans}
         return tuple(
             Lifetime(*plan[:3], *prices[plan[:3]], plan.space_id, seconds, count)
             for plan, (seconds, count) in sorted(self.seconds.items())

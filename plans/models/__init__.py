@@ -9,6 +9,7 @@ from plans.models.catalog import (
     SpacePlan,
 )
 from plans.models.close_run import CloseRun, CloseRunAction, CloseRunInvoice
+from plans.models.catalog_draft import BackTest, BackTestRow, CatalogDraft
 from plans.models.credit_note import CreditNote, CreditNoteNumberSeries
 from plans.models.invoice import (
     Invoice,
@@ -39,6 +40,9 @@ from plans.models.usage_copy import (
 
 __all__ = [
     "AddressPlan",
+    "BackTest",
+    "BackTestRow",
+    "CatalogDraft",
     "CatalogVersion",
     "CloseRun",
     "CloseRunAction",

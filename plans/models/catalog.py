@@ -76,6 +76,10 @@ class PlanSubscription(Timestamped):
 
     While it is open, ``ends_at`` is null. A tenant has at most one open subscription. Until
     ``trial_ends_at`` (null: no trial) the plan's fee is not charged.
+
+    ``follows``: the tenant moves to new versions of its plan. Otherwise it stays with its version.
+    ``moves_at`` is when an open subscription moves to the newest version (null: no move is due),
+    and ``moves_by`` the draft that announced the move (null: the tenant chose to follow).
     """
 
     tenant = models.ForeignKey(
@@ -85,8 +89,20 @@ class PlanSubscription(Timestamped):
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField(null=True)
     trial_ends_at = models.DateTimeField(null=True)
+    follows = models.BooleanField(default=False, db_default=False)
+    moves_at = models.DateTimeField(null=True)
+    moves_by = models.ForeignKey(
+        "plans.CatalogDraft", on_delete=models.SET_NULL, null=True, related_name="+"
+    )
 
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["moves_at"],
+                condition=Q(moves_at__isnull=False, ends_at__isnull=True),
+                name="plan_subscription_to_move",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant"],

@@ -54,10 +54,16 @@ def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
         now = timezone.now()
         if present is not None:
             now = present.ends_at = max(now, present.starts_at + _SHORTEST)
+            present.moves_at = present.moves_by = None
             # Saved before the new one is created: a constraint allows one open subscription.
-            present.save(update_fields=["ends_at", "updated_at"])
+            present.save(update_fields=["ends_at", "moves_at", "moves_by", "updated_at"])
         opened = PlanSubscription.objects.create(
-            tenant=locked, plan=plan, starts_at=now, trial_ends_at=_trial_end(locked, plan, now)
+            tenant=locked,
+            plan=plan,
+            starts_at=now,
+            trial_ends_at=_trial_end(locked, plan, now),
+            # What the tenant chose once counts for its next plans too.
+            follows=present is not None and present.follows,
         )
         before = {"plan": present.plan.key if present else ""}
         subject, after = tenants.subject(locked), {"plan": plan.key}

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -162,9 +162,10 @@ def is_awaited(now: datetime) -> bool:
 class SparkJob:
     """Runs the Spark job on the lakehouse at ``root`` as a child process."""
 
-    def __init__(self, root: Root, job: str = "pipeline") -> None:
+    def __init__(self, root: Root, job: str = "pipeline", options: Sequence[str] = ()) -> None:
         self._root = root
         self._job = job  # a module of ``lakehouse.jobs`` with the same options
+        self._options = options  # what this job has besides
 
     def execute(self, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:
         """Run the job; return its exit code, standard output and standard error.
@@ -202,7 +203,7 @@ class SparkJob:
         size = ["--threads", str(settings.PIPELINE_THREADS), "--memory", f"{heap_mb}m"]
         bulk = ["--bulk"] if settings.PIPELINE_BULK else []
         module = [sys.executable, "-m", f"lakehouse.jobs.{self._job}"]
-        return [*module, "--root", location, "--end-with-stdin", *size, *bulk]
+        return [*module, "--root", location, "--end-with-stdin", *size, *bulk, *self._options]
 
     @contextmanager
     def process(self) -> Iterator[subprocess.Popen[str]]:

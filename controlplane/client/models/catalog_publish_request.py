@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -15,17 +16,33 @@ T = TypeVar("T", bound="CatalogPublishRequest")
 class CatalogPublishRequest:
     """A catalog to publish, as YAML text. With `dry_run` nothing is published.
 
-    Attributes:
-        yaml (str):
-        dry_run (bool | Unset):
+    With a later `effective_at` it is scheduled.
+
+        Attributes:
+            yaml (str):
+            effective_at (datetime.datetime | None | Unset):
+            at_period (bool | Unset):
+            dry_run (bool | Unset):
     """
 
     yaml: str
+    effective_at: datetime.datetime | None | Unset = UNSET
+    at_period: bool | Unset = UNSET
     dry_run: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         yaml = self.yaml
+
+        effective_at: None | str | Unset
+        if isinstance(self.effective_at, Unset):
+            effective_at = UNSET
+        elif isinstance(self.effective_at, datetime.datetime):
+            effective_at = self.effective_at.isoformat()
+        else:
+            effective_at = self.effective_at
+
+        at_period = self.at_period
 
         dry_run = self.dry_run
 
@@ -36,6 +53,10 @@ class CatalogPublishRequest:
                 "yaml": yaml,
             }
         )
+        if effective_at is not UNSET:
+            field_dict["effective_at"] = effective_at
+        if at_period is not UNSET:
+            field_dict["at_period"] = at_period
         if dry_run is not UNSET:
             field_dict["dry_run"] = dry_run
 
@@ -46,10 +67,31 @@ class CatalogPublishRequest:
         d = dict(src_dict)
         yaml = d.pop("yaml")
 
+        def _parse_effective_at(data: object) -> datetime.datetime | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                effective_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return effective_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None | Unset, data)
+
+        effective_at = _parse_effective_at(d.pop("effective_at", UNSET))
+
+        at_period = d.pop("at_period", UNSET)
+
         dry_run = d.pop("dry_run", UNSET)
 
         catalog_publish_request = cls(
             yaml=yaml,
+            effective_at=effective_at,
+            at_period=at_period,
             dry_run=dry_run,
         )
 

@@ -14,13 +14,16 @@ T = TypeVar("T", bound="PlanSubscription")
 class PlanSubscription:
     """A tenant's subscription to one version of a plan; `plan` is the key of the plan.
 
-    `space_plans` and `address_plans` are the keys of the plans that it includes.
+    `space_plans` and `address_plans` are the keys of the plans that it includes. A subscription
+    that `follows` its plan moves to new versions of it, at `moves_at`; null: no move is due.
 
         Attributes:
             plan (str):
             version (int):
             title (str):
             starts_at (datetime.datetime):
+            follows (bool):
+            moves_at (datetime.datetime | None):
             space_plans (list[str]): Return the keys of the space plans that the tenant may use.
             address_plans (list[str]): Return the keys of the address plans that the tenant may use.
     """
@@ -29,6 +32,8 @@ class PlanSubscription:
     version: int
     title: str
     starts_at: datetime.datetime
+    follows: bool
+    moves_at: datetime.datetime | None
     space_plans: list[str]
     address_plans: list[str]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -42,6 +47,14 @@ class PlanSubscription:
 
         starts_at = self.starts_at.isoformat()
 
+        follows = self.follows
+
+        moves_at: None | str
+        if isinstance(self.moves_at, datetime.datetime):
+            moves_at = self.moves_at.isoformat()
+        else:
+            moves_at = self.moves_at
+
         space_plans = self.space_plans
 
         address_plans = self.address_plans
@@ -54,6 +67,8 @@ class PlanSubscription:
                 "version": version,
                 "title": title,
                 "starts_at": starts_at,
+                "follows": follows,
+                "moves_at": moves_at,
                 "space_plans": space_plans,
                 "address_plans": address_plans,
             }
@@ -72,6 +87,23 @@ class PlanSubscription:
 
         starts_at = datetime.datetime.fromisoformat(d.pop("starts_at"))
 
+        follows = d.pop("follows")
+
+        def _parse_moves_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                moves_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return moves_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        moves_at = _parse_moves_at(d.pop("moves_at"))
+
         space_plans = cast(list[str], d.pop("space_plans"))
 
         address_plans = cast(list[str], d.pop("address_plans"))
@@ -81,6 +113,8 @@ class PlanSubscription:
             version=version,
             title=title,
             starts_at=starts_at,
+            follows=follows,
+            moves_at=moves_at,
             space_plans=space_plans,
             address_plans=address_plans,
         )

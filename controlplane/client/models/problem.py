@@ -44,6 +44,12 @@ class Problem:
     * `billing_details.invalid` (422): The billing details are not valid
     * `budget.invalid` (422): The budget is not valid
     * `cache.unavailable` (503): Attempts cannot be counted
+    * `back_test.missing` (404): There is no such back-test
+    * `back_test.no_gold` (409): There is no usage in the lakehouse yet
+    * `catalog.already_scheduled` (409): Another catalog is scheduled
+    * `catalog.currency` (422): The catalog has another currency
+    * `catalog.draft_missing` (404): There is no such draft of a catalog
+    * `catalog.draft_state` (409): The draft is in another state
     * `catalog.invalid` (422): The catalog is not valid
     * `catalog.missing` (404): No catalog is published
     * `channel.disabled` (409): The channel is disabled

@@ -8,6 +8,7 @@ from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
     from ..models.change import Change
+    from ..models.difference import Difference
 
 
 T = TypeVar("T", bound="Publication")
@@ -15,32 +16,49 @@ T = TypeVar("T", bound="Publication")
 
 @_attrs_define
 class Publication:
-    """The number of the published version, null after a dry run, and a change for every plan.
+    """The number of the published version, a change for every plan, and the changes in words.
 
-    Attributes:
-        number (int | None):
-        changes (list[Change]):
+    `number` is null after a dry run, and while the catalog is scheduled. `draft` is the id of the
+    draft that was published or scheduled; null after a dry run.
+
+        Attributes:
+            number (int | None):
+            draft (None | str):
+            changes (list[Change]):
+            differences (list[Difference]):
     """
 
     number: int | None
+    draft: None | str
     changes: list[Change]
+    differences: list[Difference]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         number: int | None
         number = self.number
 
+        draft: None | str
+        draft = self.draft
+
         changes = []
         for changes_item_data in self.changes:
             changes_item = changes_item_data.to_dict()
             changes.append(changes_item)
+
+        differences = []
+        for differences_item_data in self.differences:
+            differences_item = differences_item_data.to_dict()
+            differences.append(differences_item)
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "number": number,
+                "draft": draft,
                 "changes": changes,
+                "differences": differences,
             }
         )
 
@@ -49,6 +67,7 @@ class Publication:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.change import Change  # noqa: PLC0415
+        from ..models.difference import Difference  # noqa: PLC0415
 
         d = dict(src_dict)
 
@@ -59,6 +78,13 @@ class Publication:
 
         number = _parse_number(d.pop("number"))
 
+        def _parse_draft(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        draft = _parse_draft(d.pop("draft"))
+
         changes = []
         _changes = d.pop("changes")
         for changes_item_data in _changes:
@@ -66,9 +92,18 @@ class Publication:
 
             changes.append(changes_item)
 
+        differences = []
+        _differences = d.pop("differences")
+        for differences_item_data in _differences:
+            differences_item = Difference.from_dict(differences_item_data)
+
+            differences.append(differences_item)
+
         publication = cls(
             number=number,
+            draft=draft,
             changes=changes,
+            differences=differences,
         )
 
         publication.additional_properties = d

@@ -22,7 +22,7 @@ from plans.invoicing import discounting, plan_change_preview
 from plans.models import Discount, Plan
 from tenants import admission
 from tenants.account_rules import BillingDetails
-from tenants.actions import plan_subscriptions, tenants
+from tenants.actions import plan_subscriptions, plan_versions, tenants
 from tenants.permissions import Permission
 
 
@@ -42,6 +42,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
             return redirect(scope.url("settings"))
     context = {
         "plan": admission.open_plan(scope.tenant),
+        "subscription": plan_versions.open_of(scope.tenant),
         "form": form if scope.may["manage_billing"] else None,
         "same": as_command.replace_billing(scope.tenant.slug, form.details_now()),
         "coupon_form": CouponForm() if scope.may["manage_billing"] else None,
@@ -63,6 +64,17 @@ def redeem_coupon(scope: TenantScope) -> HttpResponseBase:
         messages.success(scope.request, f"Redeemed: {found.title}.")
     else:
         messages.error(scope.request, "Enter the code of the coupon.")
+    return redirect(scope.url("settings"))
+
+
+@require_POST
+@tenant_page(Permission.MANAGE_BILLING)
+def follow(scope: TenantScope) -> HttpResponseBase:
+    """Follow new versions of the plan, or stay with the present one (``follows`` empty); POST."""
+    follows = bool(scope.request.POST.get("follows"))
+    plan_versions.choose(tenant=scope.tenant, follows=follows, by=scope.actor, now=timezone.now())
+    text = "You follow new versions of your plan." if follows else "You stay with your version."
+    messages.success(scope.request, text)
     return redirect(scope.url("settings"))
 
 

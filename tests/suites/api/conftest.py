@@ -17,20 +17,14 @@ from controlplane.core.audit import SYSTEM
 from plans.catalog import definitions, parsing, publishing
 from plans.invoicing import invoice_closing
 from plans.invoicing.evidence import Evidence, TablePin, UsageKey
-from plans.models import (
-    AddressPlan,
-    CloseRun,
-    CloseRunInvoice,
-    Invoice,
-    PlanSubscription,
-    SpacePlan,
-)
+from plans.models import AddressPlan, BackTest, BackTestRow, CloseRun, CloseRunInvoice, Invoice, PlanSubscription, SpacePlan
 from plans.usage import reading, recording
 from tenants import queries
 from tenants.actions import (
     address_spaces,
     addresses,
     api_tokens,
+    catalog_drafts,
     invitations,
     message_requests,
     messaging_users,
@@ -332,6 +326,8 @@ def names(
         "reading": read_samples.finished(draft).pk,
         "overdue": overdue(cast.tenant).pk,
         "run": close_run(draft, cast.other).pk,
+        "back_test": (test := back_tested(cast.tenant)).pk,
+        "draft": test.draft_id,
         "credit_note": "WAYPOST-CN-000001",
         "page": row.pk,
         "resource": "spaces",
@@ -343,6 +339,36 @@ def names(
         "delivery": delivery.pk,
         "kept": gone.pk,
     }
+
+
+def back_tested(tenant: Tenant) -> BackTest:
+    """Store a draft in which Team costs more, and a back-test of it with one month."""
+    yaml = publishing.default_yaml().replace("monthly_fee_minor: 4900", "monthly_fee_minor: 5900")
+    test = BackTest.objects.create(
+        draft=catalog_drafts.prepare(yaml=yaml, note="Team costs 59", by=SYSTEM),
+        months=1,
+        source=BackTest.Source.COPY,
+        until=timezone.now(),
+        state=BackTest.State.SUCCEEDED,
+        n_tenants=1,
+        n_rated=1,
+        finished_at=timezone.now(),
+    )
+    BackTestRow.objects.create(
+        back_test=test,
+        tenant=tenant,
+        month_starts_at=datetime(2026, 10, 1, tzinfo=UTC),
+        month_ends_at=datetime(2026, 11, 1, tzinfo=UTC),
+        plan="team",
+        follows=True,
+        currency="EUR",
+        present_net_minor=4900,
+        present_total_minor=5831,
+        draft_net_minor=5900,
+        draft_total_minor=7021,
+        invoiced_net_minor=4900,
+    )
+    return test
 
 
 def overdue(tenant: Tenant) -> Invoice:

@@ -74,6 +74,9 @@ CASES = {
         {"email": "new@a.test", "password": "a-good-passphrase", "organization": "Newcomers"}
     ),
     "publish_catalog": Case({"yaml": publishing.default_yaml(), "dry_run": True}),
+    "prepare_catalog": Case({"yaml": publishing.default_yaml(), "note": "as shipped"}),
+    "publish_catalog_draft": Case({"effective_at": "2030-01-01T00:00:00Z"}),
+    "request_back_test": Case({"months": 3, "usage": "lakehouse"}),
     "approve_invoice": Case({"reason": "looks right"}),
     "issue_invoice": Case(before=("approve_invoice",)),
     "record_payment": Case(
@@ -156,7 +159,7 @@ CASES = {
     "transfer_ownership": Case({"email": "viewer@a.test"}),
     "leave_tenant": Case(caller="developer"),
     "change_member_role": Case({"role": "developer"}),
-    "change_plan": Case({"plan": "team"}),
+    "change_plan": Case({"plan": "team", "follows": True}),
     "create_token": Case({"name": "deploy", "role": "developer"}),
     "get_usage_over_time": Case(query="?meter=messages_in"),
 }

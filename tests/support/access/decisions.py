@@ -130,6 +130,7 @@ _ACCOUNT_PAGES = {
     "second-factor/keys/<int:pk>/edit": page(frozenset({"owner"})),
 }
 _TENANT_PAGES = {
+    "settings/follow": may(post=BILLING),
     "": page(ALL),
     "spaces/": page(ALL),
     "spaces/-/new": page(MESSAGING),
@@ -248,6 +249,13 @@ _STAFF_PAGES = {
     "revenue/": page(STAFF),
     "volumes/": page(STAFF),
     "volumes/<slug:space>/release": page(STAFF),
+    "prices/": page(STAFF),
+    "prices/drafts/<slug:draft>": page(STAFF),
+    "prices/drafts/<slug:draft>/publish": may(post=STAFF),
+    "prices/drafts/<slug:draft>/cancel": may(post=STAFF),
+    "prices/drafts/<slug:draft>/back-test": may(post=STAFF),
+    "prices/back-tests/<slug:back_test>": page(STAFF),
+    "prices/back-tests/<slug:back_test>.csv": may(get=STAFF),
     "audit/": page(STAFF),
     "search": page(STAFF),
     "fleet/rollout/<slug:verb>": may(post=STAFF),
@@ -360,6 +368,15 @@ _API_SPACE = {
 }
 _API_STAFF = {
     "catalog": may(get=STAFF, post=STAFF),
+    "catalog/versions": may(get=STAFF),
+    "catalog/drafts": may(get=STAFF, post=STAFF),
+    "catalog/drafts/<str:draft>": may(get=STAFF),
+    "catalog/drafts/<str:draft>/publish": may(post=STAFF),
+    "catalog/drafts/<str:draft>/cancel": may(post=STAFF),
+    "catalog/drafts/<str:draft>/back-tests": may(post=STAFF),
+    "back-tests/<str:back_test>": may(get=STAFF),
+    "back-tests/<str:back_test>.csv": may(get=STAFF),
+    "back-tests/<str:back_test>/months": may(get=STAFF),
     "rollouts": may(get=STAFF),
     "rollout": may(get=STAFF),
     "rollout/<str:verb>": may(post=STAFF),

@@ -21,11 +21,13 @@ from django.utils import timezone
 from controlplane.api import person_tokens
 from controlplane.core import secrets
 from controlplane.core.audit import SYSTEM
-from plans.invoicing import credit_notes
-from plans.models import CloseRun, CreditNote, Invoice
+from plans.invoicing import back_testing, credit_notes
+from plans.models import BackTest, CloseRun, CreditNote, Invoice
+from plans.catalog import publishing
 from tenants import permissions, queries
 from tenants.actions import (
     api_tokens,
+    catalog_drafts,
     identity_providers,
     invitations,
     message_requests,
@@ -172,7 +174,13 @@ def _of_operators(space: AddressSpace) -> dict[str, str]:
     quota_overrides.set_override(
         tenant=tenant, resource="spaces", amount=9, reason="more", expires_at=None, by=SYSTEM
     )
+    draft = catalog_drafts.prepare(yaml=publishing.default_yaml(), by=SYSTEM)
+    back_test = back_testing.request(
+        draft=draft, months=1, source=BackTest.Source.COPY, by=SYSTEM, now=timezone.now()
+    )
     return {
+        "draft": draft.pk,
+        "back_test": back_test.pk,
         "staff/kept-volumes/space": gone.pk,
         "staff/volumes/space": gone.pk,
         "staff/fleet/spaces/space": space.pk,

@@ -52,7 +52,8 @@ def sync_detailed(
 
     End the open subscription now and begin one to the newest version of the plan.
 
-    The change is refused if the tenant uses more than the new plan allows.
+    The change is refused if the tenant uses more than the new plan allows. With `follows` and
+    the present plan, only the choice changes, and the subscription keeps its version.
 
     Args:
         tenant (str):

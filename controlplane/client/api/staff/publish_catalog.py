@@ -46,7 +46,7 @@ def sync_detailed(
 ) -> Response[Publication]:
     """Publish a catalog.
 
-    Publish the next version of the catalog, or only show its changes (`dry_run`).
+    Publish or schedule the next version of the catalog, or only show it (`dry_run`).
 
     Publishing the same content as the newest version again changes nothing.
 
@@ -54,6 +54,8 @@ def sync_detailed(
         idempotency_key (str | Unset):
         body (CatalogPublishRequest): A catalog to publish, as YAML text. With `dry_run`
             nothing is published.
+
+            With a later `effective_at` it is scheduled.
 
     Raises:
         errors.Refused: the server refused the request.

@@ -19,6 +19,7 @@ MAKE = ("create", "issue", "add", "add-channel", "send", "transfer", "close-now"
 IN_BODY = (
     *("address", "plan", "to", "ids", "day", "start", "minutes", "amount"),
     *("kind", "limits", "role", "changes", "code", "title"),
+    "file",  # on this machine
     *("invitation", "position"),  # numbers, which the command itself checks
     "older",  # a query parameter
 )

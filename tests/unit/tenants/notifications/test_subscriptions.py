@@ -12,7 +12,7 @@ from tests.support import domain
 from tests.support.notifications import notified
 
 ALL_BUT_MONEY = frozenset(Permission) - {Permission.VIEW_BILLING}
-MONEY = {"spend.threshold", "invoice.issued", "invoice.overdue"}
+MONEY = {"spend.threshold", "invoice.issued", "invoice.overdue", "plan.version"}
 
 
 def only(*given: Permission) -> May:

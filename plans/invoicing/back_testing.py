@@ -1,0 +1,314 @@
+"""Back-tests: what past months of all tenants would have cost under a draft catalog.
+
+``request`` stores a back-test, which a worker carries out in batches of tenants: ``next_batch``
+gathers the months of the next tenants, and ``store`` writes their rows. ``summary`` and ``by_plan``
+read what is there so far, so pages and API show it while it runs. ``rate`` does the same without
+rows, for a dry run.
+"""
+
+import csv
+import functools
+import io
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.utils import timezone
+
+from controlplane.core import audit, enqueue
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Missing
+from plans.invoicing import billing_inputs, corrections, month_replay
+from plans.invoicing.draft_prices import DraftPrices
+from plans.invoicing.month_replay import MonthReplay
+from plans.invoicing.rated_period import Reader
+from plans.models import BackTest, BackTestRow, CatalogDraft, Invoice, PlanSubscription
+from plans.rating.periods import Period, month_of
+from tenants.models import Tenant
+
+State = BackTest.State
+BATCH = 100  # tenants
+MOST_MONTHS = 24
+# Takes the id of a tenant and returns the reader of its usage.
+ReaderOf = Callable[[str], Reader]
+
+
+@dataclass(frozen=True)
+class TenantMonths:
+    """A tenant with its ended months to rate. ``follows``: its subscription follows its plan."""
+
+    tenant: Tenant
+    follows: bool
+    months: tuple[MonthReplay, ...]
+
+    def windows(self) -> set[Period]:
+        """Return the windows of buckets whose usage the months need."""
+        return {window for month in self.months for part in month.parts
+                for window in part.windows()}  # fmt: skip
+
+
+def request(
+    *, draft: CatalogDraft, months: int, source: BackTest.Source, by: Actor, now: datetime
+) -> BackTest:
+    """Store a back-test of the last ``months`` ended months and enqueue its task.
+
+    Idempotent while it runs: an equal request returns the running one.
+    """
+    with transaction.atomic():
+        CatalogDraft.objects.select_for_update().get(pk=draft.pk)
+        same = BackTest.objects.filter(draft=draft, months=months, source=source)
+        if running := same.filter(state=State.RUNNING).first():
+            return running
+        made = BackTest.objects.create(
+            draft=draft,
+            months=months,
+            source=source,
+            until=now,
+            requested_by=by.name,
+            n_tenants=_tenants("").count(),
+        )
+        subject = audit.Subject("back_test", made.pk, draft.note or draft.pk)
+        audit.record(by, "back_test.request", subject, after={"months": months})
+        enqueue.after_commit("workers.run_back_test", back_test_id=made.pk)
+    return made
+
+
+def get(id: str) -> BackTest:
+    """Return the back-test ``id`` with its draft.
+
+    Raises:
+        Missing: there is none.
+    """
+    found = BackTest.objects.select_related("draft").filter(pk=id).first()
+    if found is None:
+        raise Missing("There is no back-test with this id.", code="back_test.missing")
+    return found
+
+
+def waiting() -> list[str]:
+    """Return the ids of all back-tests that are not finished, the oldest first."""
+    rows = BackTest.objects.filter(state=State.RUNNING).order_by("created_at")
+    return list(rows.values_list("id", flat=True))
+
+
+def prices_of(document: Mapping[str, Any]) -> DraftPrices:
+    """Return the prices of a draft's canonical document.
+
+    Prices of hours are read once for each version of a plan.
+    """
+    return DraftPrices.of(document, functools.cache(billing_inputs.hour_price))
+
+
+def batches(until: datetime, n_months: int, after: str = "") -> Iterator[list[TenantMonths]]:
+    """Yield all tenants with ids above ``after``, in batches by id, with their months."""
+    while tenants := list(_tenants(after)[:BATCH]):
+        yield _with_months(tenants, until, n_months)
+        after = tenants[-1].pk
+
+
+def _tenants(after: str) -> QuerySet[Tenant]:
+    return Tenant.objects.filter(pk__gt=after).order_by("pk")
+
+
+def _with_months(tenants: Sequence[Tenant], until: datetime, n_months: int) -> list[TenantMonths]:
+    following = set(
+        PlanSubscription.objects.filter(
+            tenant__in=tenants, ends_at__isnull=True, follows=True
+        ).values_list("tenant_id", flat=True)
+    )
+    months = {tenant.pk: ended_months(tenant, until, n_months) for tenant in tenants}
+    earliest = min(found[0].starts_at for found in months.values())
+    invoices = _invoices(tenants, earliest)
+    made = []
+    for tenant in tenants:
+        mine = invoices.get(tenant.pk, [])
+        replays = (
+            month_replay.of(tenant, month, [i for i in mine if month.contains(i.starts_at)])
+            for month in months[tenant.pk]
+        )
+        found = tuple(replay for replay in replays if replay is not None)
+        made.append(TenantMonths(tenant, tenant.pk in following, found))
+    return made
+
+
+def ended_months(tenant: Tenant, until: datetime, n_months: int) -> list[Period]:
+    """Return the tenant's last ``n_months`` billing months that ended by ``until``, by time."""
+    found: list[Period] = []
+    month = month_of(until, tenant.billing_time_zone)
+    while len(found) < n_months:
+        month = month_of(month.starts_at - timedelta(seconds=1), tenant.billing_time_zone)
+        found.append(month)
+    return found[::-1]
+
+
+def _invoices(tenants: Iterable[Tenant], since: datetime) -> Mapping[str, list[Invoice]]:
+    """Return {tenant id: its final invoices since ``since``, by time}, in one query."""
+    found: dict[str, list[Invoice]] = {}
+    rows = Invoice.objects.filter(
+        tenant__in=list(tenants), state__in=corrections.AGREED, starts_at__gte=since
+    )
+    for row in rows.order_by("starts_at"):
+        found.setdefault(row.tenant_id, []).append(row)
+    return found
+
+
+def rate(
+    batch: Iterable[TenantMonths], prices: DraftPrices, reader_of: ReaderOf
+) -> list[BackTestRow]:
+    """Return an unsaved row for each month of each tenant in ``batch``."""
+    rows = []
+    for one in batch:
+        read = functools.cache(reader_of(one.tenant.pk))
+        for month in one.months:
+            present, draft = month.rate(read), month.rate(read, prices)
+            rows.append(
+                BackTestRow(
+                    tenant=one.tenant,
+                    month_starts_at=month.month.starts_at,
+                    month_ends_at=month.month.ends_at,
+                    plan=month.plan_key,
+                    follows=one.follows,
+                    currency=month.currency,
+                    present_net_minor=present.net_minor,
+                    present_total_minor=present.total_minor,
+                    draft_net_minor=draft.net_minor,
+                    draft_total_minor=draft.total_minor,
+                    invoiced_net_minor=month.invoiced_net_minor,
+                )
+            )
+    return rows
+
+
+def store(back_test: BackTest, batch: Sequence[TenantMonths], rows: Sequence[BackTestRow]) -> None:
+    """Write the rows of a batch and how far the back-test is, in one transaction.
+
+    Does nothing if another worker has stored this batch already.
+    """
+    with transaction.atomic():
+        current = BackTest.objects.select_for_update().get(pk=back_test.pk)
+        if current.rated_up_to != back_test.rated_up_to or current.state != State.RUNNING:
+            back_test.refresh_from_db()
+            return
+        for row in rows:
+            row.back_test = current
+        BackTestRow.objects.bulk_create(rows)
+        back_test.rated_up_to = batch[-1].tenant.pk
+        back_test.n_rated += len(batch)
+        back_test.save(update_fields=["rated_up_to", "n_rated", "updated_at"])
+
+
+def finish(back_test: BackTest, error: str = "") -> None:
+    """End a running back-test: as failed if there is an ``error``, which staff read. Idempotent."""
+    state = State.FAILED if error else State.SUCCEEDED
+    BackTest.objects.filter(pk=back_test.pk, state=State.RUNNING).update(
+        state=state, error=error, finished_at=timezone.now()
+    )
+
+
+@dataclass(frozen=True)
+class PlanSum:
+    """The months of one plan and currency, or of all plans (``plan`` ''), summed.
+
+    Amounts are net, in minor units. ``n_less`` months cost less under the draft, ``n_more`` more.
+    ``followers_minor`` is the part of the difference whose subscriptions follow their plan now.
+    """
+
+    plan: str
+    currency: str
+    n_tenants: int
+    n_months: int
+    n_less: int
+    n_more: int
+    present_minor: int
+    draft_minor: int
+    followers_minor: int
+
+    @property
+    def difference_minor(self) -> int:
+        """How much more the draft costs; negative if it costs less."""
+        return self.draft_minor - self.present_minor
+
+
+_DIFFERENCE = F("draft_net_minor") - F("present_net_minor")
+
+
+def by_plan(back_test: BackTest) -> list[PlanSum]:
+    """Return a sum for each plan and currency, by plan."""
+    return _sums(back_test, ["plan", "currency"])
+
+
+def summary(back_test: BackTest) -> list[PlanSum]:
+    """Return a sum over all plans for each currency."""
+    return _sums(back_test, ["currency"])
+
+
+def _sums(back_test: BackTest, columns: Sequence[str]) -> list[PlanSum]:
+    rows = BackTestRow.objects.filter(back_test=back_test).values(*columns)
+    summed = rows.annotate(
+        n_tenants=Count("tenant", distinct=True),
+        n_months=Count("id"),
+        n_less=Count("id", filter=Q(draft_net_minor__lt=F("present_net_minor"))),
+        n_more=Count("id", filter=Q(draft_net_minor__gt=F("present_net_minor"))),
+        present_minor=Sum("present_net_minor"),
+        draft_minor=Sum("draft_net_minor"),
+        followers_minor=Sum(_DIFFERENCE, filter=Q(follows=True), default=0),
+    )
+    return [PlanSum(**{"plan": "", **row}) for row in summed.order_by(*columns)]
+
+
+def ranked(back_test: BackTest) -> QuerySet[BackTestRow]:
+    """Return the rows with ``difference_minor``, those that cost the tenant most more first."""
+    rows = BackTestRow.objects.filter(back_test=back_test).select_related("tenant")
+    return rows.annotate(difference_minor=_DIFFERENCE).order_by("-difference_minor", "pk")
+
+
+# The bounds of the bars of ``distribution``, in percent of the present amount.
+BOUNDS = (-50, -25, -10, -5, 0, 5, 10, 25, 50)
+
+
+def distribution(back_test: BackTest) -> list[tuple[str, int]]:
+    """Return (change in percent, number of months) for ranges of changes, the lowest first.
+
+    A change from nothing to something counts in the highest range.
+    """
+    low, high = F("present_net_minor") * (100 + BOUNDS[0]), F("present_net_minor")
+    conditions = {f"under {BOUNDS[0]}": Q(draft_100__lt=low)}
+    for begin, end in itertools.pairwise(BOUNDS):
+        first, last = high * (100 + begin), high * (100 + end)
+        if begin < 0:
+            label, inside = f"{begin} to {end}", Q(draft_100__gte=first, draft_100__lt=last)
+        else:
+            label, inside = f"{begin} to {end}", Q(draft_100__gt=first, draft_100__lte=last)
+        if begin == 0:
+            conditions["same"] = Q(draft_100=first)
+        conditions[label] = inside
+    conditions[f"over {BOUNDS[-1]}"] = Q(draft_100__gt=high * (100 + BOUNDS[-1]))
+    rows = BackTestRow.objects.filter(back_test=back_test).annotate(
+        draft_100=F("draft_net_minor") * 100
+    )
+    names = {f"n{n}": condition for n, condition in enumerate(conditions.values())}
+    counts = rows.aggregate(**{name: Count("id", filter=q) for name, q in names.items()})
+    return list(zip(conditions, counts.values(), strict=True))
+
+
+_COLUMNS = (
+    "tenant", "month_starts_at", "plan", "follows", "currency", "present_net_minor",
+    "draft_net_minor", "difference_minor", "present_total_minor", "draft_total_minor",
+    "invoiced_net_minor",
+)  # fmt: skip
+
+
+def months_csv(back_test: BackTest) -> str:
+    """Return the rows of ``ranked`` as CSV with a header; amounts are in minor units."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(_COLUMNS)
+    for row in ranked(back_test).iterator():
+        values = {name: getattr(row, name) for name in _COLUMNS}
+        values |= {"tenant": row.tenant.slug, "month_starts_at": row.month_starts_at.isoformat()}
+        writer.writerow(values.values())
+    return file.getvalue()

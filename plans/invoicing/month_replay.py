@@ -1,0 +1,159 @@
+"""Rates an ended billing month of a tenant again: as it was billed, and under a draft catalog.
+
+A month has one part for each approved or issued invoice, with the inputs that the invoice pins, and
+one for the rest, with the rows of now. The parts are rated in order, each from the state that the
+one before it left, as their invoices were. So the figures of a catalog that changes nothing are
+those of the invoices, to the cent.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from plans.invoicing import (
+    agreed_terms,
+    billing_inputs,
+    corrections,
+    document,
+    engines,
+    facts,
+    rated_period,
+)
+from plans.invoicing.billing_inputs import KnownLifetimes
+from plans.invoicing.draft_prices import DraftPrices
+from plans.invoicing.facts import Correction, Facts, Frozen
+from plans.invoicing.rated_period import Reader
+from plans.models import Invoice
+from plans.rating.month_so_far import MonthSoFar
+from plans.rating.periods import Period
+from plans.rating.terms import Terms
+from tenants.models import Tenant
+
+
+@dataclass(frozen=True)
+class Part:
+    """The facts of a part of a month. ``invoiced_net_minor`` is None if it has no invoice yet.
+
+    Corrections of other months are left out of both.
+    """
+
+    facts: Facts
+    invoiced_net_minor: int | None
+
+    def windows(self) -> list[Period]:
+        """Return the windows of buckets whose usage ``MonthReplay.rate`` reads."""
+        own = rated_period.windows(self.facts)
+        earlier = [row.counted for correction in self.facts.corrections
+                   for row in correction.before.segments if row.counted]  # fmt: skip
+        return [*own, *earlier]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a month costs: net, and with tax, in minor units."""
+
+    net_minor: int
+    total_minor: int
+
+
+@dataclass(frozen=True)
+class MonthReplay:
+    """One billing month of a tenant, in parts by time."""
+
+    month: Period
+    parts: tuple[Part, ...]
+
+    @property
+    def currency(self) -> str:
+        return self.parts[0].facts.seller_rule.currency
+
+    @property
+    def plan_key(self) -> str:
+        """The commercial plan at the end of the month."""
+        return self.parts[-1].facts.segments[-1].plan_key
+
+    @property
+    def invoiced_net_minor(self) -> int | None:
+        """The net amount of the month's invoices; None if a part has none."""
+        found = [part.invoiced_net_minor for part in self.parts]
+        amounts = [amount for amount in found if amount is not None]
+        return sum(amounts) if len(amounts) == len(found) else None
+
+    def rate(self, read: Reader, prices: DraftPrices | None = None) -> Figures:
+        """Return what the month costs with the usage that ``read`` returns.
+
+        ``prices`` are those of a draft; None: the prices by which each part was billed.
+        """
+        net = total = 0
+        so_far: MonthSoFar | None = None
+        for part in self.parts:
+            found = part.facts if so_far is None else _continued(part.facts, so_far)
+            if prices is not None:
+                found = prices.priced(found)
+            rating = engines.BY_VERSION[found.engine].rate(found, read).rating
+            so_far = rating.so_far
+            net += rating.net_minor
+            total += rating.net_minor + rating.tax_minor
+        return Figures(net, total)
+
+
+def _continued(found: Facts, so_far: MonthSoFar) -> Facts:
+    again = tuple(replace(row, before=so_far) for row in found.corrections)
+    return replace(found, so_far=so_far, corrections=again)
+
+
+def of(tenant: Tenant, month: Period, invoices: Sequence[Invoice]) -> MonthReplay | None:
+    """Return the month of a tenant; None if it had no plan in any part of it.
+
+    ``invoices`` are those of the month with a final document (``corrections.AGREED``), by time.
+    """
+    parts = tuple(_parts(tenant, month, invoices))
+    return MonthReplay(month, parts) if parts else None
+
+
+def _parts(tenant: Tenant, month: Period, invoices: Sequence[Invoice]) -> Iterator[Part]:
+    begins = month.starts_at
+    for invoice in invoices:
+        if begins < invoice.starts_at:
+            yield from _live(tenant, Period(begins, invoice.starts_at))
+        yield _billed(tenant, invoice)
+        begins = invoice.ends_at
+    if begins < month.ends_at:
+        yield from _live(tenant, Period(begins, month.ends_at))
+
+
+def _live(tenant: Tenant, period: Period) -> Iterator[Part]:
+    try:
+        yield Part(facts.gather(tenant, period), None)
+    except facts.NoSubscription:
+        return
+
+
+def _billed(tenant: Tenant, invoice: Invoice) -> Part:
+    stored = document.loaded(invoice.document)
+    manifest = stored["manifest"]
+    month = document.month_of(stored)
+    own = tuple(row for row in corrections.pinned(manifest) if row.month == month)
+    frozen = Frozen(
+        stored["buyer"],
+        manifest["catalogue_number"],
+        stored["period"]["time_zone"],
+        KnownLifetimes.from_plain(manifest["lived"]),
+        billing_inputs.month_so_far(manifest["month_before"]),
+        own,
+        Terms.from_plain(manifest.get("terms", {})),
+        agreed_terms.tax_from(manifest.get("tax")),
+        manifest["engine_version"],
+    )
+    period = Period(invoice.starts_at, invoice.ends_at)
+    net = stored["net_minor"] - _of_other_months(stored, own)
+    return Part(facts.gather(tenant, period, frozen=frozen), net)
+
+
+def _of_other_months(stored: document.Document, own: Sequence[Correction]) -> int:
+    """Return the net amount of the corrections of other months on an invoice."""
+    numbers = {row.number for row in own}
+    return sum(
+        line["amount_minor"]
+        for line in stored["lines"]
+        if line["kind"] == "correction" and line["detail"]["corrects"] not in numbers
+    )

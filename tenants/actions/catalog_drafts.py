@@ -1,0 +1,215 @@
+"""Prepare a catalog, publish it now or at an instant, and cancel what is scheduled.
+
+API, portal and command call ``prepare``, ``publish`` and ``cancel``. The periodic task
+``workers.advance_catalog`` calls ``publish_due``; ``plan_versions`` then announces the change to
+tenants and moves the subscriptions that follow their plan.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from controlplane.core import audit, enqueue
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict, Invalid, Missing
+from plans.catalog import definitions, differences, parsing, publishing
+from plans.catalog.differences import PlanDifference
+from plans.models import CatalogDraft
+
+State = CatalogDraft.State
+_ONE_SCHEDULED = "catalog_draft_one_scheduled"
+
+
+class AlreadyScheduled(Conflict):
+    """Another catalog is scheduled: cancel that one first."""
+
+    code = "catalog.already_scheduled"
+
+
+class NotOpen(Conflict):
+    """The draft is in another state than the request needs."""
+
+    code = "catalog.draft_state"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """When a catalog takes effect, and when subscriptions that follow their plan move.
+
+    ``effective_at`` None means now. ``at_period``: a subscription moves at the beginning of a
+    billing month of its tenant, and otherwise as soon as the notice permits.
+    """
+
+    effective_at: datetime | None = None
+    at_period: bool = True
+
+
+def get(id: str) -> CatalogDraft:
+    """Return the draft ``id``.
+
+    Raises:
+        Missing: there is none.
+    """
+    found = CatalogDraft.objects.filter(pk=id).first()
+    if found is None:
+        raise Missing("There is no draft of a catalog with this id.", code="catalog.draft_missing")
+    return found
+
+
+def scheduled() -> CatalogDraft | None:
+    """Return the draft that is scheduled; None if none is."""
+    return CatalogDraft.objects.filter(state=State.SCHEDULED).first()
+
+
+def compared(document: dict[str, Any]) -> list[PlanDifference]:
+    """Return what a canonical document changes of the newest published catalog, in words."""
+    newest = publishing.newest_version()
+    return differences.between(newest.document if newest else None, document)
+
+
+def prepare(*, yaml: str, note: str = "", by: Actor) -> CatalogDraft:
+    """Store a catalog as a draft; nothing is published.
+
+    Raises:
+        CatalogInvalid: the text has mistakes; ``fields`` lists them with their lines.
+    """
+    catalog = parsing.parse(yaml)
+    with transaction.atomic():
+        draft = CatalogDraft.objects.create(
+            yaml=yaml, document=dict(catalog.document), note=note, made_by=by.name
+        )
+        audit.record(by, "catalogue.prepare", _subject(draft))
+    return draft
+
+
+def publish(
+    *, draft: CatalogDraft, timing: Timing = Timing(), by: Actor, now: datetime
+) -> CatalogDraft:
+    """Publish a draft now, or schedule it; return it as it is then.
+
+    Idempotent: a draft that is scheduled for the same times, or published, is returned as it is.
+
+    Raises:
+        NotOpen: the draft is canceled, or scheduled for other times.
+        AlreadyScheduled: another draft is scheduled.
+        Invalid: the currency differs from that of the catalog in force.
+    """
+    effective_at = max(timing.effective_at or now, now)
+    try:
+        with transaction.atomic():
+            row = CatalogDraft.objects.select_for_update().get(pk=draft.pk)
+            if _is_as_wanted(row, timing):
+                return row
+            if row.state != State.DRAFT:
+                raise NotOpen(f"This draft is {row.state}: upload the catalog again.")
+            _require_same_currency(row)
+            other = scheduled()
+            if other is not None:
+                raise _other_scheduled(other)
+            row.state, row.scheduled_by = State.SCHEDULED, by.name
+            row.effective_at, row.at_period = effective_at, timing.at_period
+            notice = now + timedelta(days=settings.CATALOG_NOTICE_DAYS)
+            row.follows_at = max(effective_at, notice)
+            row.changed_plans = _changed_plans(row)
+            row.is_announced, row.announced_up_to = False, 0
+            row.save()
+            audit.record(
+                by,
+                "catalogue.schedule",
+                _subject(row),
+                after={"effective_at": effective_at.isoformat(), "at_period": row.at_period},
+            )
+            if effective_at <= now:
+                _publish(row, by)
+            enqueue.after_commit("workers.advance_catalog")
+    except IntegrityError as error:  # two requests at once
+        if _ONE_SCHEDULED not in str(error):
+            raise
+        raise _other_scheduled(scheduled()) from error
+    return row
+
+
+def cancel(*, draft: CatalogDraft, by: Actor) -> CatalogDraft:
+    """Cancel a draft that is not published. Tenants that got notice are told so. Idempotent.
+
+    Raises:
+        NotOpen: it is published already.
+    """
+    with transaction.atomic():
+        row = CatalogDraft.objects.select_for_update().get(pk=draft.pk)
+        if row.state == State.CANCELED:
+            return row
+        if row.state == State.PUBLISHED:
+            raise NotOpen("This catalog is published already: publish another one instead.")
+        was_scheduled = row.state == State.SCHEDULED
+        row.state = State.CANCELED
+        # The worker goes through the subscriptions again, and takes the planned moves back.
+        row.is_announced, row.announced_up_to = not was_scheduled, 0
+        row.save()
+        audit.record(by, "catalogue.cancel", _subject(row))
+        enqueue.after_commit("workers.advance_catalog")
+    return row
+
+
+def publish_due(now: datetime) -> CatalogDraft | None:
+    """Publish the scheduled draft if its time has come; return it then. Idempotent."""
+    with transaction.atomic():
+        due = CatalogDraft.objects.select_for_update().filter(
+            state=State.SCHEDULED, effective_at__lte=now
+        )
+        row = due.first()
+        if row is not None:
+            _publish(row, Actor(row.scheduled_by))
+    return row
+
+
+def _publish(row: CatalogDraft, by: Actor) -> None:
+    version = publishing.publish(definitions.from_document(row.document), by=by)
+    # A catalog that equals the newest version makes no version; that one may have its own draft.
+    is_new = not CatalogDraft.objects.filter(version=version).exists()
+    row.state, row.version = State.PUBLISHED, version if is_new else None
+    # Again, because subscriptions may have begun on an older version since the first time.
+    row.is_announced, row.announced_up_to = False, 0
+    row.save()
+
+
+def _is_as_wanted(row: CatalogDraft, timing: Timing) -> bool:
+    if row.state == State.PUBLISHED:
+        return True
+    same = (row.effective_at, row.at_period) == (timing.effective_at, timing.at_period)
+    return row.state == State.SCHEDULED and same
+
+
+def _changed_plans(row: CatalogDraft) -> list[str]:
+    """Return the keys of the commercial plans of which the draft makes a new version."""
+    latest, wanted = publishing.PLANS.latest(), row.document["plans"]
+    changes = {key: publishing.PLANS.change(latest.get(key), wanted[key]) for key in wanted}
+    return sorted(key for key, kind in changes.items() if kind == "changed")
+
+
+def _require_same_currency(row: CatalogDraft) -> None:
+    newest = publishing.newest_version()
+    if newest is None:
+        return
+    present, wanted = (d["seller"]["currency"] for d in (newest.document, row.document))
+    if present != wanted:
+        raise Invalid(
+            f"The catalog in force is in {present}, this one in {wanted}: running months cannot "
+            "change their currency. Keep the currency.",
+            code="catalog.currency",
+        )
+
+
+def _other_scheduled(other: CatalogDraft | None) -> AlreadyScheduled:
+    when = f" for {other.effective_at.isoformat()}" if other and other.effective_at else ""
+    return AlreadyScheduled(
+        f"A catalog is scheduled{when} already: cancel it first, or wait until it is in force.",
+        draft=other.pk if other else "",
+    )
+
+
+def _subject(row: CatalogDraft) -> audit.Subject:
+    return audit.Subject("catalogue", row.pk, row.note or "draft of a catalog")

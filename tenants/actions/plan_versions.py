@@ -1,0 +1,266 @@
+"""Followers and stayers: whether subscriptions move to new versions of their plan, and the moves.
+
+A tenant chooses with ``choose``. When staff publish or schedule a catalog, a worker tells each
+tenant on a changed plan what changes for it (``announce``), in batches. ``move_due`` moves the
+subscriptions whose time has come. Both cost what is due, and may be killed and repeated.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Max
+
+from controlplane.core import audit, enqueue
+from controlplane.core.audit import WORKER, Actor
+from controlplane.core.errors import QuotaExceeded
+from plans.catalog import differences, publishing
+from plans.models import CatalogDraft, Invoice, Plan, PlanSubscription
+from plans.rating.periods import month_of, zone
+from tenants import admission
+from tenants.actions import catalog_drafts, plan_subscriptions, tenants
+from tenants.actions.plan_subscriptions import PlanLacks
+from tenants.models import Tenant
+from tenants.notifications import outbox
+
+BATCH = 200  # subscriptions in one transaction of ``announce``, and in one step of ``move_due``
+EVENT = "plan.version"
+_SHORTEST = timedelta(microseconds=1)
+_State = CatalogDraft.State
+
+
+def choose(*, tenant: Tenant, follows: bool, by: Actor, now: datetime) -> PlanSubscription:
+    """Make the tenant's subscription follow its plan, or stay with its version.
+
+    A subscription that follows and has an older version moves at its next billing month. One that
+    stays moves no more. Idempotent.
+
+    Raises:
+        NoPlan: the tenant has no plan.
+    """
+    with transaction.atomic():
+        locked = admission.locked_tenant(tenant)
+        row = open_of(locked)
+        if row is None:
+            raise admission.NoPlan("This tenant has no plan: choose one under Settings first.")
+        if row.follows == follows:
+            return row
+        before, row.follows = {"follows": row.follows}, follows
+        row.moves_at, row.moves_by = _planned(row, now) if follows else (None, None)
+        row.save(update_fields=["follows", "moves_at", "moves_by", "updated_at"])
+        subject, after = tenants.subject(locked), {"follows": follows}
+        audit.record(by, "plan_subscription.follow", subject, before=before, after=after)
+    return row
+
+
+def open_of(tenant: Tenant) -> PlanSubscription | None:
+    """Return the tenant's open subscription with its plan; None while a tenant is erased."""
+    rows = PlanSubscription.objects.select_related("plan", "tenant")
+    return rows.filter(tenant=tenant, ends_at__isnull=True).first()
+
+
+def _planned(row: PlanSubscription, now: datetime) -> tuple[datetime | None, CatalogDraft | None]:
+    """Return when a subscription that begins to follow moves, and the draft that says so."""
+    if Plan.objects.filter(key=row.plan.key, retired=False).exclude(pk=row.plan_id).exists():
+        return next_month(row.tenant, now), None
+    draft = catalog_drafts.scheduled()
+    if draft is not None and row.plan.key in draft.changed_plans:
+        return _move_of(draft, row.tenant), draft
+    return None, None
+
+
+def next_month(tenant: Tenant, instant: datetime) -> datetime:
+    """Return the first beginning of a billing month of the tenant at or after ``instant``."""
+    month = month_of(instant, tenant.billing_time_zone)
+    return instant if instant == month.starts_at else month.ends_at
+
+
+def _move_of(draft: CatalogDraft, tenant: Tenant) -> datetime:
+    assert draft.follows_at is not None  # a constraint: it is scheduled
+    return next_month(tenant, draft.follows_at) if draft.at_period else draft.follows_at
+
+
+def announce(now: datetime) -> bool:
+    """Tell the next batch of tenants what a draft changes for them; plan or take back their moves.
+
+    Returns whether more may be left. Each tenant gets one event for each draft, and one more if it
+    is canceled after a move was planned.
+    """
+    with transaction.atomic():
+        # Skip locked: another worker announces it already.
+        waiting = CatalogDraft.objects.select_for_update(skip_locked=True).filter(
+            is_announced=False
+        )
+        draft = waiting.order_by("created_at").first()
+        if draft is None:
+            return False
+        rows = _batch(draft)
+        if draft.state == _State.CANCELED:
+            for row in rows:
+                _take_back(row, draft, now)
+        else:
+            _Announcement(draft, now).to(rows)
+        draft.announced_up_to = rows[-1].pk if rows else draft.announced_up_to
+        draft.is_announced = len(rows) < BATCH
+        draft.save(update_fields=["announced_up_to", "is_announced", "updated_at"])
+    return True
+
+
+def _batch(draft: CatalogDraft) -> list[PlanSubscription]:
+    """Return the next subscriptions to look at, locked against a change of plan."""
+    rows = PlanSubscription.objects.filter(ends_at__isnull=True, pk__gt=draft.announced_up_to)
+    if draft.state == _State.CANCELED:
+        rows = rows.filter(moves_by=draft)
+    else:
+        rows = rows.filter(plan__key__in=draft.changed_plans)
+        if draft.version_id is not None:  # who began on the new version needs no notice
+            rows = rows.exclude(plan__catalogue_id=draft.version_id)
+    locked = rows.select_for_update(of=("self",)).select_related("plan", "tenant")
+    return list(locked.order_by("pk")[:BATCH])
+
+
+class _Announcement:
+    """Announces one draft; keeps the sentences of each version of a plan while it does."""
+
+    def __init__(self, draft: CatalogDraft, now: datetime) -> None:
+        self.draft, self.now = draft, now
+        self._sentences: dict[int, str] = {}
+
+    def to(self, rows: Sequence[PlanSubscription]) -> None:
+        """Write an event for each tenant of ``rows``, and plan the moves of those that follow."""
+        for row in rows:
+            if row.follows and row.moves_by_id != self.draft.pk:
+                row.moves_at, row.moves_by = _move_of(self.draft, row.tenant), self.draft
+            outbox.write(
+                EVENT,
+                tenant=row.tenant,
+                key=f"{self.draft.pk}:{row.tenant_id}",
+                fields={
+                    "plan": row.plan.title,
+                    "headline": self._headline(row),
+                    "changes": self._changes(row.plan),
+                    "consequence": self._consequence(row),
+                    "on": row.moves_at.isoformat() if row.moves_at else None,
+                },
+                now=self.now,
+            )
+        PlanSubscription.objects.bulk_update(rows, ["moves_at", "moves_by"])
+
+    def _headline(self, row: PlanSubscription) -> str:
+        if row.moves_at is None:
+            return f"There is a new version of your plan {row.plan.title}"
+        return f"Your plan {row.plan.title} changes on {_day(row.tenant, row.moves_at)}"
+
+    def _consequence(self, row: PlanSubscription) -> str:
+        if row.moves_at is None:
+            return "You stay with your version. You can choose to follow the plan under Settings."
+        return (
+            f"Your subscription follows the plan and moves on {_day(row.tenant, row.moves_at)}. "
+            "You can choose to stay with your version under Settings before."
+        )
+
+    def _changes(self, plan: Plan) -> str:
+        if plan.pk not in self._sentences:
+            wanted = self.draft.document["plans"][plan.key]
+            currency = self.draft.document["seller"]["currency"]
+            found = differences.of_plan(plan.definition, wanted, currency)
+            self._sentences[plan.pk] = " ".join(found)
+        return self._sentences[plan.pk]
+
+
+def _day(tenant: Tenant, instant: datetime) -> str:
+    return instant.astimezone(zone(tenant.billing_time_zone)).date().isoformat()
+
+
+def _take_back(row: PlanSubscription, draft: CatalogDraft, now: datetime) -> None:
+    row.moves_at = row.moves_by = None
+    row.save(update_fields=["moves_at", "moves_by", "updated_at"])
+    outbox.write(
+        EVENT,
+        tenant=row.tenant,
+        key=f"{draft.pk}:{row.tenant_id}:canceled",
+        fields={
+            "plan": row.plan.title,
+            "headline": f"Your plan {row.plan.title} does not change",
+            "changes": "",
+            "consequence": "The announced new version is canceled. You keep your version.",
+            "on": None,
+        },
+        now=now,
+    )
+
+
+def move_due(now: datetime) -> bool:
+    """Move the next batch of subscriptions whose time has come; return whether more may be left.
+
+    A tenant that does not fit the new version stays with its own, and gets an event with the
+    reason. Each move is a transaction of its own.
+    """
+    due = PlanSubscription.objects.filter(moves_at__lte=now, ends_at__isnull=True)
+    found = list(due.order_by("moves_at").values_list("tenant_id", flat=True)[:BATCH])
+    for tenant_id in found:
+        _move(tenant_id, now)
+    return len(found) == BATCH
+
+
+def _move(tenant_id: str, now: datetime) -> None:
+    with transaction.atomic():
+        locked = admission.locked_tenant(Tenant(pk=tenant_id))
+        row = open_of(locked)
+        if row is None or row.moves_at is None or row.moves_at > now:
+            return  # it has changed since
+        newest = Plan.objects.filter(key=row.plan.key, retired=False).first()
+        wanted_at, row.moves_at, row.moves_by = row.moves_at, None, None
+        if newest is None or newest.pk == row.plan_id:
+            row.save(update_fields=["moves_at", "moves_by", "updated_at"])
+            return
+        try:
+            plan_subscriptions.check_fits(locked, publishing.plan_definition(newest))
+        except (QuotaExceeded, PlanLacks) as error:
+            row.save(update_fields=["moves_at", "moves_by", "updated_at"])
+            _tell_kept(row, newest, error.message, now)
+            return
+        row.ends_at = _boundary(row, wanted_at)
+        # Saved before the new one is created: a constraint allows one open subscription.
+        row.save(update_fields=["ends_at", "moves_at", "moves_by", "updated_at"])
+        PlanSubscription.objects.create(
+            tenant=locked,
+            plan=newest,
+            starts_at=row.ends_at,
+            trial_ends_at=row.trial_ends_at,
+            follows=True,
+        )
+        versions = ({"version": row.plan.version}, {"version": newest.version})
+        audit.record(
+            WORKER,
+            "plan_subscription.move",
+            tenants.subject(locked),
+            before=versions[0],
+            after=versions[1],
+        )
+        enqueue.after_commit("workers.enforce_quotas", tenant_id=locked.pk)
+
+
+def _boundary(row: PlanSubscription, wanted_at: datetime) -> datetime:
+    """Return the instant of a move: ``wanted_at``, or later if that part is billed already."""
+    billed = Invoice.objects.filter(tenant_id=row.tenant_id).exclude(state=Invoice.State.OPEN)
+    last: datetime | None = billed.aggregate(last=Max("ends_at"))["last"]
+    # Not at the very end: the invoice was priced with a plan that runs on after its period.
+    earliest = max(last or row.starts_at, row.starts_at) + _SHORTEST
+    return max(wanted_at, earliest)
+
+
+def _tell_kept(row: PlanSubscription, newest: Plan, reason: str, now: datetime) -> None:
+    outbox.write(
+        EVENT,
+        tenant=row.tenant,
+        key=f"{newest.pk}:{row.tenant_id}:kept",
+        fields={
+            "plan": row.plan.title,
+            "headline": f"You stay with your version of the plan {row.plan.title}",
+            "changes": "",
+            "consequence": f"What you use does not fit the new version. {reason}",
+            "on": None,
+        },
+        now=now,
+    )

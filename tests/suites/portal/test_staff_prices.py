@@ -1,0 +1,125 @@
+"""Prices in the operator's area: draft, differences, back-test, publication; a tenant's choice."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from plans.catalog import publishing
+from plans.models import BackTest, CatalogDraft, CatalogVersion, PlanSubscription
+from tenants.actions import plan_versions
+from tests.suites.portal.conftest import As
+from tests.support.portal.rows import World
+from workers.metering import back_tests
+
+pytestmark = pytest.mark.django_db
+PAGE = "/staff/prices/"
+DEARER = publishing.default_yaml().replace("monthly_fee_minor: 4900", "monthly_fee_minor: 5900")
+
+
+def drafted(world: World, as_: As) -> str:
+    """Upload the dearer catalog; return the path of its draft."""
+    answer = as_(world.staff).post(PAGE, {"yaml": DEARER, "note": "Team costs 59"})
+    return str(answer.headers["Location"])
+
+
+def test_the_page_offers_the_catalog_in_force_as_text(world: World, as_: As) -> None:
+    page = as_(world.staff).get(PAGE).content.decode()
+
+    assert "monthly_fee_minor: 4900" in page
+    assert "No draft yet" in page
+
+
+def test_mistakes_are_shown_with_their_lines_and_the_text_is_kept(world: World, as_: As) -> None:
+    answer = as_(world.staff).post(PAGE, {"yaml": "seller: 1\nplans: 2\n"})
+
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "line 2: must be a mapping of names to values (plans)" in page
+    assert "plans: 2" in page
+    assert not CatalogDraft.objects.exists()
+
+
+def test_a_draft_shows_words_then_money_and_is_published(world: World, as_: As) -> None:
+    client, draft = as_(world.staff), drafted(world, as_)
+    last_year = timezone.now() - timedelta(days=365)
+    PlanSubscription.objects.filter(tenant=world.tenant).update(starts_at=last_year)
+
+    before = client.get(draft).content.decode()
+    running = client.post(f"{draft}/back-test", {"months": 2, "source": "copy"})
+    progress = client.get(running.headers["Location"]).content.decode()
+    back_tests.run(BackTest.objects.get().pk)
+    done = client.get(running.headers["Location"]).content.decode()
+    after = client.get(draft).content.decode()
+    lines = client.get(f"{running.headers['Location']}.csv").content.decode().splitlines()
+    published = client.post(f"{draft}/publish", {"effective_at": "", "moves": "period"})
+
+    assert "Monthly fee: 49.00 EUR → 59.00 EUR." in before
+    assert "Rate the last month first" in before
+    assert "0 of 2 tenants are rated" in progress
+    for words in ("+20.00 EUR", "Acme Shipping", "10 to 25 %: 2 months"):
+        assert words in done
+    assert "+20.00 EUR" in after
+    assert len(lines) == 3
+    assert lines[0].startswith("tenant,month_starts_at,plan,follows,currency")
+    assert published.status_code == 302
+    assert CatalogVersion.objects.count() == 2
+
+
+def test_a_catalog_is_scheduled_and_canceled(world: World, as_: As) -> None:
+    client, draft = as_(world.staff), drafted(world, as_)
+
+    client.post(f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period"})
+    scheduled = client.get(PAGE).content.decode()
+    client.post(f"{draft}/cancel")
+
+    assert "A catalog takes effect" in scheduled
+    assert CatalogDraft.objects.get().state == CatalogDraft.State.CANCELED
+    assert CatalogVersion.objects.count() == 1
+
+
+def test_a_second_schedule_is_refused_with_what_to_do(world: World, as_: As) -> None:
+    client, first, second = as_(world.staff), drafted(world, as_), drafted(world, as_)
+    when = {"effective_at": "2099-01-01T00:00", "moves": "instant"}
+    client.post(f"{first}/publish", when)
+
+    refused = client.post(f"{second}/publish", when)
+
+    assert refused.status_code == 409
+    assert "cancel it first" in refused.content.decode()
+
+
+def test_a_failed_back_test_says_why(world: World, as_: As) -> None:
+    client, draft = as_(world.staff), drafted(world, as_)
+    running = client.post(f"{draft}/back-test", {"months": 1, "source": "lakehouse"})
+    back_tests.run(BackTest.objects.get().pk)
+
+    assert "use the copy as the source" in client.get(running.headers["Location"]).content.decode()
+
+
+def test_a_file_takes_the_place_of_the_text(world: World, as_: As) -> None:
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    client = as_(world.staff)
+    client.post(PAGE, {"yaml": "wrong", "file": SimpleUploadedFile("c.yaml", DEARER.encode())})
+    refused = client.post(PAGE, {"file": SimpleUploadedFile("c.yaml", b"\xff\xfe")})
+
+    assert CatalogDraft.objects.get().yaml == DEARER
+    assert "not UTF-8" in refused.content.decode()
+
+
+def test_a_tenant_chooses_to_follow_its_plan_and_sees_when_it_moves(world: World, as_: As) -> None:
+    client = as_(world.billing)
+    settings = f"/t/{world.tenant.slug}/settings/"
+    before = client.get(settings).content.decode()
+    client.post(f"{settings}follow", {"follows": "1"})
+    draft = drafted(world, as_)
+    as_(world.staff).post(f"{draft}/publish", {"effective_at": "", "moves": "period"})
+    plan_versions.announce(timezone.now())
+    after = client.get(settings).content.decode()
+    client.post(f"{settings}follow")
+
+    assert "You stay with version 1 of your plan" in before
+    assert "You move to the newest version of your plan on" in after
+    row = PlanSubscription.objects.get(tenant=world.tenant)
+    assert (row.follows, row.moves_at) == (False, None)

@@ -1,0 +1,251 @@
+"""Followers and stayers: notice, moves at a month or an instant, and those that do not fit."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from controlplane.core.errors import Conflict
+from controlplane.core.models import AuditEvent
+from plans.catalog import publishing
+from plans.invoicing import facts
+from plans.models import CatalogDraft, PlanSubscription
+from plans.rating.periods import Period
+from tenants.actions import catalog_drafts, plan_subscriptions, plan_versions
+from tenants.actions.catalog_drafts import Timing
+from tenants.models import Tenant
+from tenants.notifications.models import Event
+from tests.support.plans import billing_rows as rows
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 5, 5, tzinfo=UTC)
+JUNE = datetime(2026, 6, 1, tzinfo=UTC)
+DEARER = rows.CATALOG.replace('"monthly_fee_minor": 4900', '"monthly_fee_minor": 5900')
+
+
+def follower(**fields: Any) -> Tenant:
+    owner = rows.tenant(**fields)
+    plan_versions.choose(tenant=owner, follows=True, by=rows.STAFF, now=NOW)
+    return owner
+
+
+def scheduled(
+    text: str = DEARER, *, at: datetime | None = None, at_period: bool = True
+) -> CatalogDraft:
+    rows.plan()
+    draft = catalog_drafts.prepare(yaml=text, by=rows.STAFF)
+    timing = Timing(at, at_period)
+    return catalog_drafts.publish(draft=draft, timing=timing, by=rows.STAFF, now=NOW)
+
+
+def announced(now: datetime = NOW) -> list[dict[str, Any]]:
+    while plan_versions.announce(now):
+        pass
+    return list(Event.objects.filter(kind="plan.version").values_list("fields", flat=True))
+
+
+def moved(now: datetime) -> None:
+    catalog_drafts.publish_due(now)
+    announced(now)
+    while plan_versions.move_due(now):
+        pass
+
+
+def open_of(owner: Tenant) -> PlanSubscription:
+    return PlanSubscription.objects.select_related("plan").get(tenant=owner, ends_at__isnull=True)
+
+
+def test_a_follower_moves_with_its_month_after_notice_and_a_stayer_stays() -> None:
+    stayer, owner = rows.tenant(), follower()
+    scheduled()
+
+    first = announced()
+    again = announced()
+    moved(JUNE - timedelta(seconds=1))
+    assert open_of(owner).plan.version == 1
+    moved(JUNE)
+    moved(JUNE)
+
+    assert (open_of(owner).plan.version, open_of(stayer).plan.version) == (2, 1)
+    assert (open_of(owner).starts_at, open_of(owner).follows) == (JUNE, True)
+    assert first == again
+    texts = {fields["tenant"]: fields["consequence"] for fields in first}
+    assert "moves on 2026-06-01" in texts[owner.slug]
+    assert "You stay with your version" in texts[stayer.slug]
+    assert {fields["changes"] for fields in first} == {"Monthly fee: 49.00 EUR → 59.00 EUR."}
+    assert AuditEvent.objects.filter(action="plan_subscription.move").count() == 1
+
+
+def test_the_notice_comes_before_the_move_however_soon_the_catalog_takes_effect(
+    settings: Settings,
+) -> None:
+    settings.CATALOG_NOTICE_DAYS = 30
+    owner = follower()
+    scheduled()
+    announced()
+
+    # 5 May and 30 days is 4 June, so the next month begins on 1 July.
+    assert open_of(owner).moves_at == datetime(2026, 7, 1, tzinfo=UTC)
+
+
+def test_a_month_begins_in_the_billing_time_zone() -> None:
+    owner = follower(billing_time_zone="America/New_York")
+    scheduled()
+    announced()
+
+    assert open_of(owner).moves_at == datetime(2026, 6, 1, 4, tzinfo=UTC)
+
+
+def test_a_move_within_a_month_divides_the_month() -> None:
+    owner = follower()
+    middle = datetime(2026, 5, 25, tzinfo=UTC)
+    scheduled(at=middle, at_period=False)
+    announced()
+    moved(middle + timedelta(minutes=5))
+
+    segments = facts.segments_of(owner, Period(datetime(2026, 5, 1, tzinfo=UTC), JUNE))
+    assert [(s.plan_version, s.period.ends_at) for s in segments] == [(1, middle), (2, JUNE)]
+
+
+def test_a_move_never_reaches_into_a_billed_period() -> None:
+    owner = follower()
+    scheduled(at=NOW + timedelta(days=15), at_period=False)
+    announced()
+    row = open_of(owner)
+    PlanSubscription.objects.filter(pk=row.pk).update(moves_at=datetime(2026, 4, 20, tzinfo=UTC))
+    rows.issued(owner)
+
+    moved(NOW + timedelta(days=20))
+
+    assert open_of(owner).starts_at == rows.ENDS_AT + timedelta(microseconds=1)
+
+
+def test_a_canceled_catalog_takes_planned_moves_back_and_tells_those_tenants() -> None:
+    rows.tenant()
+    owner = follower()
+    draft = scheduled(at=JUNE)
+    announced()
+    assert open_of(owner).moves_by == draft
+
+    catalog_drafts.cancel(draft=draft, by=rows.STAFF)
+    found = announced()
+
+    assert open_of(owner).moves_at is None
+    assert [f["tenant"] for f in found if "canceled" in f["consequence"]] == [owner.slug]
+    moved(JUNE)
+    assert open_of(owner).plan.version == 1
+
+
+def test_who_does_not_fit_the_new_version_keeps_the_old_one_and_learns_why() -> None:
+    owner = follower()
+    rows.space(owner)
+    content = json.loads(DEARER)
+    content["plans"]["team"]["space_plans"] = ["free-of-charge"]
+    scheduled(json.dumps(content))
+    announced()
+    moved(JUNE)
+
+    assert (open_of(owner).plan.version, open_of(owner).moves_at) == (1, None)
+    (kept,) = [f for f in announced() if "does not fit" in f["consequence"]]
+    assert "standard-small" in kept["consequence"]
+
+
+def test_who_begins_on_the_old_version_after_the_announcement_gets_notice_too() -> None:
+    scheduled(at=JUNE)
+    announced()
+    late = follower()
+    assert open_of(late).moves_at == JUNE  # chosen while the draft is scheduled
+    quiet = rows.tenant()
+
+    moved(JUNE)
+
+    assert open_of(late).plan.version == 2
+    slugs = [fields["tenant"] for fields in announced()]
+    assert sorted(slugs) == sorted([late.slug, quiet.slug])
+
+
+def test_who_chooses_to_follow_later_moves_with_the_next_month() -> None:
+    owner = rows.tenant()
+    scheduled()
+
+    plan_versions.choose(tenant=owner, follows=True, by=rows.STAFF, now=NOW)
+    assert open_of(owner).moves_at == JUNE
+    plan_versions.choose(tenant=owner, follows=False, by=rows.STAFF, now=NOW)
+    moved(JUNE)
+
+    assert open_of(owner).plan.version == 1
+    assert AuditEvent.objects.filter(action="plan_subscription.follow").count() == 2
+
+
+def test_a_change_of_plan_keeps_the_choice_and_ends_the_planned_move() -> None:
+    owner = follower()
+    scheduled(at=JUNE)
+    announced()
+
+    plan_subscriptions.change(tenant=owner, plan_key="business", by=rows.STAFF)
+
+    assert (open_of(owner).follows, open_of(owner).moves_at) == (True, None)
+
+
+def test_a_killed_move_leaves_nothing_half_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = follower()
+    scheduled()
+    announced()
+
+    class Killed(BaseException):
+        pass
+
+    def kill(**_: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PlanSubscription.objects, "create", kill)
+        with pytest.raises(Killed):
+            moved(JUNE)
+    assert open_of(owner).plan.version == 1
+    moved(JUNE)
+
+    assert open_of(owner).plan.version == 2
+
+
+def test_batches_go_on_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan_versions, "BATCH", 2)
+    owners = [follower() for _ in range(5)]
+    scheduled()
+
+    assert plan_versions.announce(NOW)
+    assert Event.objects.filter(kind="plan.version").count() == 2
+    announced()
+    moved(JUNE)
+
+    assert {open_of(owner).plan.version for owner in owners} == {2}
+    assert Event.objects.filter(kind="plan.version").count() == 5
+
+
+def test_nothing_due_costs_three_queries(
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    for _ in range(3):
+        follower()
+    with django_assert_max_num_queries(7):  # with the savepoints of two transactions
+        catalog_drafts.publish_due(NOW)
+        plan_versions.announce(NOW)
+        plan_versions.move_due(NOW)
+
+
+def test_a_plan_without_a_change_concerns_nobody() -> None:
+    follower(to=rows.plan("business"))
+    scheduled()
+
+    assert announced() == []
+
+
+def test_a_tenant_without_a_plan_cannot_choose() -> None:
+    owner = rows.tenant()
+    PlanSubscription.objects.update(ends_at=NOW)
+
+    with pytest.raises(Conflict):
+        plan_versions.choose(tenant=owner, follows=True, by=rows.STAFF, now=NOW)
+    assert publishing.plan("team").version == 1
