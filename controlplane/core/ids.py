@@ -98,3 +98,23 @@ def commitment_id() -> str:
 
 def credit_grant_id() -> str:
     return new("cgr")
+
+
+def checkout_id() -> str:
+    return new("chk")
+
+
+def payment_event_id() -> str:
+    return new("pev")
+
+
+def refund_id() -> str:
+    return new("rfd")
+
+
+def payment_dispute_id() -> str:
+    return new("dsp")
+
+
+def dunning_case_id() -> str:
+    return new("dun")

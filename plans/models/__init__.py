@@ -18,6 +18,14 @@ from plans.models.invoice import (
     LedgerPosting,
     Payment,
 )
+from plans.models.payment import (
+    Checkout,
+    DunningCase,
+    DunningPause,
+    PaymentDispute,
+    PaymentEvent,
+    Refund,
+)
 from plans.models.terms import (
     Commitment,
     Coupon,
@@ -38,6 +46,7 @@ from plans.models.usage_copy import (
 __all__ = [
     "AddressPlan",
     "CatalogVersion",
+    "Checkout",
     "Commitment",
     "Coupon",
     "CreditGrant",
@@ -45,6 +54,8 @@ __all__ = [
     "CreditNoteNumberSeries",
     "CreditUse",
     "Discount",
+    "DunningCase",
+    "DunningPause",
     "Invoice",
     "InvoiceEvent",
     "InvoiceLine",
@@ -52,10 +63,13 @@ __all__ = [
     "LedgerEntry",
     "LedgerPosting",
     "Payment",
+    "PaymentDispute",
+    "PaymentEvent",
     "Plan",
     "PlanSubscription",
     "QuotaAlert",
     "QuotaOverride",
+    "Refund",
     "SpacePlan",
     "UsageCopy",
     "UsageDay",

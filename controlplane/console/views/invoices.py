@@ -16,8 +16,8 @@ from plans.invoicing import (
     credit_note_rendering,
     document,
     invoice_verification,
-    issuing,
     previewing,
+    receiving,
     rendering,
 )
 from plans.models import CreditNote, Invoice
@@ -122,7 +122,7 @@ def detail_context(row: Invoice) -> dict[str, Any]:
         "events": invoice_reads.events(row),
         "payments": invoice_reads.payments(row),
         "notes": invoice_reads.credit_notes(row),
-        "outstanding_minor": issuing.outstanding_minor(row) if row.number else 0,
+        "outstanding_minor": receiving.outstanding_minor(row) if row.number else 0,
         "proof": invoice_reads.proof(row),
         "formats": [str(kind) for kind in InvoiceFormat],
         **(rendering.context(made) if made else {}),

@@ -21,7 +21,7 @@ from controlplane.console.forms.staff import (
 )
 from controlplane.console.scope import StaffScope
 from controlplane.console.views.invoices import detail_context
-from plans.invoicing import credit_notes, invoice_closing, issuing
+from plans.invoicing import credit_notes, invoice_closing, issuing, receiving
 from plans.models import Invoice
 
 _State = Invoice.State
@@ -111,7 +111,7 @@ def pay(scope: StaffScope, invoice: str) -> HttpResponseBase:
     On an error the invoice's page is shown with the message.
     """
     row = invoice_reads.get(None, invoice)
-    form = PaymentForm(scope.request.POST, invoice=row, due_minor=issuing.outstanding_minor(row))
+    form = PaymentForm(scope.request.POST, invoice=row, due_minor=receiving.outstanding_minor(row))
     if form.is_valid() and form.attempted(
         issuing.record_payment,
         invoice=row,
@@ -236,7 +236,7 @@ def _issuing(row: Invoice) -> NextAction:
 
 
 def _payment(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
-    due = issuing.outstanding_minor(row)
+    due = receiving.outstanding_minor(row)
     if not due:
         return []
     refused = form if isinstance(form, PaymentForm) else None
