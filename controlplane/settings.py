@@ -163,8 +163,8 @@ WEBHOOK_ALLOWED_RANGES = outgoing_settings.allowed_ranges(
     comma_separated("WAYPOST_WEBHOOK_ALLOWED_RANGES", "")
 )
 
-# How tenants pay. ``manual`` (or empty): staff record payments. ``webhook``: a page of the operator,
-# whose system reports payments by signed webhooks. ``stripe``: Stripe's checkout.
+# How tenants pay. ``manual`` (or empty): staff record payments. ``webhook``: on a page of the
+# operator, whose system reports payments by signed webhooks. ``stripe``: Stripe's checkout.
 PAYMENT_PROVIDER = text("WAYPOST_PAYMENT_PROVIDER") or "manual"
 PAYMENT_PAGE = text("WAYPOST_PAYMENT_PAGE")
 # What invoices' pages say about paying by transfer, such as the bank account.

@@ -50,6 +50,8 @@ STAFF_NAV = (
     ("Tenants", "staff_tenants"),
     ("Fleet", "staff_fleet"),
     ("Invoices", "staff_invoices"),
+    ("Payments", "staff_payments"),
+    ("Overdue", "staff_overdue"),
     ("Revenue", "staff_revenue"),
     ("Volumes", "staff_volumes"),
     ("Mailbox", "staff_mailbox"),

@@ -5,9 +5,12 @@ invoices' numbers, which whoever posts to a credit account holds.
 """
 
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q, Sum
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from controlplane.core import audit, enqueue
@@ -15,7 +18,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from plans.invoicing import states
 from plans.ledger import posting
-from plans.models import Invoice, InvoiceNumberSeries, Payment, Refund
+from plans.models import CreditNote, Invoice, InvoiceNumberSeries, Payment, Refund
 from plans.rating import money
 from tenants.notifications import outbox
 
@@ -83,15 +86,22 @@ def outstanding_minor(invoice: Invoice) -> int:
     Refunds count as if that part was never paid, unless credit paid for them. What credit notes
     took back is subtracted, too. A write-off does not change the result.
     """
-    paid = invoice.payments.aggregate(
-        received=Sum("amount_minor", default=0), credit=Sum("credit_minor", default=0)
-    )
-    reopened = invoice.refunds.exclude(state=Refund.State.FAILED).aggregate(
-        total=Sum("reopened_minor", default=0)
-    )["total"]
-    taken_back = invoice.credit_notes.aggregate(total=Sum("receivable_minor", default=0))["total"]
-    settled = paid["received"] - paid["credit"] - reopened
-    return int(invoice.payable_minor - settled - taken_back)
+    found = Invoice.objects.filter(pk=invoice.pk).values_list(outstanding(), flat=True)
+    return int(found.get())
+
+
+def outstanding() -> Combinable:
+    """Return what ``outstanding_minor`` computes as an expression for queries of invoices."""
+    payments = _sum(Payment.objects.all(), F("amount_minor") - F("credit_minor"))
+    refunds = _sum(Refund.objects.exclude(state=Refund.State.FAILED), F("reopened_minor"))
+    notes = _sum(CreditNote.objects.all(), F("receivable_minor"))
+    return F("total_minor") - F("credit_minor") - payments + refunds - notes
+
+
+def _sum(rows: QuerySet[Any], amount: Combinable) -> Combinable:
+    """Return the sum of the ``amount`` of those ``rows`` that belong to the invoice; 0 if none."""
+    own = rows.filter(invoice=OuterRef("pk")).order_by().values("invoice")
+    return Coalesce(Subquery(own.annotate(sum=Sum(amount)).values("sum")), 0)
 
 
 def due_minor(invoice: Invoice) -> int:

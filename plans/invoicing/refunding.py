@@ -142,8 +142,8 @@ def _stored(invoice: Invoice, payment: Payment, wanted: Wanted, by: Actor, now: 
     from_credit = min(wanted.amount_minor, max(0, credit_minor(invoice)))
     if from_credit < wanted.amount_minor and not wanted.reopens:
         raise RefundNeedsCredit(
-            f"The tenant's credit is {money.display(from_credit, invoice.currency)}: issue a credit "
-            "note first, or say that the invoice becomes due again.",
+            f"The tenant's credit is {money.display(from_credit, invoice.currency)}: issue a "
+            "credit note first, or say that the invoice becomes due again.",
             credit_minor=from_credit,
         )
     return Refund.objects.create(

@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from controlplane.core import audit
 from controlplane.core.audit import Actor
@@ -149,6 +149,28 @@ def resume(*, tenant: Tenant, by: Actor, now: datetime) -> None:
         open_pause.until = now
         open_pause.save(update_fields=["until"])
         advance(locked.pk, now)
+
+
+def overdue(now: datetime) -> QuerySet[Invoice]:
+    """Return the overdue invoices of all tenants, the oldest first, with their case and pause.
+
+    ``outstanding_minor``, ``noticed_at``, ``limit_at``, ``suspend_at`` and ``pause`` are those of
+    the invoice's open case and of the tenant's pause; None if there is none.
+    """
+    case = DunningCase.objects.filter(invoice=OuterRef("pk"), ended_at__isnull=True)
+    pauses = DunningPause.objects.filter(tenant=OuterRef("tenant"), ended_at__isnull=True)
+    rows = Invoice.objects.filter(receiving.unpaid(now)).select_related("tenant")
+    return (
+        rows.defer("document", "manifest", "quality")
+        .annotate(
+            outstanding_minor=receiving.outstanding(),
+            noticed_at=Subquery(case.values("noticed_at")),
+            limit_at=Subquery(case.values("limit_at")),
+            suspend_at=Subquery(case.values("suspend_at")),
+            pause=Subquery(pauses.values("reason")),
+        )
+        .order_by("due_at", "id")
+    )
 
 
 def _concerned(now: datetime) -> list[str]:

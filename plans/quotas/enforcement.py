@@ -187,8 +187,8 @@ def _enforce(tenant: Tenant, found: list[Standing]) -> None:
     """Withdraw ``send`` in all of the tenant's spaces, or restore it, as the quotas demand.
 
     ``send`` is withdrawn if any quota in ``found`` demands it, if invoices are unpaid for long, or
-    if the tenant is suspended or being closed. Skips spaces that are in the right state already, and spaces whose deletion was
-    requested.
+    if the tenant is suspended or being closed. Skips spaces that are in the right state already,
+    and spaces whose deletion was requested.
     """
     breached = next((quota for quota in found if quota.withdraws_send), None)
     reason = _reason(breached) if breached else ""

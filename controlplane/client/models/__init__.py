@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .channel_create_request import ChannelCreateRequest
     from .channel_kind import ChannelKind
     from .channel_page import ChannelPage
+    from .checkout import Checkout
     from .choice import Choice
     from .choice_page import ChoicePage
     from .close_now_request import CloseNowRequest
@@ -95,6 +96,8 @@ if TYPE_CHECKING:
     from .device_option import DeviceOption
     from .device_tokens_request import DeviceTokensRequest
     from .discount import Discount
+    from .dispute import Dispute
+    from .dispute_state_enum import DisputeStateEnum
     from .domains_request import DomainsRequest
     from .endpoint import Endpoint
     from .export import Export
@@ -140,6 +143,7 @@ if TYPE_CHECKING:
     from .list_alarms_sort import ListAlarmsSort
     from .list_all_invoices_sort import ListAllInvoicesSort
     from .list_all_invoices_state import ListAllInvoicesState
+    from .list_all_payments_sort import ListAllPaymentsSort
     from .list_all_tenants_sort import ListAllTenantsSort
     from .list_audit_events_sort import ListAuditEventsSort
     from .list_connections_sort import ListConnectionsSort
@@ -160,6 +164,9 @@ if TYPE_CHECKING:
     from .list_notification_deliveries_state import ListNotificationDeliveriesState
     from .list_operations_sort import ListOperationsSort
     from .list_operations_state import ListOperationsState
+    from .list_overdue_invoices_sort import ListOverdueInvoicesSort
+    from .list_payment_events_sort import ListPaymentEventsSort
+    from .list_payment_events_state import ListPaymentEventsState
     from .list_payments_sort import ListPaymentsSort
     from .list_plans_sort import ListPlansSort
     from .list_rollouts_sort import ListRolloutsSort
@@ -169,6 +176,7 @@ if TYPE_CHECKING:
     from .list_spaces_phase import ListSpacesPhase
     from .list_spaces_sort import ListSpacesSort
     from .list_spaces_type import ListSpacesType
+    from .list_tenant_payments_sort import ListTenantPaymentsSort
     from .list_tokens_role import ListTokensRole
     from .list_tokens_sort import ListTokensSort
     from .live import Live
@@ -201,6 +209,8 @@ if TYPE_CHECKING:
     from .operation_page import OperationPage
     from .operation_state import OperationState
     from .operations_enum import OperationsEnum
+    from .overdue import Overdue
+    from .overdue_page import OverduePage
     from .overridden import Overridden
     from .override_quota_if_none_match import OverrideQuotaIfNoneMatch
     from .override_request import OverrideRequest
@@ -221,8 +231,13 @@ if TYPE_CHECKING:
     from .patched_defaults_change_request_choices import (
         PatchedDefaultsChangeRequestChoices,
     )
+    from .pause_request import PauseRequest
+    from .paused import Paused
     from .payment import Payment
     from .payment_create_request import PaymentCreateRequest
+    from .payment_event import PaymentEvent
+    from .payment_event_page import PaymentEventPage
+    from .payment_event_state_enum import PaymentEventStateEnum
     from .payment_page import PaymentPage
     from .permissions_enum import PermissionsEnum
     from .plan_choice_request import PlanChoiceRequest
@@ -238,6 +253,10 @@ if TYPE_CHECKING:
     from .quota_page import QuotaPage
     from .redeem_request import RedeemRequest
     from .reduction_request import ReductionRequest
+    from .refund import Refund
+    from .refund_create_request import RefundCreateRequest
+    from .refund_kind_enum import RefundKindEnum
+    from .refund_state_enum import RefundStateEnum
     from .release import Release
     from .resend_request import ResendRequest
     from .resource_enum import ResourceEnum
@@ -264,6 +283,8 @@ if TYPE_CHECKING:
     from .space_type import SpaceType
     from .staff_invoice import StaffInvoice
     from .staff_invoice_page import StaffInvoicePage
+    from .staff_payment import StaffPayment
+    from .staff_payment_page import StaffPaymentPage
     from .staff_quotas import StaffQuotas
     from .staff_tenant import StaffTenant
     from .staff_tenant_page import StaffTenantPage
@@ -274,6 +295,8 @@ if TYPE_CHECKING:
     from .suspension_request import SuspensionRequest
     from .tenant import Tenant
     from .tenant_create_request import TenantCreateRequest
+    from .tenant_payment import TenantPayment
+    from .tenant_payment_page import TenantPaymentPage
     from .token import Token
     from .token_create_request import TokenCreateRequest
     from .token_page import TokenPage
@@ -335,6 +358,7 @@ _MODULES = {
     "ChannelCreateRequest": ".channel_create_request",
     "ChannelKind": ".channel_kind",
     "ChannelPage": ".channel_page",
+    "Checkout": ".checkout",
     "Choice": ".choice",
     "ChoicePage": ".choice_page",
     "CloseNowRequest": ".close_now_request",
@@ -375,6 +399,8 @@ _MODULES = {
     "DeviceOption": ".device_option",
     "DeviceTokensRequest": ".device_tokens_request",
     "Discount": ".discount",
+    "Dispute": ".dispute",
+    "DisputeStateEnum": ".dispute_state_enum",
     "DomainsRequest": ".domains_request",
     "Endpoint": ".endpoint",
     "Export": ".export",
@@ -416,6 +442,7 @@ _MODULES = {
     "ListAlarmsSort": ".list_alarms_sort",
     "ListAllInvoicesSort": ".list_all_invoices_sort",
     "ListAllInvoicesState": ".list_all_invoices_state",
+    "ListAllPaymentsSort": ".list_all_payments_sort",
     "ListAllTenantsSort": ".list_all_tenants_sort",
     "ListAuditEventsSort": ".list_audit_events_sort",
     "ListConnectionsSort": ".list_connections_sort",
@@ -436,6 +463,9 @@ _MODULES = {
     "ListNotificationDeliveriesState": ".list_notification_deliveries_state",
     "ListOperationsSort": ".list_operations_sort",
     "ListOperationsState": ".list_operations_state",
+    "ListOverdueInvoicesSort": ".list_overdue_invoices_sort",
+    "ListPaymentEventsSort": ".list_payment_events_sort",
+    "ListPaymentEventsState": ".list_payment_events_state",
     "ListPaymentsSort": ".list_payments_sort",
     "ListPlansSort": ".list_plans_sort",
     "ListRolloutsSort": ".list_rollouts_sort",
@@ -445,6 +475,7 @@ _MODULES = {
     "ListSpacesPhase": ".list_spaces_phase",
     "ListSpacesSort": ".list_spaces_sort",
     "ListSpacesType": ".list_spaces_type",
+    "ListTenantPaymentsSort": ".list_tenant_payments_sort",
     "ListTokensRole": ".list_tokens_role",
     "ListTokensSort": ".list_tokens_sort",
     "Live": ".live",
@@ -477,6 +508,8 @@ _MODULES = {
     "OperationPage": ".operation_page",
     "OperationState": ".operation_state",
     "OperationsEnum": ".operations_enum",
+    "Overdue": ".overdue",
+    "OverduePage": ".overdue_page",
     "Overridden": ".overridden",
     "OverrideQuotaIfNoneMatch": ".override_quota_if_none_match",
     "OverrideRequest": ".override_request",
@@ -491,8 +524,13 @@ _MODULES = {
     "PatchedChoicesChangeRequestChoices": ".patched_choices_change_request_choices",
     "PatchedDefaultsChangeRequest": ".patched_defaults_change_request",
     "PatchedDefaultsChangeRequestChoices": ".patched_defaults_change_request_choices",
+    "PauseRequest": ".pause_request",
+    "Paused": ".paused",
     "Payment": ".payment",
     "PaymentCreateRequest": ".payment_create_request",
+    "PaymentEvent": ".payment_event",
+    "PaymentEventPage": ".payment_event_page",
+    "PaymentEventStateEnum": ".payment_event_state_enum",
     "PaymentPage": ".payment_page",
     "PermissionsEnum": ".permissions_enum",
     "PlanChoiceRequest": ".plan_choice_request",
@@ -508,6 +546,10 @@ _MODULES = {
     "QuotaPage": ".quota_page",
     "RedeemRequest": ".redeem_request",
     "ReductionRequest": ".reduction_request",
+    "Refund": ".refund",
+    "RefundCreateRequest": ".refund_create_request",
+    "RefundKindEnum": ".refund_kind_enum",
+    "RefundStateEnum": ".refund_state_enum",
     "Release": ".release",
     "ResendRequest": ".resend_request",
     "ResourceEnum": ".resource_enum",
@@ -532,6 +574,8 @@ _MODULES = {
     "SpaceType": ".space_type",
     "StaffInvoice": ".staff_invoice",
     "StaffInvoicePage": ".staff_invoice_page",
+    "StaffPayment": ".staff_payment",
+    "StaffPaymentPage": ".staff_payment_page",
     "StaffQuotas": ".staff_quotas",
     "StaffTenant": ".staff_tenant",
     "StaffTenantPage": ".staff_tenant_page",
@@ -542,6 +586,8 @@ _MODULES = {
     "SuspensionRequest": ".suspension_request",
     "Tenant": ".tenant",
     "TenantCreateRequest": ".tenant_create_request",
+    "TenantPayment": ".tenant_payment",
+    "TenantPaymentPage": ".tenant_payment_page",
     "Token": ".token",
     "TokenCreateRequest": ".token_create_request",
     "TokenPage": ".token_page",
@@ -604,6 +650,7 @@ __all__ = (
     "ChannelCreateRequest",
     "ChannelKind",
     "ChannelPage",
+    "Checkout",
     "Choice",
     "ChoicePage",
     "CloseNowRequest",
@@ -644,6 +691,8 @@ __all__ = (
     "DeviceOption",
     "DeviceTokensRequest",
     "Discount",
+    "Dispute",
+    "DisputeStateEnum",
     "DomainsRequest",
     "Endpoint",
     "Export",
@@ -685,6 +734,7 @@ __all__ = (
     "ListAlarmsSort",
     "ListAllInvoicesSort",
     "ListAllInvoicesState",
+    "ListAllPaymentsSort",
     "ListAllTenantsSort",
     "ListAuditEventsSort",
     "ListConnectionsSort",
@@ -705,6 +755,9 @@ __all__ = (
     "ListNotificationDeliveriesState",
     "ListOperationsSort",
     "ListOperationsState",
+    "ListOverdueInvoicesSort",
+    "ListPaymentEventsSort",
+    "ListPaymentEventsState",
     "ListPaymentsSort",
     "ListPlansSort",
     "ListRolloutsSort",
@@ -714,6 +767,7 @@ __all__ = (
     "ListSpacesPhase",
     "ListSpacesSort",
     "ListSpacesType",
+    "ListTenantPaymentsSort",
     "ListTokensRole",
     "ListTokensSort",
     "Live",
@@ -745,6 +799,8 @@ __all__ = (
     "OperationPage",
     "OperationsEnum",
     "OperationState",
+    "Overdue",
+    "OverduePage",
     "Overridden",
     "OverrideQuotaIfNoneMatch",
     "OverrideRequest",
@@ -759,8 +815,13 @@ __all__ = (
     "PatchedChoicesChangeRequestChoices",
     "PatchedDefaultsChangeRequest",
     "PatchedDefaultsChangeRequestChoices",
+    "Paused",
+    "PauseRequest",
     "Payment",
     "PaymentCreateRequest",
+    "PaymentEvent",
+    "PaymentEventPage",
+    "PaymentEventStateEnum",
     "PaymentPage",
     "PermissionsEnum",
     "PlanChoiceRequest",
@@ -776,6 +837,10 @@ __all__ = (
     "QuotaPage",
     "RedeemRequest",
     "ReductionRequest",
+    "Refund",
+    "RefundCreateRequest",
+    "RefundKindEnum",
+    "RefundStateEnum",
     "Release",
     "ResendRequest",
     "ResourceEnum",
@@ -800,6 +865,8 @@ __all__ = (
     "SpaceType",
     "StaffInvoice",
     "StaffInvoicePage",
+    "StaffPayment",
+    "StaffPaymentPage",
     "StaffQuotas",
     "StaffTenant",
     "StaffTenantPage",
@@ -810,6 +877,8 @@ __all__ = (
     "SuspensionRequest",
     "Tenant",
     "TenantCreateRequest",
+    "TenantPayment",
+    "TenantPaymentPage",
     "Token",
     "TokenCreateRequest",
     "TokenPage",

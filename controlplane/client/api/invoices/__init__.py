@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         get_invoice_lines_csv,
         get_invoice_pdf,
         list_invoices,
+        pay_invoice,
         preview_running_period,
         verify_invoice,
     )
@@ -21,6 +22,7 @@ __all__ = (
     "get_invoice_lines_csv",
     "get_invoice_document_json",
     "get_invoice_pdf",
+    "pay_invoice",
     "verify_invoice",
     "preview_running_period",
 )
