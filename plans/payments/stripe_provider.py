@@ -143,7 +143,7 @@ def _event(found: Mapping[str, Any]) -> ProviderEvent:
     kind, thing = found["type"], found["data"]["object"]
     event_id, at = str(found["id"]), datetime.fromtimestamp(int(found["created"]), UTC)
     marks = thing.get("metadata") or {}
-    common = {
+    common: dict[str, Any] = {
         "invoice": str(marks.get("invoice", "")),
         "payment": str(thing.get("payment_intent") or ""),
         "currency": str(thing.get("currency") or "").upper(),

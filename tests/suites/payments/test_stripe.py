@@ -18,6 +18,7 @@ from plans.ledger import credit, posting
 from plans.models import Checkout, Invoice, Payment, PaymentDispute, PaymentEvent, Refund
 from plans.payments import checkouts, events, refunds
 from plans.payments.port import CurrencyNotTaken, ProviderAway, ProviderRefuses, SignatureWrong
+from plans.payments.stripe_provider import Stripe
 from tests.support.payments import stripe_mock
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, STAFF
@@ -269,7 +270,18 @@ def test_what_stripe_refuses_is_said_and_nothing_stays_booked(
     invoice = rows.issued(rows.tenant())
     _paid(invoice)
     payment = Payment.objects.select_related("invoice__tenant").get()
-    payment.reference = ""  # Stripe's API demands a payment
+    # stripe-mock refuses what Stripe's API document does not have, and nothing else.
+    real = Stripe._called
+    monkeypatch.setattr(
+        Stripe,
+        "_called",
+        lambda self, call: real(
+            self,
+            lambda client: client.v1.refunds.create(
+                params={"no_such_field": 1}  # type: ignore[typeddict-unknown-key]
+            ),
+        ),
+    )
     with pytest.raises(ProviderRefuses, match="Stripe"):
         refunds.request(
             payment=payment,

@@ -9,7 +9,7 @@ from controlplane.core.errors import Invalid
 from plans.invoicing import invoice_closing, issuing
 from plans.models import DunningCase, DunningPause, Invoice
 from plans.payments import dunning
-from tenants.actions import unpaid_stages
+from tenants.actions import address_spaces
 from tenants.models import AddressSpace, Tenant, UnpaidStage
 from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
@@ -222,7 +222,7 @@ def test_killed_between_cases_and_spaces_the_next_pass_does_all(
 ) -> None:
     _day(invoice, 3)
     with monkeypatch.context() as crash:
-        crash.setattr(unpaid_stages.address_spaces, "enqueue_reconcile", _killed)
+        crash.setattr(address_spaces, "enqueue_reconcile", _killed)
         with pytest.raises(KeyboardInterrupt):
             _day(invoice, 30)
     assert (_stage(invoice), _written("dunning.suspended")) == ("", [])
@@ -248,7 +248,8 @@ def _of_may(owner: Tenant) -> Invoice:
     asked, _ = invoice_closing.request_close(
         tenant=owner, starts_at=rows.ENDS_AT, ends_at=ends_at, by=STAFF, now=now
     )
-    draft = invoice_closing.close(invoice=asked, evidence=rows.evidence(), by=STAFF)
+    evidence = rows.evidence(as_of=ends_at, earlier=rows.earlier(asked))
+    draft = invoice_closing.close(invoice=asked, evidence=evidence, by=STAFF)
     approved = issuing.approve(invoice=draft, by=STAFF)
     return issuing.issue(invoice=approved, by=STAFF, now=now)
 

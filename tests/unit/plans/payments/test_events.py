@@ -14,6 +14,7 @@ from plans.ledger import credit, posting
 from plans.models import Invoice, Payment, PaymentDispute, PaymentEvent, Refund
 from plans.payments import events
 from plans.payments.port import SignatureWrong
+from tenants.notifications import outbox
 from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE
@@ -195,7 +196,12 @@ def test_a_failed_payment_is_reported_to_the_tenant() -> None:
 def test_a_refund_by_the_provider_makes_the_invoice_due_again_once() -> None:
     invoice = rows.issued(rows.tenant())
     _deliver("evt-1", "payment.succeeded", **_paid(invoice))
-    values = {"payment": "pay-1", "reference": "re-1", "amount_minor": 831, "currency": "EUR"}
+    values: dict[str, Any] = {
+        "payment": "pay-1",
+        "reference": "re-1",
+        "amount_minor": 831,
+        "currency": "EUR",
+    }
 
     _deliver("evt-2", "refund.succeeded", **values)
     _deliver("evt-3", "refund.succeeded", **values)
@@ -210,7 +216,12 @@ def test_a_refund_by_the_provider_makes_the_invoice_due_again_once() -> None:
 
 def test_a_refund_that_comes_before_its_payment_waits_for_it() -> None:
     invoice = rows.issued(rows.tenant())
-    values = {"payment": "pay-1", "reference": "re-1", "amount_minor": 831, "currency": "EUR"}
+    values: dict[str, Any] = {
+        "payment": "pay-1",
+        "reference": "re-1",
+        "amount_minor": 831,
+        "currency": "EUR",
+    }
 
     early = _deliver("evt-2", "refund.succeeded", **values)
     assert early.state == State.WAITING
@@ -236,7 +247,12 @@ def test_an_event_waits_three_days_for_its_payment() -> None:
 def test_a_lost_dispute_takes_the_money_back_in_any_order(order: tuple[str, str]) -> None:
     invoice = rows.issued(rows.tenant())
     _deliver("evt-1", "payment.succeeded", **_paid(invoice))
-    values = {"payment": "pay-1", "reference": "dp-1", "amount_minor": 5831, "currency": "EUR"}
+    values: dict[str, Any] = {
+        "payment": "pay-1",
+        "reference": "dp-1",
+        "amount_minor": 5831,
+        "currency": "EUR",
+    }
 
     for kind in order:
         _deliver(f"evt-{kind}", f"dispute.{kind}", **values)
@@ -251,7 +267,12 @@ def test_a_lost_dispute_takes_the_money_back_in_any_order(order: tuple[str, str]
 def test_a_won_dispute_changes_no_money_and_both_steps_are_reported() -> None:
     invoice = rows.issued(rows.tenant())
     _deliver("evt-1", "payment.succeeded", **_paid(invoice))
-    values = {"payment": "pay-1", "reference": "dp-1", "amount_minor": 5831, "currency": "EUR"}
+    values: dict[str, Any] = {
+        "payment": "pay-1",
+        "reference": "dp-1",
+        "amount_minor": 5831,
+        "currency": "EUR",
+    }
 
     _deliver("evt-2", "dispute.opened", **values)
     _deliver("evt-3", "dispute.won", **values)
@@ -265,7 +286,7 @@ def test_a_won_dispute_changes_no_money_and_both_steps_are_reported() -> None:
 def test_a_killed_effect_leaves_the_event_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     invoice = rows.issued(rows.tenant())
     with monkeypatch.context() as crash:
-        crash.setattr(receiving.outbox, "write", _killed)
+        crash.setattr(outbox, "write", _killed)
         with pytest.raises(KeyboardInterrupt):
             _deliver("evt-1", "payment.succeeded", **_paid(invoice))
     assert not Payment.objects.exists()
