@@ -303,7 +303,7 @@ def _set_stage(tenant: Tenant, stage: UnpaidStage, now: datetime) -> None:
     if stage != tenant.unpaid_stage:
         key = f"{tenant.pk}:{now.isoformat()}"
         outbox.write(_KINDS[stage], tenant=tenant, key=key, fields={}, now=now)
-    tenant.unpaid_stage = unpaid_stages.move(tenant=tenant, stage=stage, now=now).unpaid_stage
+    tenant.unpaid_stage = unpaid_stages.move(tenant=tenant, stage=stage).unpaid_stage
 
 
 def _subject(tenant: Tenant) -> audit.Subject:

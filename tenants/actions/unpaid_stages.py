@@ -4,8 +4,6 @@
 changed; messages, addresses and users stay. A suspension by staff is another one, and independent.
 """
 
-from datetime import datetime
-
 from django.db import transaction
 
 from controlplane.core import audit, enqueue
@@ -17,7 +15,7 @@ from tenants.models import AddressSpace, Tenant, UnpaidStage
 _REASON = "invoices are unpaid"
 
 
-def move(*, tenant: Tenant, stage: UnpaidStage, now: datetime) -> Tenant:
+def move(*, tenant: Tenant, stage: UnpaidStage) -> Tenant:
     """Set the stage, and make the tenant's spaces agree with it; return the tenant. Idempotent.
 
     Going back restores logins at once. The enforcement of quotas, which starts after the commit,

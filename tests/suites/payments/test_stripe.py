@@ -278,7 +278,7 @@ def test_what_stripe_refuses_is_said_and_nothing_stays_booked(
         lambda self, call: real(
             self,
             lambda client: client.v1.refunds.create(
-                params={"no_such_field": 1}  # type: ignore[typeddict-unknown-key]
+                params={"no_such_field": 1}  # type: ignore[arg-type]
             ),
         ),
     )

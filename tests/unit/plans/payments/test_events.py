@@ -54,6 +54,10 @@ def _paid(invoice: Invoice, amount: int = 5831, payment: str = "pay-1") -> dict[
     }
 
 
+def _back(reference: str, amount: int) -> dict[str, Any]:
+    return {"payment": "pay-1", "reference": reference, "amount_minor": amount, "currency": "EUR"}
+
+
 def _books(invoice: Invoice) -> dict[str, int]:
     accounts = (posting.RECEIVABLE, posting.CASH_CLEARING, posting.credit("wp"), posting.BAD_DEBT)
     found = {name: posting.balance(invoice.tenant_id, name, "EUR") for name in accounts}
