@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from controlplane.core import logs, outgoing_settings
+from controlplane.core import logs, outgoing_settings, payment_settings
 from controlplane.core.environment import (
     comma_separated,
     database,
@@ -164,6 +164,34 @@ outgoing_settings.check_mail(EMAIL_HOST, text("WAYPOST_MAIL_FROM"), EMAIL_HOST_U
 WEBHOOK_ALLOWED_RANGES = outgoing_settings.allowed_ranges(
     comma_separated("WAYPOST_WEBHOOK_ALLOWED_RANGES", "")
 )
+
+# How tenants pay. ``manual`` (or empty): staff record payments. ``webhook``: on a page of the
+# operator, whose system reports payments by signed webhooks. ``stripe``: Stripe's checkout.
+PAYMENT_PROVIDER = text("WAYPOST_PAYMENT_PROVIDER") or "manual"
+PAYMENT_PAGE = text("WAYPOST_PAYMENT_PAGE")
+# What invoices' pages say about paying by transfer, such as the bank account.
+PAYMENT_INSTRUCTIONS = text("WAYPOST_PAYMENT_INSTRUCTIONS")
+# Secrets of the Standard Webhooks scheme, ``whsec_…``, newest first, separated by commas.
+PAYMENT_WEBHOOK_SECRET = secret("WAYPOST_PAYMENT_WEBHOOK_SECRET")
+STRIPE_KEY = secret("WAYPOST_STRIPE_KEY")
+STRIPE_WEBHOOK_SECRET = secret("WAYPOST_STRIPE_WEBHOOK_SECRET")
+STRIPE_API = text("WAYPOST_STRIPE_API")  # empty: Stripe's own; another one is for tests
+payment_settings.check_provider(
+    PAYMENT_PROVIDER, PAYMENT_PAGE, PAYMENT_WEBHOOK_SECRET, (STRIPE_KEY, STRIPE_WEBHOOK_SECRET)
+)
+# Deliveries of events, for each network address.
+PAYMENT_EVENT_RATE = rate("WAYPOST_PAYMENT_EVENT_RATE", "600/min")
+# Dunning: reminders so many days after the due time (empty: no dunning). Later sending stops, and
+# later connections are refused (0: never), but not before NOTICE days after the tenant was told.
+DUNNING_REMINDER_DAYS = payment_settings.reminder_days(
+    comma_separated("WAYPOST_DUNNING_REMINDER_DAYS", "")
+)
+DUNNING_LIMIT_DAYS = number("WAYPOST_DUNNING_LIMIT_DAYS", 0)
+DUNNING_SUSPEND_DAYS = number("WAYPOST_DUNNING_SUSPEND_DAYS", 0)
+DUNNING_NOTICE_DAYS = positive(
+    "WAYPOST_DUNNING_NOTICE_DAYS", 7, "tenants are told before anything happens."
+)
+payment_settings.check_dunning(DUNNING_REMINDER_DAYS, DUNNING_LIMIT_DAYS, DUNNING_SUSPEND_DAYS)
 
 ROOT_URLCONF = "controlplane.urls"
 WSGI_APPLICATION = "controlplane.wsgi.application"

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.urls import include, path
 
-from controlplane import health
+from controlplane import health, payment_webhooks
 from controlplane.api import reference
 from controlplane.tenant_metrics import TenantMetricsView
 
@@ -11,6 +11,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
+    path("payment-events/<slug:provider>", payment_webhooks.receive, name="payment_events"),
     # Not among the API's routes: the view imports ``workers``, which ``controlplane.api`` must not.
     path("api/v1/tenants/<slug:tenant>/metrics", TenantMetricsView.as_view()),
     path("api/docs", reference.page, name="api_reference"),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from controlplane.core.errors import Denied, Missing
-from tenants.models import ApiToken, MessageRequestKind, Role, Tenant
+from tenants.models import ApiToken, MessageRequestKind, Role, Tenant, UnpaidStage
 
 
 class Permission(StrEnum):
@@ -138,7 +138,8 @@ def require_changeable(tenant: Tenant, permission: Permission) -> None:
     be revoked at once.
 
     Raises:
-        Denied: ``tenant.suspended`` or ``tenant.closing``; the message says what to do.
+        Denied: ``tenant.suspended``, ``tenant.unpaid`` or ``tenant.closing``; the message says what
+            to do.
     """
     if is_changeable(tenant, permission):
         return
@@ -146,6 +147,12 @@ def require_changeable(tenant: Tenant, permission: Permission) -> None:
         raise Denied(
             f"This organization is suspended: {tenant.suspension_reason} Ask the operator.",
             code="tenant.suspended",
+        )
+    if tenant.unpaid_stage == UnpaidStage.SUSPENDED:
+        raise Denied(
+            "This organization is suspended because invoices are unpaid. Pay them: then it works "
+            "again at once.",
+            code="tenant.unpaid",
         )
     raise Denied(
         "This organization is being closed. An owner can undo that in its settings.",

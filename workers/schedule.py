@@ -100,6 +100,17 @@ TABLE: dict[str, dict[str, Any]] = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    # Also finds refunds and events of providers whose first attempt was lost.
+    "settle-payments": {
+        "task": "workers.settle_payments",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
+    "dun": {
+        "task": "workers.dun",
+        "schedule": 300.0,
+        "options": {"expires": 300},
+    },
     "delete-expired": {
         "task": "workers.delete_expired",
         "schedule": 3600.0,

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from controlplane.core import enqueue, expiry
 from plans.invoicing import back_testing, open_periods, sample_readings
+from plans.payments import dunning, events as payment_events, refunds
 from tenants import reading_history
 from tenants.actions import catalog_drafts, closures, plan_versions
 from tenants.notifications import deliveries, watching
@@ -239,6 +240,29 @@ def bill_due(**_future: str) -> None:
         verify_invoice.apply_async(kwargs={"invoice_id": invoice_id}, expires=60)
     for reading_id in due.reading:
         read_samples.apply_async(kwargs={"reading_id": reading_id}, expires=60)
+
+
+@shared_task(name="workers.settle_payments")  # type: ignore[untyped-decorator]
+def settle_payments(**_future: str) -> None:
+    """Send the refunds that wait for their provider, and apply the events that wait for a payment.
+
+    An event waits if it refers to a payment that the provider has not reported yet.
+    """
+    now = timezone.now()
+    refunds.send_requested(now)
+    payment_events.apply_waiting(now)
+
+
+@shared_task(name="workers.dun")  # type: ignore[untyped-decorator]
+def dun(*, tenant_id: str = "", **_future: str) -> None:
+    """Remind tenants of unpaid invoices, and stop or restore sending and connections.
+
+    With ``tenant_id`` only for this tenant, such as after a payment.
+    """
+    if tenant_id:
+        dunning.advance(tenant_id, timezone.now())
+    else:
+        dunning.advance_all(timezone.now())
 
 
 @shared_task(name="workers.delete_expired")  # type: ignore[untyped-decorator]

@@ -18,7 +18,13 @@ from controlplane.api.usage import attachment
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.errors import Conflict, Invalid, Missing
 from plans.invoice_formats import INFO, FormatInfo, InvoiceFormat
-from plans.invoicing import document, invoice_verification, previewing, rendering
+from plans.invoicing import (
+    document,
+    invoice_verification,
+    previewing,
+    receiving,
+    rendering,
+)
 from plans.models import Invoice
 from tenants.models import Tenant
 from tenants.permissions import Permission
@@ -78,9 +84,11 @@ class InvoiceSerializer(serializers.Serializer[Any]):
 class InvoiceDetailSerializer(InvoiceSerializer):
     """An invoice with its document: seller, buyer, lines, taxes, usage, quality, manifest.
 
-    `document` is null until the period has been closed successfully.
+    `document` is null until the period has been closed successfully. `outstanding_minor` is what is
+    still to pay.
     """
 
+    outstanding_minor = serializers.IntegerField()
     document = serializers.DictField(allow_null=True)
 
 
@@ -156,7 +164,9 @@ class InvoiceView(TenantView):
         """
         row = get_invoice(self.tenant, invoice)
         document = document_of(row) if row.document else None
-        return Response({**InvoiceSerializer(row).data, "document": document})
+        due = receiving.due_minor(row)
+        found = {**InvoiceSerializer(row).data, "outstanding_minor": due, "document": document}
+        return Response(found)
 
 
 def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:

@@ -12,8 +12,8 @@ from controlplane.api.invoices import InvoiceSerializer
 from controlplane.api.serializers import OperationSerializer, StrictSerializer
 from controlplane.api.views import StaffView, accepted
 from controlplane.core.errors import Missing
-from plans.invoicing import invoice_closing, issuing
-from plans.models import Invoice
+from plans.invoicing import invoice_closing, issuing, receiving
+from plans.models import Invoice, Payment
 from tenants import queries
 
 # The id too: periods of several tenants begin at the same instant.
@@ -45,7 +45,8 @@ class ApproveSerializer(StrictSerializer):
 class PaymentCreateSerializer(StrictSerializer):
     """A received payment, in minor units of the invoice's currency.
 
-    `source` and `reference` together identify the payment.
+    `source` and `reference` together identify the payment. With `surplus_to_credit`, what exceeds
+    the amount due becomes credit of the tenant.
     """
 
     amount_minor = serializers.IntegerField(min_value=1, max_value=10**15)
@@ -54,6 +55,7 @@ class PaymentCreateSerializer(StrictSerializer):
     )
     reference = serializers.CharField(max_length=120)
     received_on = serializers.DateField()
+    surplus_to_credit = serializers.BooleanField(required=False, default=False)
 
 
 class PaymentSerializer(serializers.Serializer[Any]):
@@ -62,6 +64,9 @@ class PaymentSerializer(serializers.Serializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]  # as above
     reference = serializers.CharField()
     amount_minor = serializers.IntegerField()
+    credit_minor = serializers.IntegerField(
+        help_text="The part that exceeded what was due, and became credit of the tenant."
+    )
     received_on = serializers.DateField()
     recorded_by = serializers.CharField()
     invoice = serializers.CharField(source="invoice_id")
@@ -205,12 +210,17 @@ class PaymentsView(StaffView):
         """Record a payment of an issued invoice, which becomes paid or partly paid.
 
         The same source and reference again is the same payment, and changes nothing. More than what
-        is due is refused (409).
+        is due is refused (409), unless the rest becomes credit.
         """
         serializer = PaymentCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        row = issuing.record_payment(
-            invoice=find_invoice(invoice), by=self.actor, **serializer.validated_data
+        values = dict(serializer.validated_data)
+        surplus_to_credit = values.pop("surplus_to_credit")
+        row = receiving.receive(
+            invoice=find_invoice(invoice),
+            payment=Payment(**values),
+            by=self.actor,
+            surplus_to_credit=surplus_to_credit,
         )
         return Response(PaymentSerializer(row).data, status=201)
 

@@ -59,6 +59,11 @@ class StaffTenantSerializer(serializers.Serializer[Any]):
         help_text="Since when staff have suspended the tenant; null: they have not.",
     )
     suspension_reason = serializers.CharField(allow_blank=True)
+    unpaid_stage = serializers.CharField(
+        allow_blank=True,
+        help_text="What unpaid invoices keep the tenant from: `limited` (sending), `suspended` "
+        "(connections), or nothing.",
+    )
     erase_at = serializers.DateTimeField(
         allow_null=True, help_text="When the tenant is erased, because an owner closes it."
     )

@@ -26,6 +26,7 @@ from controlplane.cli import (
     messages,
     notifications,
     output,
+    payments,
     people,
     plans,
     rollouts,
@@ -124,6 +125,7 @@ app.add_typer(connections.app, name="connections")
 app.add_typer(billing.usage_app, name="usage")
 drill_down.add_to(billing.invoices_app)
 app.add_typer(billing.invoices_app, name="invoices")
+app.add_typer(payments.app, name="payments")
 app.add_typer(credit.app, name="credit")
 app.add_typer(members.app, name="members")
 app.add_typer(members.invitations_app, name="invitations")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from controlplane.cli import calls, close_runs, credit, listing, login_store, output, prices, slow, tokens
+from controlplane.cli import calls, close_runs, credit, listing, login_store, output, payments, prices, slow, tokens
 from controlplane.cli.options import Yes
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
@@ -27,6 +27,8 @@ app.add_typer(close_runs.app, name="close-runs")
 app.add_typer(volumes_app, name="volumes")
 app.add_typer(credit.staff_app, name="credit")
 app.add_typer(prices.app, name="prices")
+app.add_typer(payments.staff_app, name="payments")
+app.add_typer(payments.dunning_app, name="dunning")
 _INVOICES = ["id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor"]
 Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]
@@ -227,10 +229,18 @@ def pay(
     amount: Annotated[int, typer.Argument(min=1, help="In minor units, such as cents.")],
     reference: Annotated[str, typer.Option(help="The bank's reference: a payment counts once.")],
     received: Annotated[str, typer.Option(help="The day, such as 2026-11-30.")],
+    surplus: Annotated[
+        bool, typer.Option("--keep-surplus", help="What exceeds the amount due becomes credit.")
+    ] = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Record a payment of an issued invoice, by its id."""
-    body = {"amount_minor": amount, "reference": reference, "received_on": received}
+    body = {
+        "amount_minor": amount,
+        "reference": reference,
+        "received_on": received,
+        "surplus_to_credit": surplus,
+    }
     api = login_store.connect_staff()
     answer = staff.record_payment.sync_detailed(
         calls.named(invoice),

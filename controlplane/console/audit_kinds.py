@@ -32,6 +32,7 @@ KINDS: Mapping[str, Kind] = {
     "plan": Kind("Plan", ("plan_subscription",)),
     "limit": Kind("Limit", ("quota", "quota_override")),
     "invoice": Kind("Invoice", ("invoice", "credit_note")),
+    "dunning": Kind("Unpaid invoices", ("dunning",)),
     "benefit": Kind("Discount or credit", ("discount", "commitment", "coupon", "credit")),
     "user": Kind("Account", ("user", "account", "login"), is_internal=True),
     "catalogue": Kind("Catalog", ("catalogue", "back_test"), is_internal=True),

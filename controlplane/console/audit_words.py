@@ -133,6 +133,16 @@ _SENTENCES: Mapping[str, str] = {
     "user.become_staff": "Made {name} an operator",
     "user.leave_staff": "{name} is no operator any more",
     "invoice.payment": "Recorded a payment for the invoice {name}",
+    "invoice.checkout": "Began to pay the invoice {name}",
+    "invoice.refund": "Refunded a payment of the invoice {name}",
+    "invoice.refund_failed": "A refund for the invoice {name} failed",
+    "invoice.chargeback": "The payer's bank took back a payment of the invoice {name}",
+    "invoice.dispute": "The payer's bank disputes a payment of the invoice {name}",
+    "dunning.pause": "Let the unpaid invoices of {name} rest",
+    "dunning.resume": "Went on with the unpaid invoices of {name}",
+    "tenant.unpaid": "Changed what unpaid invoices keep {name} from",
+    "address_space.refuse_connections": "Refused connections to the space {name}",
+    "address_space.admit_connections": "Allowed connections to the space {name} again",
     **{
         f"invoice.{state}": words
         for state, words in {

@@ -38,6 +38,9 @@ _PERMISSIONS = HelpPage("permissions of messaging users", "develop/concepts.md",
 _CONNECTIONS = HelpPage("connections of clients", "messaging.md", "see-and-close-connections")
 _PLANS = HelpPage("plans", "administer/plans.md")
 _SPACE_PLAN = HelpPage("the plan of a space", "administer/plans.md", "change-the-plan-of-a-space")
+_PAYING = HelpPage("paying an invoice", "billing.md", "pay-an-invoice")
+_PAYMENTS = HelpPage("payments", "operate/payments.md")
+_DUNNING = HelpPage("unpaid invoices", "operate/payments.md", "unpaid-invoices")
 _INVOICES = HelpPage("invoices", "administer/invoices.md")
 _LIMITS = HelpPage("limits", "administer/quotas.md")
 _TEAM = HelpPage("your team", "administer/team.md")
@@ -128,6 +131,8 @@ BY_ROUTE: Mapping[str, HelpPage] = {
         "administer/behind-an-invoice.md",
         "why-an-invoice-differs-from-another",
     ),
+    "invoice_pay": _PAYING,
+    "payments": _PAYING,
     "credit_note_file": _INVOICES,
     "follow": _PLANS,
     "coupon": _PLANS,
@@ -199,6 +204,11 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_close_run": _CLOSE_RUNS,
     "staff_close_run_approve": _CLOSE_RUNS,
     "staff_close_run_issue": _CLOSE_RUNS,
+    "staff_payments": _PAYMENTS,
+    "staff_payment": HelpPage("refund a payment", "operate/payments.md", "refund-a-payment"),
+    "staff_overdue": _DUNNING,
+    "staff_dunning_pause": _DUNNING,
+    "staff_dunning_resume": _DUNNING,
     "staff_mailbox": _MAILS,
     "staff_mail": _MAILS,
     "staff_fleet": _ROLLOUTS,

@@ -109,8 +109,9 @@ def tenant_history(row: Invoice) -> list[tuple[datetime, str]]:
 
 
 def payments(row: Invoice) -> Sequence[Payment]:
-    """Return the invoice's payments, oldest first."""
-    return list(row.payments.order_by("received_on", "id"))
+    """Return the invoice's payments, oldest first, with what went back of them."""
+    rows = row.payments.prefetch_related("refunds", "disputes")
+    return list(rows.order_by("received_on", "id"))
 
 
 def credit_notes(row: Invoice) -> Sequence[CreditNote]:

@@ -15,9 +15,7 @@ from django.db.models import (
     F,
     JSONField,
     Max,
-    OuterRef,
     QuerySet,
-    Subquery,
     Sum,
     Value,
     When,
@@ -26,7 +24,8 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce, NullIf
 
 from plans.catalog import publishing
-from plans.models import CreditNote, Invoice, Payment, Plan, PlanSubscription
+from plans.invoicing import receiving
+from plans.models import Invoice, Plan, PlanSubscription
 from plans.rating import periods
 
 _MONTHS = 24  # in the chart
@@ -114,17 +113,10 @@ def _by_start(since: datetime) -> Iterator[Mapping[str, Any]]:
 
 def _sums(rows: QuerySet[Any, Any]) -> Iterable[Mapping[str, Any]]:
     """Return the sums of ``rows``, which have ``zone``, by start, zone and currency."""
-    payments = Payment.objects.filter(invoice=OuterRef("pk")).order_by().values("invoice")
-    sums = payments.annotate(sum=Sum("amount_minor")).values("sum")
-    notes = CreditNote.objects.filter(invoice=OuterRef("pk")).order_by().values("invoice")
-    taken_back = notes.annotate(sum=Sum("receivable_minor")).values("sum")
     # Of a paid or voided invoice nothing is due, so its payments need not be added up.
     due = Case(
         When(state__in=[Invoice.State.PAID, Invoice.State.VOIDED], then=0),
-        default=F("total_minor")
-        - F("credit_minor")
-        - Coalesce(Subquery(sums), 0)
-        - Coalesce(Subquery(taken_back), 0),
+        default=receiving.outstanding(),
     )
     summed = {"n": Count("id"), "net": Sum("net_minor"), "total": Sum("total_minor")}
     return list(rows.values("starts_at", "zone", "currency").annotate(**summed, due=Sum(due)))

@@ -51,6 +51,8 @@ STAFF_NAV = (
     ("Fleet", "staff_fleet"),
     ("Invoices", "staff_invoices"),
     ("Close runs", "staff_close_runs"),
+    ("Payments", "staff_payments"),
+    ("Overdue", "staff_overdue"),
     ("Revenue", "staff_revenue"),
     ("Prices", "staff_prices"),
     ("Volumes", "staff_volumes"),

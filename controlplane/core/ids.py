@@ -118,3 +118,23 @@ def catalog_draft_id() -> str:
 
 def back_test_id() -> str:
     return new("bkt")
+
+
+def checkout_id() -> str:
+    return new("chk")
+
+
+def payment_event_id() -> str:
+    return new("pev")
+
+
+def refund_id() -> str:
+    return new("rfd")
+
+
+def payment_dispute_id() -> str:
+    return new("dsp")
+
+
+def dunning_case_id() -> str:
+    return new("dun")

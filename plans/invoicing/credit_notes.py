@@ -18,7 +18,7 @@ from django.utils import timezone
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid
-from plans.invoicing import credit_note_document, document, issuing, states
+from plans.invoicing import credit_note_document, document, receiving, states
 from plans.invoicing.credit_note_document import Issue
 from plans.invoicing.document import Document
 from plans.ledger import posting
@@ -60,7 +60,7 @@ def issue(
             )
         charged = document.loaded(current.document)
         parts = credit_note_document.credited(charged, _documents(current), wanted)
-        receivable = min(issuing.outstanding_minor(current), parts.total_minor)
+        receivable = min(receiving.outstanding_minor(current), parts.total_minor)
         made = credit_note_document.build(
             charged,
             document.digest(current.document),
@@ -193,5 +193,5 @@ def _booking(note: CreditNote, made: Mapping[str, Any]) -> posting.Booking:
 def _settle(invoice: Invoice, note: CreditNote, parts: Credited, by: Actor) -> None:
     if parts.is_rest:
         states.move(invoice, State.VOIDED, by=by, reason=f"credit note {note.number}")
-    elif invoice.state != State.PAID and not issuing.outstanding_minor(invoice):
+    elif invoice.state != State.PAID and not receiving.outstanding_minor(invoice):
         states.move(invoice, State.PAID, by=by, reason=f"credit note {note.number}")

@@ -1,20 +1,25 @@
 """Takes an invoice from draft to paid: approve, issue with a gapless number, record payments.
 
 Also marks invoices overdue and writes them off. Locks are taken in one order, which prevents
-deadlocks: the tenant (``approve`` only), the invoice, the number series (``issue`` only), the
-reference of the payment (``record_payment`` only).
+deadlocks: the tenant (``approve`` only), the invoice, the reference of a payment
+(``receiving.receive`` only), the number series (``issue``, and whatever posts to a credit account).
 """
 
 from datetime import date, datetime, timedelta
 
-from django.db import connection, transaction
-from django.db.models import F, Sum
+from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
-from controlplane.core import audit
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, Invalid
-from plans.invoicing import billing_inputs, corrections, document, invoice_booking, states
+from plans.invoicing import (
+    billing_inputs,
+    corrections,
+    document,
+    invoice_booking,
+    receiving,
+    states,
+)
 from plans.ledger import credit, grants, posting
 from plans.models import CreditUse, Invoice, InvoiceNumberSeries, Payment
 from plans.rating import money
@@ -22,18 +27,6 @@ from tenants.models import Tenant
 from tenants.notifications import outbox
 
 State = Invoice.State
-
-
-class PaymentExceedsInvoice(Conflict):
-    """The payment exceeds the amount due. There is no prepaid account that could take the rest."""
-
-    code = "payment.exceeds_invoice"
-
-
-class PaymentReferenceReused(Conflict):
-    """The source and reference belong to a payment of another invoice or of another amount."""
-
-    code = "payment.reference_reused"
 
 
 def approve(*, invoice: Invoice, by: Actor, reason: str = "") -> Invoice:
@@ -110,7 +103,7 @@ def record_payment(
 
     Idempotent: ``source`` (``manual`` or a webhook's name) and ``reference`` identify the payment,
     and recording it again returns the existing row. ``amount_minor`` is in minor units of the
-    invoice's currency.
+    invoice's currency. ``receiving.receive`` also takes more than is due.
 
     Raises:
         Invalid: the amount is not positive.
@@ -118,44 +111,10 @@ def record_payment(
         PaymentExceedsInvoice: the amount exceeds what is due.
         PaymentReferenceReused: the reference was used for another invoice or amount.
     """
-    if amount_minor <= 0:
-        raise Invalid("A payment is a positive amount in minor units.", code="payment.amount")
     payment = Payment(
-        invoice=invoice,
-        source=source,
-        reference=reference,
-        amount_minor=amount_minor,
-        recorded_by=by.name,
-        received_on=received_on,
+        source=source, reference=reference, amount_minor=amount_minor, received_on=received_on
     )
-    with transaction.atomic():
-        current = states.locked(invoice)
-        # Lock the reference before the query: otherwise two deliveries of one webhook could both
-        # find no payment. The invoice's lock is not enough, because they may name two invoices.
-        with connection.cursor() as cursor:
-            lock = f"plans.payment:{source}:{reference}"
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [lock])
-        known = Payment.objects.filter(source=source, reference=reference).first()
-        if known is not None:
-            return _same(known, payment)
-        due = outstanding_minor(current)
-        _require_payable(current, amount_minor, due)
-        payment.save()
-        _book_payment(current, payment, by)
-        target = State.PAID if due == amount_minor else State.PARTLY_PAID
-        if current.state != target:  # a second partial payment changes no state
-            states.move(current, target, by=by, reason="payment recorded")
-    return payment
-
-
-def outstanding_minor(invoice: Invoice) -> int:
-    """Return the amount to pay of an issued invoice minus its payments, in minor units.
-
-    What credit notes took back of it is subtracted, too. A write-off does not change the result.
-    """
-    paid = invoice.payments.aggregate(total=Sum("amount_minor"))["total"] or 0
-    taken_back = invoice.credit_notes.aggregate(total=Sum("receivable_minor"))["total"] or 0
-    return invoice.payable_minor - paid - taken_back
+    return receiving.receive(invoice=invoice, payment=payment, by=by)
 
 
 def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
@@ -192,7 +151,7 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
     """
     with transaction.atomic():
         current = states.locked(invoice)
-        due = outstanding_minor(current)
+        due = receiving.outstanding_minor(current)
         states.move(current, State.UNCOLLECTIBLE, by=by, reason=reason)
         posting.post(
             posting.Booking(
@@ -212,7 +171,7 @@ def _notify(kind: str, invoice: Invoice, now: datetime) -> None:
     amounts = {
         "total": invoice.total_minor,
         "payable": invoice.payable_minor,
-        "outstanding": outstanding_minor(invoice),
+        "outstanding": receiving.outstanding_minor(invoice),
     }
     outbox.write(
         kind,
@@ -258,51 +217,3 @@ def _next_number(legal_entity: str) -> str:
     series.last_number += 1
     series.save(update_fields=["last_number"])
     return f"{legal_entity.upper()}-{series.last_number:06d}"
-
-
-def _same(known: Payment, payment: Payment) -> Payment:
-    if (known.invoice_id, known.amount_minor) != (payment.invoice_id, payment.amount_minor):
-        raise PaymentReferenceReused(
-            f"Payment {known.reference} from {known.source} is already recorded for another "
-            "invoice or amount: use the reference of this payment."
-        )
-    return known
-
-
-def _require_payable(invoice: Invoice, amount_minor: int, due: int) -> None:
-    if invoice.state not in {State.ISSUED, State.PARTLY_PAID, State.OVERDUE}:
-        raise states.WrongState(
-            "Only an issued invoice with an amount due takes a payment.", state=invoice.state
-        )
-    if amount_minor > due:
-        raise PaymentExceedsInvoice(
-            f"Only {money.display(due, invoice.currency)} is due: record that much, and return "
-            "the rest to the payer.",
-            due_minor=due,
-        )
-
-
-def _book_payment(invoice: Invoice, payment: Payment, by: Actor) -> None:
-    posting.post(
-        posting.Booking(
-            f"payment:{payment.source}:{payment.reference}",
-            invoice.tenant_id,
-            invoice.currency,
-            f"Payment of {invoice.number}",
-            {
-                posting.CASH_CLEARING: payment.amount_minor,
-                posting.RECEIVABLE: -payment.amount_minor,
-            },
-        ),
-        at=timezone.now(),
-    )
-    audit.record(
-        by,
-        "invoice.payment",
-        states.subject_of(invoice),
-        after={
-            "amount_minor": payment.amount_minor,
-            "source": payment.source,
-            "reference": payment.reference,
-        },
-    )

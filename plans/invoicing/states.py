@@ -3,7 +3,8 @@
     open -> closing -> held | draft
     held | draft -> closing                                (closed again)
     draft -> approved -> issuing -> issued -> partly_paid | paid | overdue
-    partly_paid -> paid | overdue
+    partly_paid -> paid | overdue | issued                 (issued: all of it was refunded)
+    paid -> issued | partly_paid | overdue                 (a refund makes it due again)
     overdue -> partly_paid | paid | uncollectible
     issued | partly_paid | paid | overdue -> voided        (by a credit note for all that is left)
 
@@ -31,8 +32,8 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     State.APPROVED: frozenset({State.ISSUING}),
     State.ISSUING: frozenset({State.ISSUED}),
     State.ISSUED: frozenset({State.PARTLY_PAID, State.PAID, State.OVERDUE, State.VOIDED}),
-    State.PARTLY_PAID: frozenset({State.PAID, State.OVERDUE, State.VOIDED}),
-    State.PAID: frozenset({State.VOIDED}),
+    State.PARTLY_PAID: frozenset({State.PAID, State.OVERDUE, State.ISSUED, State.VOIDED}),
+    State.PAID: frozenset({State.ISSUED, State.PARTLY_PAID, State.OVERDUE, State.VOIDED}),
     State.OVERDUE: frozenset({State.PARTLY_PAID, State.PAID, State.UNCOLLECTIBLE, State.VOIDED}),
 }
 # The states after issue: the invoice has a number, and only its state may still change.

@@ -1,7 +1,8 @@
 """Computes a tenant's credit with a legal entity: negative invoices add to it, later ones use it.
 
 The credit is the balance of the ledger account ``credit:<legal entity>``, with the opposite sign.
-Only issuing and credit notes post to such an account, so the credit before any past invoice can
+Whoever posts to such an account holds the lock of the legal entity's number series (invoices,
+credit notes, payments of more than is due, refunds), so the credit before any past invoice can
 still be computed. This module only reads.
 """
 

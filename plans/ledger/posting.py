@@ -122,8 +122,8 @@ def balance(
     """
     postings = LedgerPosting.objects.filter(entry__tenant_id=tenant_id, entry__currency=currency)
     if before is not None:
-        # The order of ids is the order of booking for postings to a credit account, because issuing
-        # makes them while it holds the lock of the number series. Only such accounts are read with
+        # The order of ids is the order of booking for postings to a credit account, because all of
+        # them are made under the lock of the number series. Only such accounts are read with
         # ``before``.
         postings = postings.filter(entry_id__lt=before.pk)
     if account.endswith(":"):

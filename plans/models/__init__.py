@@ -21,6 +21,14 @@ from plans.models.invoice import (
     Payment,
 )
 from plans.models.sample_reading import ReadRow, SampleReading
+from plans.models.payment import (
+    Checkout,
+    DunningCase,
+    DunningPause,
+    PaymentDispute,
+    PaymentEvent,
+    Refund,
+)
 from plans.models.terms import (
     Commitment,
     Coupon,
@@ -47,6 +55,7 @@ __all__ = [
     "CloseRun",
     "CloseRunAction",
     "CloseRunInvoice",
+    "Checkout",
     "Commitment",
     "Coupon",
     "CreditGrant",
@@ -54,6 +63,8 @@ __all__ = [
     "CreditNoteNumberSeries",
     "CreditUse",
     "Discount",
+    "DunningCase",
+    "DunningPause",
     "Invoice",
     "InvoiceEvent",
     "InvoiceLine",
@@ -61,12 +72,15 @@ __all__ = [
     "LedgerEntry",
     "LedgerPosting",
     "Payment",
+    "PaymentDispute",
+    "PaymentEvent",
     "Plan",
     "PlanSubscription",
     "QuotaAlert",
     "QuotaOverride",
     "ReadRow",
     "SampleReading",
+    "Refund",
     "SpacePlan",
     "UsageCopy",
     "UsageDay",

@@ -88,6 +88,12 @@ class Invoice(Timestamped):
                 condition=Q(number__isnull=False),
                 name="invoice_revenue",
             ),
+            # What may be or become overdue, so that dunning and its page read no settled invoices.
+            models.Index(
+                fields=["due_at"],
+                name="invoice_unpaid",
+                condition=Q(state__in=["issued", "partly_paid", "overdue"]),
+            ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["tenant", "starts_at"], name="invoice_period_once"),
@@ -151,13 +157,15 @@ class Payment(Timestamped):
     """A payment of an invoice. Append-only.
 
     Key: (source, reference), so that a webhook may be delivered twice without a second payment.
-    ``amount_minor`` is in minor units of the invoice's currency.
+    ``amount_minor`` is what was received, in minor units of the invoice's currency. The part that
+    exceeds what was due is ``credit_minor``, which became credit of the tenant.
     """
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="payments")
-    source = models.CharField(max_length=40)  # manual | webhook name
+    source = models.CharField(max_length=40)  # manual, another system, or a provider
     reference = models.CharField(max_length=120)
     amount_minor = models.BigIntegerField()
+    credit_minor = models.BigIntegerField(default=0, db_default=0)
     recorded_by = models.CharField(max_length=255)
     received_on = models.DateField()
 
@@ -165,14 +173,18 @@ class Payment(Timestamped):
         constraints = [
             models.UniqueConstraint(fields=["source", "reference"], name="payment_once"),
             models.CheckConstraint(name="payment_positive", condition=Q(amount_minor__gt=0)),
+            models.CheckConstraint(
+                name="payment_credit_within",
+                condition=Q(credit_minor__gte=0, credit_minor__lte=F("amount_minor")),
+            ),
         ]
 
 
 class LedgerEntry(models.Model):
     """One double-entry booking. A trigger checks at commit that its postings sum to zero.
 
-    Append-only. Key: ``reference``, which is ``invoice:<id>``, ``payment:<source>:<reference>`` or
-    ``write_off:<id>``.
+    Append-only. Key: ``reference``, which is ``invoice:<id>``, ``payment:<source>:<reference>``,
+    ``refund:<id>``, ``refund_failed:<id>`` or ``write_off:<id>``.
     """
 
     reference = models.CharField(max_length=200, unique=True)

@@ -186,14 +186,16 @@ def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
 def _enforce(tenant: Tenant, found: list[Standing]) -> None:
     """Withdraw ``send`` in all of the tenant's spaces, or restore it, as the quotas demand.
 
-    ``send`` is withdrawn if any quota in ``found`` demands it, or if the tenant is suspended or
-    being closed. Skips spaces that are in the right state already, and spaces whose deletion was
-    requested.
+    ``send`` is withdrawn if any quota in ``found`` demands it, if invoices are unpaid for long, or
+    if the tenant is suspended or being closed. Skips spaces that are in the right state already,
+    and spaces whose deletion was requested.
     """
     breached = next((quota for quota in found if quota.withdraws_send), None)
     reason = _reason(breached) if breached else ""
     if tenant.is_frozen:
         reason = "the tenant is suspended" if tenant.suspended_at else "the tenant is being closed"
+    if tenant.unpaid_stage:
+        reason = "invoices are unpaid"
     spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
     for space in spaces.exclude(send_withdrawn=bool(reason)).order_by("id"):
         if reason:

@@ -154,7 +154,7 @@ def _require_open(tenant: Tenant) -> None:
         Denied: ``tenant.suspended`` or ``tenant.closing``.
     """
     if tenant.is_frozen:
-        is_suspended = tenant.suspended_at is not None
+        is_suspended = tenant.erase_at is None
         raise Denied(
             "This organization takes no new members now. Ask the person who invited you.",
             code="tenant.suspended" if is_suspended else "tenant.closing",

@@ -34,7 +34,15 @@ from tenants.models.readings import (
     SpaceReading,
 )
 from tenants.models.rollout import EngineRelease, MaintenanceWindow, Rollout
-from tenants.models.tenant import ApiToken, Invitation, Membership, Role, Tenant, User
+from tenants.models.tenant import (
+    ApiToken,
+    Invitation,
+    Membership,
+    Role,
+    Tenant,
+    UnpaidStage,
+    User,
+)
 
 __all__ = [
     "PROVIDER_ROLES",
@@ -71,5 +79,6 @@ __all__ = [
     "Tenant",
     "TenantIdentity",
     "TenantNote",
+    "UnpaidStage",
     "User",
 ]

@@ -46,6 +46,7 @@ class AddressSpace(Reconciled):
     - ``labels``: {key: value} of ``tenants.label_rules``; for people, nothing runs by them.
     - ``send_withdrawn``: a used-up monthly quota has withdrawn ``send`` from every user of the
       space.
+    - ``connections_refused``: no user of the space can log in; messages and users stay.
 
     Observed state:
 
@@ -84,6 +85,7 @@ class AddressSpace(Reconciled):
     plan_generation = models.BigIntegerField(default=1, db_default=1)
     logins_generation = models.BigIntegerField(default=0, db_default=0)
     send_withdrawn = models.BooleanField(default=False)
+    connections_refused = models.BooleanField(default=False, db_default=False)
     labels = models.JSONField(default=dict, db_default={})
     router_patches = models.JSONField(default=list, db_default=[])
     claimed_by = models.CharField(max_length=120, blank=True)

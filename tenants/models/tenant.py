@@ -30,13 +30,22 @@ class User(AbstractUser):
     oidc_subject = models.CharField(max_length=400, unique=True, null=True, blank=True)
 
 
+class UnpaidStage(models.TextChoices):
+    """What unpaid invoices keep a tenant from: nothing, sending, or connecting at all."""
+
+    NONE = ""
+    LIMITED = "limited"
+    SUSPENDED = "suspended"
+
+
 class Tenant(Timestamped):
     """One paying customer. ``slug`` is unique and is the tenant's name in URLs.
 
     The billing details (``billing_…``, ``tax_id``) may be completed later; until then the tenant's
     invoices are held. While ``suspended_at`` is set, clients cannot send and nothing can be
     changed; ``suspension_reason`` says why. The same holds while the tenant is being closed: it is
-    erased from ``erase_at`` on, and ``erased_at`` is when that was done.
+    erased from ``erase_at`` on, and ``erased_at`` is when that was done. ``unpaid_stage`` is what
+    unpaid invoices keep it from; only dunning sets it, and it does not touch ``suspended_at``.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.tenant_id)
@@ -55,13 +64,25 @@ class Tenant(Timestamped):
     billing_time_zone = models.CharField(max_length=60, default="UTC")
     suspended_at = models.DateTimeField(null=True)
     suspension_reason = models.CharField(max_length=300, blank=True, default="", db_default="")
+    unpaid_stage = models.CharField(
+        max_length=10, choices=UnpaidStage.choices, blank=True, default="", db_default=""
+    )
     erase_at = models.DateTimeField(null=True)
     erased_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            # The few that dunning keeps from something.
+            models.Index(
+                fields=["unpaid_stage"], name="tenant_unpaid", condition=~Q(unpaid_stage="")
+            ),
+        ]
 
     @property
     def is_frozen(self) -> bool:
         """Whether clients cannot send and nothing can be changed: suspended, or being closed."""
-        return self.suspended_at is not None or self.erase_at is not None
+        is_suspended = self.suspended_at is not None or self.unpaid_stage == UnpaidStage.SUSPENDED
+        return is_suspended or self.erase_at is not None
 
 
 class Membership(Timestamped):

@@ -49,8 +49,10 @@ def build(
         KeyError: a certificate of the broker was not issued yet.
     """
     addresses = [] if emptied else list_addresses(rows, broker)
-    # In a standard space clients log in at the routers, so its brokers know no users.
-    users = [_user(row) for row in rows.wanted_users] if rows.is_brokered and not emptied else []
+    # In a standard space clients log in at the routers, so its brokers know no users. A space that
+    # refuses connections has users that no broker knows.
+    has_users = rows.is_brokered and not emptied and not rows.space.connections_refused
+    users = [_user(row) for row in rows.wanted_users] if has_users else []
     plan = publishing.space_plan_definition(rows.space.space_plan)
     return DesiredBroker(
         public=rows.is_brokered,

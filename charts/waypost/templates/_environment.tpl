@@ -54,6 +54,18 @@ cluster has stored them.
 - name: WAYPOST_SMTP_PASSWORD
   valueFrom: {secretKeyRef: {name: {{ . }}, key: smtp-password}}
 {{- end }}
+{{- with .Values.payments }}
+{{- if and .existingSecret (eq .provider "stripe") }}
+- name: WAYPOST_STRIPE_KEY
+  valueFrom: {secretKeyRef: {name: {{ .existingSecret }}, key: stripe-key}}
+- name: WAYPOST_STRIPE_WEBHOOK_SECRET
+  valueFrom: {secretKeyRef: {name: {{ .existingSecret }}, key: stripe-webhook-secret}}
+{{- end }}
+{{- if .existingSecret }}
+- name: WAYPOST_PAYMENT_WEBHOOK_SECRET
+  valueFrom: {secretKeyRef: {name: {{ .existingSecret }}, key: payment-webhook-secret, optional: {{ ne .provider "webhook" }}}}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* The memory limit of a container that runs Spark. Called with the container's resources. */}}

@@ -21,7 +21,8 @@ T = TypeVar("T", bound="InvoiceDetail")
 class InvoiceDetail:
     """An invoice with its document: seller, buyer, lines, taxes, usage, quality, manifest.
 
-    `document` is null until the period has been closed successfully.
+    `document` is null until the period has been closed successfully. `outstanding_minor` is what is
+    still to pay.
 
         Attributes:
             id (str):
@@ -50,6 +51,7 @@ class InvoiceDetail:
             issued_at (datetime.datetime | None):
             due_at (datetime.datetime | None):
             held_reasons (list[HeldReason]):
+            outstanding_minor (int):
             document (InvoiceDetailDocumentType0 | None):
     """
 
@@ -67,6 +69,7 @@ class InvoiceDetail:
     issued_at: datetime.datetime | None
     due_at: datetime.datetime | None
     held_reasons: list[HeldReason]
+    outstanding_minor: int
     document: InvoiceDetailDocumentType0 | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -113,6 +116,8 @@ class InvoiceDetail:
             held_reasons_item = held_reasons_item_data.to_dict()
             held_reasons.append(held_reasons_item)
 
+        outstanding_minor = self.outstanding_minor
+
         document: dict[str, Any] | None
         if isinstance(self.document, InvoiceDetailDocumentType0):
             document = self.document.to_dict()
@@ -137,6 +142,7 @@ class InvoiceDetail:
                 "issued_at": issued_at,
                 "due_at": due_at,
                 "held_reasons": held_reasons,
+                "outstanding_minor": outstanding_minor,
                 "document": document,
             }
         )
@@ -213,6 +219,8 @@ class InvoiceDetail:
 
             held_reasons.append(held_reasons_item)
 
+        outstanding_minor = d.pop("outstanding_minor")
+
         def _parse_document(data: object) -> InvoiceDetailDocumentType0 | None:
             if data is None:
                 return data
@@ -243,6 +251,7 @@ class InvoiceDetail:
             issued_at=issued_at,
             due_at=due_at,
             held_reasons=held_reasons,
+            outstanding_minor=outstanding_minor,
             document=document,
         )
 

@@ -18,6 +18,7 @@ class Payment:
         source (str):
         reference (str):
         amount_minor (int):
+        credit_minor (int): The part that exceeded what was due, and became credit of the tenant.
         received_on (datetime.date):
         recorded_by (str):
         invoice (str):
@@ -26,6 +27,7 @@ class Payment:
     source: str
     reference: str
     amount_minor: int
+    credit_minor: int
     received_on: datetime.date
     recorded_by: str
     invoice: str
@@ -37,6 +39,8 @@ class Payment:
         reference = self.reference
 
         amount_minor = self.amount_minor
+
+        credit_minor = self.credit_minor
 
         received_on = self.received_on.isoformat()
 
@@ -51,6 +55,7 @@ class Payment:
                 "source": source,
                 "reference": reference,
                 "amount_minor": amount_minor,
+                "credit_minor": credit_minor,
                 "received_on": received_on,
                 "recorded_by": recorded_by,
                 "invoice": invoice,
@@ -68,6 +73,8 @@ class Payment:
 
         amount_minor = d.pop("amount_minor")
 
+        credit_minor = d.pop("credit_minor")
+
         received_on = datetime.date.fromisoformat(d.pop("received_on"))
 
         recorded_by = d.pop("recorded_by")
@@ -78,6 +85,7 @@ class Payment:
             source=source,
             reference=reference,
             amount_minor=amount_minor,
+            credit_minor=credit_minor,
             received_on=received_on,
             recorded_by=recorded_by,
             invoice=invoice,

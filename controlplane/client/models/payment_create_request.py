@@ -16,19 +16,22 @@ T = TypeVar("T", bound="PaymentCreateRequest")
 class PaymentCreateRequest:
     """A received payment, in minor units of the invoice's currency.
 
-    `source` and `reference` together identify the payment.
+    `source` and `reference` together identify the payment. With `surplus_to_credit`, what exceeds
+    the amount due becomes credit of the tenant.
 
         Attributes:
             amount_minor (int):
             reference (str):
             received_on (datetime.date):
             source (str | Unset):
+            surplus_to_credit (bool | Unset):
     """
 
     amount_minor: int
     reference: str
     received_on: datetime.date
     source: str | Unset = UNSET
+    surplus_to_credit: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -39,6 +42,8 @@ class PaymentCreateRequest:
         received_on = self.received_on.isoformat()
 
         source = self.source
+
+        surplus_to_credit = self.surplus_to_credit
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -51,6 +56,8 @@ class PaymentCreateRequest:
         )
         if source is not UNSET:
             field_dict["source"] = source
+        if surplus_to_credit is not UNSET:
+            field_dict["surplus_to_credit"] = surplus_to_credit
 
         return field_dict
 
@@ -65,11 +72,14 @@ class PaymentCreateRequest:
 
         source = d.pop("source", UNSET)
 
+        surplus_to_credit = d.pop("surplus_to_credit", UNSET)
+
         payment_create_request = cls(
             amount_minor=amount_minor,
             reference=reference,
             received_on=received_on,
             source=source,
+            surplus_to_credit=surplus_to_credit,
         )
 
         payment_create_request.additional_properties = d

@@ -86,6 +86,9 @@ class Problem:
     * `delivery.missing` (404): There is no such delivery
     * `denied` (403): Not allowed
     * `discount.invalid` (422): The discount is not valid
+    * `dunning.not_paused` (409): Dunning of the tenant is not paused
+    * `dunning.reason` (422): The pause has no reason
+    * `dunning.until` (422): The pause must end later
     * `events.too_many` (429): Too many event streams
     * `generation.changed` (412): Changed by someone else since you read it
     * `history.span_unknown` (422): There is no history of this span
@@ -150,8 +153,16 @@ class Problem:
     * `notification_kind.denied` (403): Events that you may not see
     * `operation.missing` (404): There is no such operation
     * `payment.amount` (422): The amount of the payment is not valid
+    * `payment.currency` (409): The provider does not take the invoice's currency
     * `payment.exceeds_invoice` (409): The payment is more than what is due
+    * `payment.missing` (404): There is no such payment
+    * `payment.no_checkout` (409): There is no page to pay on
+    * `payment.nothing_due` (409): Nothing of the invoice is due
+    * `payment.provider_away` (503): The payment provider does not answer
+    * `payment.provider_refuses` (409): The payment provider has refused it
     * `payment.reference_reused` (409): The reference belongs to another payment
+    * `payment_event.changed` (409): The event says something else than before
+    * `payment_event.signature` (400): The event is not signed as it must be
     * `period.backward` (422): The period must end after it begins
     * `period.naive` (422): The instants need a time zone
     * `period.time_zone` (422): There is no such time zone
@@ -164,6 +175,11 @@ class Problem:
     * `quota_override.invalid` (422): The override is not valid
     * `quota_override.missing` (404): The limit is not overridden
     * `rate_limited` (429): Too many requests
+    * `refund.amount` (422): The refund is not valid
+    * `refund.exceeds_payment` (409): Less than that is left of the payment
+    * `refund.needs_credit` (409): The tenant has too little credit for the refund
+    * `refund.reference` (422): The refund needs the bank's reference
+    * `refund.settled` (409): What the refund made due again is paid
     * `request.invalid` (422): Some fields are not valid
     * `request.malformed` (400): The request could not be read
     * `request.media_type_unsupported` (415): Only application/json is accepted
@@ -187,6 +203,7 @@ class Problem:
     * `tenant.closing` (403): The organization is being closed
     * `tenant.reason_invalid` (422): The reason is not valid
     * `tenant.suspended` (403): The organization is suspended
+    * `tenant.unpaid` (403): Invoices of the organization are unpaid
     * `tenant.wrong_state` (409): The state of the tenant does not allow this
     * `tenant_note.invalid` (422): The note is empty or too long
     * `tenant_note.missing` (404): There is no such note

@@ -11,7 +11,7 @@ from django.utils import timezone
 from controlplane.console import fleet_reads, tenant_reads
 from controlplane.console.forms.base import ConsoleForm
 from controlplane.core.phases import Phase
-from plans.models import Invoice
+from plans.models import Invoice, Payment
 from plans.rating import money
 from tenants.actions import suspensions
 
@@ -230,6 +230,9 @@ class PaymentForm(ConsoleForm):
         widget=forms.DateInput(attrs={"type": "date"}),
         initial=timezone.localdate,
     )
+    surplus = forms.BooleanField(
+        label="What exceeds the amount due becomes credit of the tenant", required=False
+    )
 
     def __init__(self, *args: Any, invoice: Invoice, due_minor: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -244,6 +247,58 @@ class PaymentForm(ConsoleForm):
             ValidationError: it is not positive, or has more decimals than the currency.
         """
         return minor_amount(self.cleaned_data["amount"], self.digits)
+
+
+class RefundForm(ConsoleForm):
+    """Asks how much of ``payment`` goes back, and why; ``left_minor`` of it is left.
+
+    ``by_bank``: no provider sends the money back, so the form asks for the bank's reference.
+    """
+
+    amount = forms.DecimalField(label="Amount", max_digits=20)
+    reason = forms.CharField(label="Reason, for the tenant", max_length=500)
+    reference = forms.CharField(label="Reference of the bank", max_length=120)
+    reopens = forms.BooleanField(
+        label="What exceeds the tenant's credit becomes due again",
+        required=False,
+        help_text="Without it, issue a credit note first: the refund then pays its credit out.",
+    )
+
+    def __init__(
+        self, *args: Any, payment: Payment, left_minor: int, by_bank: bool, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        currency = payment.invoice.currency
+        self.digits = money.minor_digits(currency)
+        self.fields["amount"].label = f"Amount, {currency}"
+        self.fields["amount"].initial = money.to_major(left_minor, currency)
+        if not by_bank:
+            del self.fields["reference"]
+
+    def clean_amount(self) -> int:
+        """Return the entered amount in minor units; raise ValidationError if it is wrong."""
+        return minor_amount(self.cleaned_data["amount"], self.digits)
+
+
+class DunningPauseForm(ConsoleForm):
+    """Asks why the unpaid invoices of a tenant rest, and for how long."""
+
+    reason = forms.CharField(label="Reason", max_length=500)
+    until_day = forms.DateField(
+        label="Ends at the end of",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text="Leave empty to let it rest until you resume it.",
+    )
+
+    def field_named(self, name: str) -> str:
+        """Return the form field of the API's field ``until``."""
+        return "until_day" if name == "until" else name
+
+    def until(self) -> datetime | None:
+        """Return the end of the chosen day (UTC), or None for no end."""
+        day = self.cleaned_data["until_day"]
+        return timezone.make_aware(datetime.combine(day, time.max)) if day else None
 
 
 def minor_amount(entered: Decimal, digits: int) -> int:

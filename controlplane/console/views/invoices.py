@@ -8,7 +8,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from controlplane.console import buttons_as_command, invoice_reads
+from controlplane.console import buttons_as_command, invoice_reads, payment_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
@@ -17,8 +17,8 @@ from plans.invoicing import (
     credit_note_rendering,
     document,
     invoice_verification,
-    issuing,
     previewing,
+    receiving,
     rendering,
 )
 from plans.models import CreditNote, Invoice
@@ -48,13 +48,17 @@ def preview(scope: TenantScope) -> HttpResponseBase:
 @tenant_page(Permission.VIEW_BILLING)
 def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
     """Show one invoice of the tenant, by id or number, with history, payments and verification."""
-    row = _find(scope, invoice)
+    row = find(scope, invoice)
     context = {
         **detail_context(row, lambda page, *args: scope.url(page, row.pk, *args)),
         "back": scope.url("invoices"),
         "can_recompute": bool(row.number),
         "buttons": buttons_as_command.verify_invoice(scope.tenant.slug, row.pk),
         "history": invoice_reads.tenant_history(row),
+        "due_minor": receiving.due_minor(row) if row.state in receiving.UNPAID else 0,
+        "dunning": payment_reads.dunning_of(row),
+        # The provider has led the payer back; its report of the payment may still be on its way.
+        "is_back": "paid" in scope.request.GET,
         "needs_details": any(
             reason["code"] == "billing_details.missing" for reason in row.held_reasons
         ),
@@ -68,7 +72,7 @@ def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
 
     Answers 404 if the format is unknown or the invoice has no document yet.
     """
-    row = _find(scope, invoice)
+    row = find(scope, invoice)
     # An invoice that is still closing, or held, may have no document yet.
     if kind not in INFO or not row.document:
         raise Missing("There is no such file; an invoice has files once its period is closed.")
@@ -103,7 +107,7 @@ def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
     With the field ``files``, whole files are checked too.
     Then redirect to the invoice's page, which shows the result later. POST only.
     """
-    row = _find(scope, invoice)
+    row = find(scope, invoice)
     files = "files" in scope.request.POST
     invoice_verification.request_verify(invoice=row, by=scope.actor, files=files)
     messages.info(scope.request, "The invoice is being recomputed; the result appears below.")
@@ -129,7 +133,7 @@ def detail_context(row: Invoice, link: Callable[..., str]) -> dict[str, Any]:
         "events": invoice_reads.events(row),
         "payments": invoice_reads.payments(row),
         "notes": invoice_reads.credit_notes(row),
-        "outstanding_minor": issuing.outstanding_minor(row) if row.number else 0,
+        "outstanding_minor": receiving.outstanding_minor(row) if row.number else 0,
         "proof": invoice_reads.proof(row),
         "formats": [str(kind) for kind in InvoiceFormat],
         "samples_url": link("invoice_samples"),
@@ -138,5 +142,6 @@ def detail_context(row: Invoice, link: Callable[..., str]) -> dict[str, Any]:
     }
 
 
-def _find(scope: TenantScope, invoice: str) -> Invoice:
+def find(scope: TenantScope, invoice: str) -> Invoice:
+    """Return the tenant's invoice with this id or number, or raise Missing."""
     return invoice_reads.get(scope.tenant, invoice)

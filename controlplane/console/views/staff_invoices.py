@@ -21,8 +21,8 @@ from controlplane.console.forms.staff import (
 )
 from controlplane.console.scope import StaffScope
 from controlplane.console.views.invoices import detail_context
-from plans.invoicing import credit_notes, invoice_closing, issuing
-from plans.models import Invoice
+from plans.invoicing import credit_notes, invoice_closing, issuing, receiving
+from plans.models import Invoice, Payment
 
 _State = Invoice.State
 
@@ -111,15 +111,18 @@ def pay(scope: StaffScope, invoice: str) -> HttpResponseBase:
     On an error the invoice's page is shown with the message.
     """
     row = invoice_reads.get(None, invoice)
-    form = PaymentForm(scope.request.POST, invoice=row, due_minor=issuing.outstanding_minor(row))
+    form = PaymentForm(scope.request.POST, invoice=row, due_minor=receiving.outstanding_minor(row))
     if form.is_valid() and form.attempted(
-        issuing.record_payment,
+        receiving.receive,
         invoice=row,
-        amount_minor=form.cleaned_data["amount"],
-        source="manual",  # together with the reference, this identifies the payment
-        reference=form.cleaned_data["reference"],
-        received_on=form.cleaned_data["received_on"],
+        payment=Payment(
+            amount_minor=form.cleaned_data["amount"],
+            source="manual",  # together with the reference, this identifies the payment
+            reference=form.cleaned_data["reference"],
+            received_on=form.cleaned_data["received_on"],
+        ),
         by=scope.actor,
+        surplus_to_credit=form.cleaned_data["surplus"],
     ):
         return _done(scope, row, "The payment is recorded.")
     return _page(scope, row, form)
@@ -238,7 +241,7 @@ def _issuing(row: Invoice) -> NextAction:
 
 
 def _payment(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
-    due = issuing.outstanding_minor(row)
+    due = receiving.outstanding_minor(row)
     if not due:
         return []
     refused = form if isinstance(form, PaymentForm) else None

@@ -17,7 +17,7 @@ from controlplane.core.audit import SYSTEM
 from plans.catalog import definitions, parsing, publishing
 from plans.invoicing import invoice_closing
 from plans.invoicing.evidence import Evidence, TablePin, UsageKey
-from plans.models import AddressPlan, BackTest, BackTestRow, CloseRun, CloseRunInvoice, Invoice, PlanSubscription, SpacePlan
+from plans.models import AddressPlan, BackTest, BackTestRow, CloseRun, CloseRunInvoice, Invoice, InvoiceNumberSeries, Payment, PaymentEvent, PlanSubscription, SpacePlan
 from plans.usage import reading, recording
 from tenants import queries
 from tenants.actions import (
@@ -328,6 +328,7 @@ def names(
         "run": close_run(draft, cast.other).pk,
         "back_test": (test := back_tested(cast.tenant)).pk,
         "draft": test.draft_id,
+        "payment": str(payment(overdue(cast.tenant, 2)).pk),
         "credit_note": "WAYPOST-CN-000001",
         "page": row.pk,
         "resource": "spaces",
@@ -371,16 +372,39 @@ def back_tested(tenant: Tenant) -> BackTest:
     return test
 
 
-def overdue(tenant: Tenant) -> Invoice:
+def payment(invoice: Invoice) -> Payment:
+    """Store a part payment of the invoice, and the event of a provider that reported it."""
+    InvoiceNumberSeries.objects.get_or_create(legal_entity=invoice.legal_entity)
+    assert invoice.issued_at is not None
+    PaymentEvent.objects.create(
+        provider="webhook",
+        event_id="evt-1",
+        kind="payment.succeeded",
+        occurred_at=invoice.issued_at,
+        received_at=invoice.issued_at,
+        state=PaymentEvent.State.APPLIED,
+        invoice=invoice,
+    )
+    return Payment.objects.create(
+        invoice=invoice,
+        source="manual",
+        reference="bank-0",
+        amount_minor=50,
+        recorded_by="user:staff@seller.example",
+        received_on=invoice.issued_at.date(),
+    )
+
+
+def overdue(tenant: Tenant, month: int = 1) -> Invoice:
     """Store an overdue invoice of a month long ago."""
-    starts_at = datetime(2025, 1, 1, tzinfo=UTC)
+    starts_at = datetime(2025, month, 1, tzinfo=UTC)
     return Invoice.objects.create(
         tenant=tenant,
         starts_at=starts_at,
-        ends_at=starts_at + timedelta(days=31),
+        ends_at=starts_at + timedelta(days=28),
         state=Invoice.State.OVERDUE,
         legal_entity="waypost",
-        number="WAYPOST-009999",
+        number=f"WAYPOST-00999{month}",
         currency="EUR",
         net_minor=100,
         tax_minor=19,

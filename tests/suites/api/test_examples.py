@@ -93,6 +93,14 @@ CASES = {
     "issue_approved_invoices_close_run": Case(before=("approve_invoice",)),
     "explain_invoice_change": Case(query="?from=preview"),
     "read_samples_invoice": Case({"starts_at": None, "ends_at": None, "first": 5000}),
+    "pay_invoice": Case(path={"invoice": "overdue"}),
+    "refund_payment": Case(
+        {"amount_minor": 10, "reason": "paid twice", "reference": "bank-9", "reopens": True}
+    ),
+    "list_tenant_payments": Case(before=("refund_payment",)),
+    "list_all_payments": Case(before=("refund_payment",)),
+    "pause_dunning": Case({"reason": "we talk about it", "until": "2030-01-31T00:00:00Z"}),
+    "resume_dunning": Case(before=("pause_dunning",)),
     "create_coupon": Case(COUPON),
     "list_coupons": Case(before=("create_coupon",)),
     "redeem_coupon": Case({"code": "LAUNCH"}, before=("create_coupon",)),
@@ -254,6 +262,9 @@ def shape(value: Any) -> Any:
 def tokens(settings: Settings) -> Iterator[dict[str, str]]:
     """What an identity provider gives the command, and the nonce for it."""
     person = {"sub": "42", "email": "device@a.test", "email_verified": True}
+    settings.PAYMENT_PROVIDER = "webhook"
+    settings.PAYMENT_PAGE = "https://pay.example/?invoice={number}"
+    settings.PAYMENT_WEBHOOK_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     with identity_provider.running(person=person) as provider:
         settings.OIDC_ISSUER = provider.issuer
         settings.OIDC_DEVICE_CLIENT_ID = "waypost-command"

@@ -141,6 +141,19 @@ def _open_space(page: Page) -> None:
     page.get_by_role("button", name="Retry now").wait_for()
 
 
+def _open_pay(page: Page) -> None:
+    _open_invoice(page)
+    page.get_by_role("link", name=re.compile("^Pay ")).click()
+
+
+def _open_payment(page: Page) -> None:
+    page.get_by_role("rowheader").get_by_role("link").first.click()
+
+
+def _open_pause(page: Page) -> None:
+    page.get_by_role("link", name=re.compile("^Pause dunning")).first.click()
+
+
 def _open_volume(page: Page) -> None:
     page.get_by_role("link", name="Delete the volumes of gone").click()
 
@@ -175,6 +188,9 @@ STATES = [
     ),
     State("invoices", "This period so far", at("/t/acme-shipping/invoices/")),
     State("invoice", "Credit notes", at("/t/acme-shipping/invoices/"), _open_invoice),
+    State("pay", "By bank transfer", at("/t/acme-shipping/invoices/"), _open_pay),
+    State("payments", "refunded", at("/t/acme-shipping/payments/")),
+    State("payments-none", "No payment yet", at("/t/other-people/payments/"), email=OUTSIDER),
     State("audit", "Created the space", at("/t/acme-shipping/audit/")),
     State("audit-none", "Nothing matches", at("/t/acme-shipping/audit/?q=nothing")),
     State("windows", "Sunday from 22:00", at("/t/acme-shipping/maintenance/")),
@@ -294,6 +310,10 @@ STATES = [
     State("staff-close-runs", "Start a run", at("/staff/close-runs/"), email=STAFF),
     State("staff-close-run", "Held, by reason", at("/staff/close-runs/"), _open_run, email=STAFF),
     State("staff-close-run-start", "Held invoices", at("/staff/close-runs/start"), email=STAFF),
+    State("staff-payments", "need a look", at("/staff/payments/"), email=STAFF),
+    State("staff-payment", "Dispute", at("/staff/payments/"), _open_payment, email=STAFF),
+    State("staff-overdue", "dunning is off", at("/staff/overdue/"), email=STAFF),
+    State("staff-pause", "Pause dunning of", at("/staff/overdue/"), _open_pause, email=STAFF),
     State("staff-revenue", "Monthly fees now", at("/staff/revenue/"), email=STAFF),
     State("staff-volumes", "gone", at("/staff/volumes/"), email=STAFF),
     State(

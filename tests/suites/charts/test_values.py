@@ -218,6 +218,12 @@ def _bucket(*values: str) -> tuple[str, ...]:
         ((*STORES, "--set", "settings.PATH=/tmp"), "propertyName"),
         ((*STORES, "--set", "web.replicas=0"), "minimum"),
         ((*STORES, "--set", "mail.host=smtp.example.com"), "mail.host needs mail.from"),
+        ((*STORES, "--set", "payments.provider=stripe"), "needs payments.existingSecret"),
+        (
+            (*STORES, "--set", "payments.provider=webhook,payments.existingSecret=pay"),
+            "needs payments.page",
+        ),
+        ((*STORES, "--set", "dunning.limitDays=9"), "dunning.reminderDays needs a day before"),
         ((*STORES, "--set", "mail.user=waypost"), "mail.user needs mail.existingSecret"),
         (
             (*STORES, "--set", "mail.user=waypost,mail.existingSecret=m,mail.security=none"),

@@ -18,8 +18,8 @@ from proton import symbol
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.catalog.definitions import MAX_ROUTERS
-from tenants.actions import address_spaces, addresses, messaging_users
-from tenants.models import AddressSpace, MessagingUser
+from tenants.actions import address_spaces, addresses, messaging_users, unpaid_stages
+from tenants.models import AddressSpace, MessagingUser, UnpaidStage
 from tenants.router_patches import Patch
 from tests.support.messaging import routing_rig as rigs
 from tests.support.messaging.auth_process import AuthProcess
@@ -336,6 +336,10 @@ def test_changes_arrive_by_notification(watched: State) -> None:
     eventually(lambda: users()["anna"] != known_before)
     address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
     eventually(is_withdrawn)
+    unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.SUSPENDED)
+    eventually(lambda: not users())
+    unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.NONE)
+    eventually(lambda: "anna" in users())
     calls = rows.make_address(space, "calls", "anycast")
     eventually(lambda: addresses_of(watched, space) == ("calls",))
     addresses.delete(address=calls, by=SYSTEM)

@@ -18,8 +18,8 @@ from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
 from controlplane.embedded.supervisor_client import SupervisorClient
-from tenants.actions import address_spaces, addresses, messaging_users
-from tenants.models import Address, AddressSpace, MessagingUser
+from tenants.actions import address_spaces, addresses, messaging_users, unpaid_stages
+from tenants.models import Address, AddressSpace, MessagingUser, UnpaidStage
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.recording_metering import RecordingMetering
 from tests.support.reconcile import patience, rows
@@ -237,6 +237,28 @@ def test_withdrawn_send_refuses_messages_and_lets_receive(
         settle(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "again")
+
+
+def test_unpaid_invoices_refuse_connections_and_keep_messages_and_users(
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
+) -> None:
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/new", "kept")
+        unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.SUSPENDED)
+
+        settle(space, real_ports)
+
+        eventually(lambda: is_closed(connection))
+    with (
+        pytest.raises(ConnectionException),
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD),
+    ):
+        pass
+
+    unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.NONE)
+    settle(space, real_ports)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        assert amqp.receive(connection, "orders/new", 1) == ["kept"]
 
 
 @pytest.mark.drill

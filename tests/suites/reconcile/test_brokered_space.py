@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from controlplane.core.reasons import Reason
-from tenants.actions import address_spaces, addresses, messaging_users
-from tenants.models import Address, AddressSpace, SpaceSecret
+from tenants.actions import address_spaces, addresses, messaging_users, unpaid_stages
+from tenants.models import Address, AddressSpace, SpaceSecret, UnpaidStage
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
 from workers.infra import names
@@ -189,6 +189,24 @@ def test_withdrawn_send_takes_the_role_and_keeps_receivers(
     assert permissions.role("alice") not in withdrawn["send"]
     assert permissions.role("alice") in withdrawn["consume"]
     assert len(broker.links) == 2
+
+
+def test_a_space_that_refuses_connections_has_no_logins_until_it_admits_them(
+    world: World, space: AddressSpace
+) -> None:
+    world.settle(space)
+    broker = world.broker(space)
+    broker.links = {("alice", "recv", "orders/new")}
+    unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.SUSPENDED)
+
+    world.settle(space)
+
+    assert broker.links == set()
+    assert permissions.role("alice") not in dict(broker.roles["orders/new"])["consume"]
+    assert space.users.filter(deleted_at__isnull=True).exists()
+    unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.NONE)
+    world.settle(space)
+    assert permissions.role("alice") in dict(broker.roles["orders/new"])["consume"]
 
 
 def test_deleting_the_space_ends_everything_after_the_last_sample(

@@ -76,6 +76,8 @@ _WEB = {
     "readyz": may(get=PUBLIC),
     # Guarded by a token of its own: WAYPOST_METRICS_TOKEN.
     "metrics": may(),
+    # A delivery is known by its signature, whoever sends it.
+    "payment-events/<slug:provider>": may(post=PUBLIC),
     # The page for visitors; people who are logged in are led to theirs.
     "": page(PUBLIC),
     "status": page(PUBLIC),
@@ -140,6 +142,8 @@ _TENANT_PAGES = {
     "invoices/preview": page(BILLING),
     "invoices/<str:invoice>/": page(BILLING),
     "invoices/<str:invoice>/verify": may(post=BILLING),
+    "invoices/<str:invoice>/pay": page(BILLING),
+    "payments/": page(BILLING),
     "invoices/<str:invoice>/file.<str:kind>": page(BILLING),
     "invoices/<str:invoice>/lines/<int:position>": page(BILLING),
     "invoices/<str:invoice>/samples": page(BILLING),
@@ -240,6 +244,11 @@ _STAFF_PAGES = {
     "invoices/<str:invoice>/lines/<int:position>": page(STAFF),
     "invoices/<str:invoice>/samples": page(STAFF),
     "invoices/<str:invoice>/change": page(STAFF),
+    "payments/": page(STAFF),
+    "payments/<int:payment>/": page(STAFF),
+    "overdue/": page(STAFF),
+    "overdue/<slug:tenant>/pause": page(STAFF),
+    "overdue/<slug:tenant>/resume": may(post=STAFF),
     "mailbox/": page(STAFF),
     "mailbox/<int:mail>": page(STAFF),
     "fleet/": page(STAFF),
@@ -338,6 +347,8 @@ _API_TENANT = {
     "/credit-notes/<str:credit_note>/verify": may(post=BILLING),
     "/benefits": may(get=BILLING),
     "/coupons": may(post=BILLING),
+    "/payments": may(get=BILLING),
+    "/invoices/<str:invoice>/checkout": may(post=BILLING),
     "/address-spaces": may(get=ALL | SPACE_TOKENS, post=MESSAGING | SPACE_TOKENS),
 }
 _API_SPACE = {
@@ -405,6 +416,12 @@ _API_STAFF = {
     "invoices/<str:invoice>/void": may(post=STAFF),
     "invoices/<str:invoice>/write-off": may(post=STAFF),
     "coupons": may(get=STAFF, post=STAFF),
+    "payments": may(get=STAFF),
+    "payments/<int:payment>/refunds": may(post=STAFF),
+    "payment-events": may(get=STAFF),
+    "overdue": may(get=STAFF),
+    "tenants/<slug:tenant>/pause-dunning": may(post=STAFF),
+    "tenants/<slug:tenant>/resume-dunning": may(post=STAFF),
     "tenants/<slug:tenant>/benefits": may(get=STAFF),
     "tenants/<slug:tenant>/discounts": may(post=STAFF),
     "tenants/<slug:tenant>/commitments": may(post=STAFF),

@@ -14,8 +14,8 @@ from django.utils import timezone
 from controlplane.core import operations, secrets
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
-from plans.invoicing import credit_notes
-from plans.models import CloseRun, CloseRunInvoice, Invoice
+from plans.invoicing import credit_notes, issuing, refunding
+from plans.models import CloseRun, CloseRunInvoice, Invoice, PaymentDispute, PaymentEvent
 from plans.quotas import enforcement
 from plans.quotas.resources import Resource
 from plans.rating import periods
@@ -118,6 +118,36 @@ def _bill(world: World, busy: AddressSpace) -> None:
     read_samples.finished(invoice)
     reason = "Your brokers were down on two days."
     credit_notes.issue(invoice=invoice, wanted={1: 500}, reason=reason, by=rows.STAFF)
+    _pay(invoice)
+
+
+def _pay(invoice: Invoice) -> None:
+    """Pay a part of the invoice, refund and dispute it, and let the due time pass."""
+    now = timezone.now()
+    payment = issuing.record_payment(
+        invoice=invoice,
+        amount_minor=1000,
+        source="manual",
+        reference="SEPA 2026-11-25 / 0049",
+        received_on=now.date(),
+        by=rows.STAFF,
+    )
+    wanted = refunding.Wanted(300, "Paid twice", reopens=True, reference="SEPA back 17")
+    refunding.book(payment, wanted, by=rows.STAFF, now=now)
+    PaymentDispute.objects.create(
+        payment=payment, source="manual", reference="dp_1", amount_minor=700, opened_at=now
+    )
+    PaymentEvent.objects.create(
+        provider="stripe",
+        event_id="evt_1PqT8zLkdIwHu7ix",
+        kind="payment.succeeded",
+        occurred_at=now,
+        received_at=now,
+        state=PaymentEvent.State.REFUSED,
+        message="It names no invoice of this installation.",
+    )
+    assert invoice.due_at is not None
+    issuing.mark_overdue(by=rows.STAFF, now=invoice.due_at + timedelta(days=1))
 
 
 def _operate(world: World) -> None:

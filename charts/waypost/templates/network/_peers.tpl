@@ -44,6 +44,13 @@ Called with (list <root> "database") or (list <root> "queue").
 {{- end }}
 {{- end }}
 
+{{/* Egress to Stripe, at any address. */}}
+{{- define "waypost.network.to-payments" -}}
+{{- if eq .Values.payments.provider "stripe" }}
+- ports: {{ include "waypost.network.port" 443 }}
+{{- end }}
+{{- end }}
+
 {{/* Egress to receivers of webhooks: public addresses only, as controlplane.core.outbound checks too. */}}
 {{- define "waypost.network.to-webhooks" -}}
 {{- if .Values.networkPolicy.webhooks }}

@@ -54,7 +54,7 @@ def sync_detailed(
     Record a payment of an issued invoice, which becomes paid or partly paid.
 
     The same source and reference again is the same payment, and changes nothing. More than what
-    is due is refused (409).
+    is due is refused (409), unless the rest becomes credit.
 
     Args:
         invoice (str):
@@ -62,7 +62,9 @@ def sync_detailed(
         body (PaymentCreateRequest): A received payment, in minor units of the invoice's
             currency.
 
-            `source` and `reference` together identify the payment.
+            `source` and `reference` together identify the payment. With `surplus_to_credit`,
+            what exceeds
+            the amount due becomes credit of the tenant.
 
     Raises:
         errors.Refused: the server refused the request.

@@ -8,7 +8,14 @@ from django.db import DatabaseError, connection, transaction
 
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
-from plans.invoicing import credit_note_rendering, credit_notes, document, issuing, states
+from plans.invoicing import (
+    credit_note_rendering,
+    credit_notes,
+    document,
+    issuing,
+    receiving,
+    states,
+)
 from plans.ledger import credit, posting
 from plans.models import CreditNote, CreditNoteNumberSeries, Invoice, LedgerPosting
 from plans.rating.crediting import NothingLeft, TooMuch
@@ -44,7 +51,7 @@ def test_a_partial_note_reduces_what_is_due() -> None:
 
     assert (made.number, made.net_minor, made.tax_minor) == ("WP-CN-000001", 1000, 190)
     assert (made.receivable_minor, made.credit_minor) == (1190, 0)
-    assert issuing.outstanding_minor(invoice) == 5831 - 1190
+    assert receiving.outstanding_minor(invoice) == 5831 - 1190
     assert posting.booked(posting.credit_note_reference(made.pk)) == {
         "receivable": -1190,
         "revenue:plan_fee": 1000,
@@ -77,7 +84,7 @@ def test_voiding_takes_back_the_rest_to_the_cent() -> None:
     assert sum(made.tax_minor for made in notes) == invoice.tax_minor
     assert again == last
     assert Invoice.objects.get().state == State.VOIDED
-    assert issuing.outstanding_minor(invoice) == 0
+    assert receiving.outstanding_minor(invoice) == 0
     # Nothing of the invoice is left in the books.
     assert {
         account: sum(LedgerPosting.objects.filter(account=account).values_list(

@@ -12,7 +12,7 @@ from django.db import connection
 
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
-from plans.invoicing import document, invoice_closing, issuing, states
+from plans.invoicing import document, invoice_closing, issuing, receiving, states
 from plans.ledger import posting
 from plans.models import Invoice, InvoiceEvent, InvoiceNumberSeries, LedgerEntry, Payment
 from tests.support.plans import billing_rows as rows
@@ -159,7 +159,7 @@ def test_payments_lead_to_partly_paid_and_paid() -> None:
         states.append(invoice.state)
 
     assert states == ["partly_paid", "partly_paid", "paid"]
-    assert issuing.outstanding_minor(invoice) == 0
+    assert receiving.outstanding_minor(invoice) == 0
     assert posting.balance(invoice.tenant_id, posting.RECEIVABLE, "EUR") == 0
     assert posting.balance(invoice.tenant_id, posting.CASH_CLEARING, "EUR") == TOTAL
     assert AuditEvent.objects.filter(action="invoice.payment").count() == 3
@@ -179,7 +179,7 @@ def test_a_reference_names_one_payment() -> None:
     pay(first, 1000)
 
     for invoice, amount in ((first, 999), (second, 1000)):
-        with pytest.raises(issuing.PaymentReferenceReused):
+        with pytest.raises(receiving.PaymentReferenceReused):
             pay(invoice, amount)
 
 
@@ -189,18 +189,18 @@ def test_one_reference_for_two_invoices_at_once_is_refused_once(
 ) -> None:
     """Real connections: both look for the reference before either has written it."""
     invoices = [rows.issued(rows.tenant()) for _ in range(2)]
-    together, real = threading.Barrier(2), issuing.outstanding_minor
+    together, real = threading.Barrier(2), receiving.outstanding_minor
 
     def meet(invoice: Invoice) -> int:
         with contextlib.suppress(threading.BrokenBarrierError):
             together.wait(1.0)  # a lock may keep the other one away
         return real(invoice)
 
-    monkeypatch.setattr(issuing, "outstanding_minor", meet)
+    monkeypatch.setattr(receiving, "outstanding_minor", meet)
     failures = _in_threads([partial(pay, invoice, 1000) for invoice in invoices])
 
     [refused] = failures
-    assert isinstance(refused, issuing.PaymentReferenceReused)
+    assert isinstance(refused, receiving.PaymentReferenceReused)
     assert (refused.error_code, refused.status) == ("payment.reference_reused", 409)
     assert Payment.objects.count() == 1
 
@@ -210,7 +210,7 @@ def test_more_than_is_due_is_refused_and_says_how_much_is() -> None:
     invoice = rows.issued(rows.tenant())
     pay(invoice, 31)
 
-    with pytest.raises(issuing.PaymentExceedsInvoice, match=r"Only 58\.00 EUR is due"):
+    with pytest.raises(receiving.PaymentExceedsInvoice, match=r"Only 58\.00 EUR is due"):
         pay(invoice, TOTAL, reference="r2")
 
 

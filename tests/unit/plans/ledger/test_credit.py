@@ -18,6 +18,7 @@ from plans.invoicing import (
     invoice_closing,
     invoice_verification,
     issuing,
+    receiving,
     rendering,
     states,
 )
@@ -78,7 +79,7 @@ def test_an_invoice_under_nothing_is_settled_by_carrying_it_on(owner: Tenant) ->
 
     assert [invoice.total_minor for invoice in (first, second)] == [107100, -41650]
     assert (second.state, second.payable_minor) == (Invoice.State.PAID, 0)
-    assert issuing.outstanding_minor(second) == 0
+    assert receiving.outstanding_minor(second) == 0
     assert posting.balance(owner.id, posting.RECEIVABLE, "EUR") == 107100
     assert credit.credit_minor(owner.id, "EUR") == 41650
     assert last_reason(second).startswith("the total is negative: 416.50 EUR")

@@ -1,0 +1,272 @@
+"""Takes the events of payment providers, stores each once, and applies it once.
+
+An event that refers to a payment which is not known yet waits: providers do not keep an order. A
+task applies waiting ones again. What cannot be applied is kept as refused, for staff.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+
+from controlplane.core import audit
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict, WaypostError
+from plans.invoicing import receiving, refunding, states
+from plans.models import Invoice, Payment, PaymentDispute, PaymentEvent, Refund
+from plans.payments import providers
+from plans.payments.port import EventKind, ProviderEvent
+from plans.rating import money
+from tenants.notifications import outbox
+
+_State = PaymentEvent.State
+# For so long an event waits for the payment that it refers to.
+_PATIENCE = timedelta(days=3)
+
+
+class EventChanged(Conflict):
+    """A second delivery of an event says something else than the first."""
+
+    code = "payment_event.changed"
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of an event; ``invoice`` is the one that it is about, if any."""
+
+    state: PaymentEvent.State
+    message: str = ""
+    invoice: Invoice | None = None
+
+
+def receive(provider: str, body: bytes, headers: Mapping[str, str], now: datetime) -> PaymentEvent:
+    """Verify a delivery, store its event and apply it; return its row.
+
+    ``headers`` has lower-case names. A repeated delivery returns the row of the first one and
+    changes nothing. Killed after the event is stored, ``apply_waiting`` or the provider's next
+    delivery applies it.
+
+    Raises:
+        Missing: the installation has no such provider. SignatureWrong: the delivery is refused.
+        EventChanged: an event with this id says something else.
+    """
+    event = providers.by_name(provider).verified(body, headers, now)
+    row, is_new = PaymentEvent.objects.get_or_create(
+        provider=provider,
+        event_id=event.id,
+        defaults={
+            "kind": event.kind,
+            "occurred_at": event.occurred_at,
+            "received_at": now,
+            "fields": event.fields(),
+        },
+    )
+    if not is_new and (row.kind, row.fields) != (event.kind, event.fields()):
+        raise EventChanged("An event with this id says something else: it was refused.")
+    apply(row, now)
+    row.refresh_from_db()
+    return row
+
+
+def apply(row: PaymentEvent, now: datetime) -> None:
+    """Let a waiting event have its effect, in one transaction. Idempotent."""
+    try:
+        with transaction.atomic():
+            current = PaymentEvent.objects.select_for_update().get(pk=row.pk)
+            if current.state != _State.WAITING:
+                return
+            event = _stored(current)
+            outcome = _EFFECTS[event.kind](current.provider, event, now)
+            if outcome.state == _State.WAITING and now - current.received_at > _PATIENCE:
+                outcome = _Outcome(_State.REFUSED, "The payment that it refers to never came.")
+            _end(current, outcome)
+    except WaypostError as error:
+        # The effect is rolled back. A second transaction, so that staff see why.
+        with transaction.atomic():
+            current = PaymentEvent.objects.select_for_update().get(pk=row.pk)
+            if current.state == _State.WAITING:
+                _end(current, _Outcome(_State.REFUSED, error.message, _named(_stored(current))))
+        return
+    if row.kind == EventKind.PAID:
+        _apply_followers(row, now)
+
+
+def apply_waiting(now: datetime) -> None:
+    """Apply all waiting events again, the oldest first."""
+    for row in PaymentEvent.objects.filter(state=_State.WAITING).order_by("occurred_at", "id"):
+        apply(row, now)
+
+
+def _apply_followers(paid: PaymentEvent, now: datetime) -> None:
+    """Apply the refunds and disputes that came before their payment."""
+    followers = PaymentEvent.objects.filter(
+        state=_State.WAITING, provider=paid.provider, fields__payment=paid.fields["payment"]
+    )
+    for row in followers.order_by("occurred_at", "id"):
+        apply(row, now)
+
+
+def _stored(row: PaymentEvent) -> ProviderEvent:
+    return ProviderEvent.of_stored(row.event_id, row.kind, row.occurred_at, row.fields)
+
+
+def _end(row: PaymentEvent, outcome: _Outcome) -> None:
+    row.state, row.message, row.invoice = outcome.state, outcome.message, outcome.invoice
+    row.save(update_fields=["state", "message", "invoice", "updated_at"])
+
+
+def _named(event: ProviderEvent) -> Invoice | None:
+    name = event.invoice
+    rows = Invoice.objects.filter(Q(pk=name) | Q(number=name)).select_related("tenant")
+    return rows.first() if name else None
+
+
+def _payment(provider: str, event: ProviderEvent) -> Payment | None:
+    rows = Payment.objects.select_related("invoice__tenant")
+    return rows.filter(source=provider, reference=event.payment).first() if event.payment else None
+
+
+def _refund(provider: str, event: ProviderEvent) -> Refund | None:
+    ours = Q(pk=event.refund) if event.refund else Q(pk__isnull=True)
+    theirs = Q(reference=event.reference) if event.reference else Q(pk__isnull=True)
+    rows = Refund.objects.select_related("invoice__tenant")
+    return rows.filter(ours | theirs, payment__source=provider).first()
+
+
+def _paid(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
+    invoice = _named(event)
+    if invoice is None:
+        return _Outcome(_State.REFUSED, "It names no invoice of this installation.")
+    if event.currency != invoice.currency or not event.payment:
+        reason = f"{event.currency or 'No currency'} was paid for an invoice in {invoice.currency}."
+        return _Outcome(_State.REFUSED, reason, invoice)
+    payment = Payment(
+        source=provider,
+        reference=event.payment,
+        amount_minor=event.amount_minor,
+        received_on=event.received_on or event.occurred_at.date(),
+    )
+    made = receiving.receive(
+        invoice=invoice, payment=payment, by=_actor(provider), surplus_to_credit=True
+    )
+    words = ""
+    if made.credit_minor:
+        words = f"{money.display(made.credit_minor, invoice.currency)} became credit."
+    return _Outcome(_State.APPLIED, words, invoice)
+
+
+def _payment_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
+    invoice = _named(event)
+    if invoice is None or invoice.state not in receiving.UNPAID:
+        return _Outcome(_State.IGNORED, "", invoice)
+    fields = {
+        "invoice": invoice.id,
+        "number": invoice.number,
+        "reason": event.message or "The provider gave no reason.",
+    }
+    key = f"{provider}:{event.id}"
+    outbox.write("payment.failed", tenant=invoice.tenant, key=key, fields=fields, now=now)
+    return _Outcome(_State.APPLIED, event.message, invoice)
+
+
+def _refunded(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
+    refund = _refund(provider, event)
+    if refund is not None:
+        refunding.confirm(refund, reference=event.reference, is_final=True)
+        return _Outcome(_State.APPLIED, "", refund.invoice)
+    payment = _payment(provider, event)
+    if payment is None:
+        return _Outcome(_State.WAITING, "", _named(event))
+    wanted = refunding.Wanted(
+        event.amount_minor,
+        event.message or f"refunded by {provider}",
+        reopens=True,
+        reference=event.reference,
+    )
+    refunding.book(payment, wanted, by=_actor(provider), now=now)
+    return _Outcome(_State.APPLIED, "", payment.invoice)
+
+
+def _refund_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
+    refund = _refund(provider, event)
+    if refund is None:
+        return _Outcome(_State.IGNORED, "The refund is not known.", _named(event))
+    message = event.message or "The provider says that it failed."
+    refunding.fail(refund, message=message, by=_actor(provider), now=now)
+    return _Outcome(_State.APPLIED, message, refund.invoice)
+
+
+def _disputed(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
+    """Open or end a dispute; a lost one takes the money back, and the invoice is due again."""
+    payment = _payment(provider, event)
+    if payment is None:
+        return _Outcome(_State.WAITING, "", _named(event))
+    dispute, is_new = PaymentDispute.objects.get_or_create(
+        source=provider,
+        reference=event.reference,
+        defaults={
+            "payment": payment,
+            "amount_minor": event.amount_minor,
+            "reason": event.message[:200],
+            "opened_at": event.occurred_at,
+        },
+    )
+    ended = {
+        EventKind.DISPUTE_WON: PaymentDispute.State.WON,
+        EventKind.DISPUTE_LOST: PaymentDispute.State.LOST,
+    }.get(event.kind)
+    if ended and dispute.state == PaymentDispute.State.OPEN:
+        dispute.state, dispute.ended_at = ended, event.occurred_at
+        dispute.save(update_fields=["state", "ended_at", "updated_at"])
+    if dispute.state == PaymentDispute.State.LOST:
+        wanted = refunding.Wanted(
+            dispute.amount_minor,
+            "the payer's bank took the payment back",
+            reopens=True,
+            reference=dispute.reference,
+            kind=Refund.Kind.CHARGEBACK,
+        )
+        refunding.book(payment, wanted, by=_actor(provider), now=now)
+    if is_new or ended:
+        _report(dispute, payment.invoice, now)
+    return _Outcome(_State.APPLIED, "", payment.invoice)
+
+
+def _report(dispute: PaymentDispute, invoice: Invoice, now: datetime) -> None:
+    after = {"state": dispute.state, "amount_minor": dispute.amount_minor}
+    actor = _actor(dispute.source)
+    audit.record(actor, "invoice.dispute", states.subject_of(invoice), after=after)
+    outbox.write(
+        "payment.disputed",
+        tenant=invoice.tenant,
+        key=f"{dispute.pk}:{dispute.state}",
+        fields={
+            "invoice": invoice.id,
+            "number": invoice.number,
+            "amount": money.display(dispute.amount_minor, invoice.currency),
+            "state": dispute.state,
+        },
+        now=now,
+    )
+
+
+def _ignored(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
+    return _Outcome(_State.IGNORED, "", _named(event))
+
+
+def _actor(provider: str) -> Actor:
+    return Actor(f"provider:{provider}")
+
+
+_EFFECTS: Mapping[EventKind, Callable[[str, ProviderEvent, datetime], _Outcome]] = {
+    EventKind.PAID: _paid,
+    EventKind.PAYMENT_FAILED: _payment_failed,
+    EventKind.REFUNDED: _refunded,
+    EventKind.REFUND_FAILED: _refund_failed,
+    EventKind.DISPUTE_OPENED: _disputed,
+    EventKind.DISPUTE_WON: _disputed,
+    EventKind.DISPUTE_LOST: _disputed,
+    EventKind.OTHER: _ignored,
+}

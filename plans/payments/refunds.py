@@ -1,0 +1,76 @@
+"""Sends money of payments back: books the refund first, then asks the provider for it.
+
+A refund that is booked and not sent, because a process was killed or the provider was away, is sent
+by a periodic task. The provider sends the money once, because the refund's id is its key.
+"""
+
+from datetime import datetime, timedelta
+
+import structlog
+
+from controlplane.core.audit import SYSTEM, Actor
+from controlplane.core.errors import Invalid
+from plans.invoicing import refunding
+from plans.invoicing.refunding import Wanted
+from plans.models import Payment, Refund
+from plans.payments import providers
+from plans.payments.port import ProviderAway, ProviderRefuses, RefundRequest
+
+logger = structlog.get_logger(__name__)
+# Younger ones are probably being sent by the request that made them.
+_BEING_SENT = timedelta(minutes=1)
+
+
+def request(*, payment: Payment, wanted: Wanted, by: Actor, now: datetime) -> Refund:
+    """Book a refund of the payment, and have its provider send the money; return the refund.
+
+    With ``wanted.reference`` the money was sent already, by that reference of the bank. Without a
+    reference the provider sends it. While the provider is away, the refund stays ``requested``.
+
+    Raises:
+        Invalid: the provider sends no money back by itself, and there is no reference.
+        ProviderRefuses: the provider does not refund it; nothing stays booked.
+        All errors of ``refunding.book``.
+    """
+    if not wanted.reference and not providers.of_source(payment.source).has_refunds:
+        raise Invalid(
+            "Send the money back by your bank, then enter the bank's reference.",
+            code="refund.reference",
+            reference=["Needed: this payment did not come through a provider that refunds."],
+        )
+    refund = refunding.book(payment, wanted, by=by, now=now)
+    if refund.state == Refund.State.REQUESTED:
+        send(refund, by=by, now=now)
+        refund.refresh_from_db()
+    if refund.state == Refund.State.FAILED:
+        raise ProviderRefuses(refund.message)
+    return refund
+
+
+def send_requested(now: datetime) -> None:
+    """Send the refunds that were booked over a minute ago and not sent."""
+    waiting = Refund.objects.filter(
+        state=Refund.State.REQUESTED, requested_at__lt=now - _BEING_SENT
+    )
+    for refund in waiting.order_by("requested_at"):
+        send(refund, by=SYSTEM, now=now)
+
+
+def send(refund: Refund, *, by: Actor, now: datetime) -> None:
+    """Ask the provider to send a requested refund, and store its answer. Idempotent."""
+    provider = providers.of_source(refund.payment.source)
+    wanted = RefundRequest(
+        refund.pk,
+        refund.payment.reference,
+        refund.amount_minor,
+        refund.invoice.currency,
+        refund.invoice_id,
+    )
+    try:
+        answer = provider.refund(wanted)
+    except ProviderAway as error:
+        logger.warning("a refund waits for its provider", refund=refund.pk, message=error.message)
+    except ProviderRefuses as error:
+        refunding.fail(refund, message=error.message, by=by, now=now)
+    else:
+        refunding.confirm(refund, reference=answer.reference, is_final=answer.is_final)

@@ -1,0 +1,30 @@
+"""Add what unpaid invoices keep a tenant from, and spaces whose clients cannot connect.
+
+Safe beside the previous version: it writes neither column.
+"""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('tenants', '0026_watched_rows'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='addressspace',
+            name='connections_refused',
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AddField(
+            model_name='tenant',
+            name='unpaid_stage',
+            field=models.CharField(blank=True, choices=[('', 'None'), ('limited', 'Limited'), ('suspended', 'Suspended')], db_default='', default='', max_length=10),
+        ),
+        migrations.AddIndex(
+            model_name='tenant',
+            index=models.Index(condition=models.Q(('unpaid_stage', ''), _negated=True), fields=['unpaid_stage'], name='tenant_unpaid'),
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""Payments through providers, with a real stand-in of Stripe."""
