@@ -98,3 +98,7 @@ def commitment_id() -> str:
 
 def credit_grant_id() -> str:
     return new("cgr")
+
+
+def tax_exemption_id() -> str:
+    return new("txe")

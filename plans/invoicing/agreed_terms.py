@@ -1,16 +1,17 @@
 """Reads what a tenant agreed on besides its plan: discounts, commitments, and how it is taxed."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Q
 
-from plans.models import Commitment, Discount
+from plans.models import Commitment, Discount, TaxExemption
 from plans.rating import taxes, terms, vat_ids
 from plans.rating.periods import Period, zone
 from plans.rating.taxes import Buyer, Category, TaxRule
 from plans.rating.terms import Terms
+from plans.rating.vat_ids import Status
 from tenants.models import Tenant
 
 
@@ -49,19 +50,39 @@ def of_month(tenant: Tenant, month: Period, currency: str) -> Terms:
     )
 
 
-def tax_of(tenant: Tenant, seller_country: str, period: Period, time_zone: str) -> TaxRule:
-    """Return the tax that a seller under VAT charges the tenant for a period.
+def tax_of(tenant: Tenant, seller_country: str, period: Period, time_zone: str) -> TaxRule | None:
+    """Return the tax of a tenant for a period; None: the seller's own rate, as the catalog says it.
 
-    The rate is the one of the period's last day in the billing time zone: then the service is
-    complete.
+    ``seller_country`` is empty for a seller that taxes everything at one rate. Rate and exemption
+    are those of the period's last day in the billing time zone: then the service is complete.
 
     Raises:
         Invalid: the table of rates lacks a country.
     """
-    last = period.ends_at.astimezone(zone(time_zone)) - timedelta(microseconds=1)
-    status = vat_ids.check(tenant.billing_country, tenant.tax_id)
-    buyer = Buyer(tenant.billing_country, status, tenant.tax_exemption)
-    return taxes.decide(seller_country, buyer, last.date())
+    last = (period.ends_at.astimezone(zone(time_zone)) - timedelta(microseconds=1)).date()
+    exemption = exemption_on(tenant, last)
+    if not seller_country:
+        return exemption
+    buyer = Buyer(tenant.billing_country, tax_id_status(tenant), exemption)
+    return taxes.decide(seller_country, buyer, last)
+
+
+def exemption_on(tenant: Tenant, day: date) -> TaxRule | None:
+    """Return the tax of the tenant's exemption of a day, the one that began last; None: none."""
+    inside = Q(starts_on__lte=day) & (Q(ends_on__isnull=True) | Q(ends_on__gte=day))
+    rows = TaxExemption.objects.filter(inside, tenant=tenant).order_by("-starts_on", "-pk")
+    row = rows.first()
+    if row is None:
+        return None
+    note = f"{row.text} (certificate {row.certificate})"
+    return TaxRule(Decimal(0), Category(row.category), note)
+
+
+def tax_id_status(tenant: Tenant) -> Status:
+    """Return what is known of the tenant's tax id: by its form, or by what the register said."""
+    if tenant.tax_id_status == Status.REFUSED:
+        return Status.REFUSED
+    return vat_ids.check(tenant.billing_country, tenant.tax_id)
 
 
 def plain_tax(rule: TaxRule) -> dict[str, Any]:

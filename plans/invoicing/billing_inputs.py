@@ -26,8 +26,9 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, Greatest, JSONObject, Least
 
-from controlplane.core.errors import Unavailable
-from plans.catalog import publishing
+from controlplane.core.errors import Missing, Unavailable
+from plans.catalog import definitions, publishing, selling
+from plans.catalog.definitions import Seller
 from plans.models import AddressPlan, Plan, SpacePlan
 from plans.rating.billable import Lifetime, Segment
 from plans.rating.money import Rounding
@@ -101,20 +102,42 @@ class PinnedSeller:
     country: str
     is_under_vat: bool  # taxed by the countries of both parties, not at the seller's one rate
 
+    @property
+    def owner(self) -> tuple[str, str]:
+        """The legal entity and the currency, which together own credit."""
+        return self.key, self.rule.currency
 
-def seller(catalogue_number: int | None = None) -> PinnedSeller:
-    """Return the selling legal entity of a catalog version, by default of the newest one.
+
+def seller_of(tenant: Tenant) -> PinnedSeller:
+    """Return who sells to a tenant by the newest catalog, in the currency of its invoices.
 
     Raises:
         Unavailable: no catalog is published.
-        Missing: there is no version ``catalogue_number``.
     """
-    newest = publishing.newest_version() if catalogue_number is None else None
-    number = newest.number if newest else catalogue_number
-    if number is None:
+    newest = publishing.newest_version()
+    if newest is None:
         raise Unavailable("No catalog is published: run `waypost catalog publish`.")
-    found = publishing.seller(number)
-    rule = SellerRule(found.currency, Rounding(found.rounding), found.tax_percent)
+    offer = selling.of_tenant(tenant.pk, definitions.from_document(newest.document))
+    return _pinned(offer.seller, newest.number, offer.currency)
+
+
+def seller(catalogue_number: int, key: str = "", currency: str = "") -> PinnedSeller:
+    """Return a selling legal entity as a catalog version defines it.
+
+    An empty ``key`` is the main seller, an empty ``currency`` the seller's main one.
+
+    Raises:
+        Missing: there is no version ``catalogue_number``, or it has no such seller, or the seller
+            does not sell in this currency.
+    """
+    found = publishing.seller(catalogue_number, key)
+    if currency and currency not in found.currencies:
+        raise Missing(f"{found.key} does not sell in {currency}.", code="catalog.missing")
+    return _pinned(found, catalogue_number, currency or found.currency)
+
+
+def _pinned(found: Seller, number: int, currency: str) -> PinnedSeller:
+    rule = SellerRule(currency, Rounding(found.rounding), found.tax_percent)
     printed = {
         "name": found.name,
         "address": found.address,
@@ -132,12 +155,15 @@ def seller(catalogue_number: int | None = None) -> PinnedSeller:
     )
 
 
-def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
+def segment(plan: Plan, span: Period, currency: str, *, runs_on: bool) -> Segment:
     """Return the segment of a plan version over ``span``: fee and price rules, without usage.
 
     ``runs_on``: the plan is still in force at the end of the invoice's period.
+
+    Raises:
+        NotPriced: the plan version has no prices in ``currency``.
     """
-    found = publishing.plan_definition(plan)
+    found = publishing.plan_in(plan, currency)
     # Sorted, because the rules decide the order of invoice lines, and jsonb keeps no order of keys.
     rules = tuple(
         PriceRule(
@@ -166,31 +192,38 @@ def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
     )
 
 
-def month_so_far(plain: Mapping[str, Any]) -> MonthSoFar:
+def month_so_far(plain: Mapping[str, Any], currency: str) -> MonthSoFar:
     """Return the state of a month that a document or a manifest stores (``MonthSoFar.plain``).
+
+    ``currency`` is the one of the document.
 
     The stored form names plans by key and version. Their fees and prices are read from the rows.
     """
 
     def segment_of(key: str, version: int, span: Period) -> Segment:
         # Only ended segments are stored. If the plan goes on, a later segment of it says so.
-        return segment(Plan.objects.get(key=key, version=version), span, runs_on=False)
+        plan = Plan.objects.get(key=key, version=version)
+        return segment(plan, span, currency, runs_on=False)
 
     return MonthSoFar.from_plain(plain, segment_of)
 
 
-def hour_price(meter: str, key: str, version: int) -> tuple[str, Decimal]:
+def hour_price(meter: str, key: str, version: int, currency: str) -> tuple[str, Decimal]:
     """Return (invoice line title, hourly price) of one version of a space or address plan.
 
     With the meter SPACE_HOURS, ``key`` names a space plan, with any other an address plan. The
     price zero means free.
+
+    Raises:
+        NotPriced: the plan version has no price in ``currency``.
     """
     if meter == SPACE_HOURS:
         space_plan = SpacePlan.objects.get(key=key, version=version)
-        price = publishing.space_plan_definition(space_plan).hour_price
-        return f"Space hours, {space_plan.title}", price
+        sold = publishing.space_plan_definition(space_plan)
+        return f"Space hours, {space_plan.title}", definitions.hour_price_in(sold, currency)
     address_plan = AddressPlan.objects.get(key=key, version=version)
-    price = publishing.address_plan_definition(address_plan).hour_price
+    offered = publishing.address_plan_definition(address_plan)
+    price = definitions.hour_price_in(offered, currency)
     return f"Address hours, {address_plan.title}", price
 
 
@@ -307,13 +340,13 @@ class KnownLifetimes:
                 ids.setdefault(plan, set()).add(id)
         return {plan: (total, len(ids[plan])) for plan, total in seconds.items()}
 
-    def lifetimes(self) -> tuple[Lifetime, ...]:
+    def lifetimes(self, currency: str) -> tuple[Lifetime, ...]:
         """Return the lifetimes with titles and hourly prices, which are read from rows of plans.
 
         Lifetimes on plans that cost nothing are left out.
         """
         plans = {plan[:3] for plan in self.seconds}
-        prices = {plan: hour_price(*plan) for plan in plans}
+        prices = {plan: hour_price(*plan, currency) for plan in plans}
         return tuple(
             Lifetime(*plan[:3], *prices[plan[:3]], plan.space_id, seconds, count)
             for plan, (seconds, count) in sorted(self.seconds.items())

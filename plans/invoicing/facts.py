@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from controlplane.core.errors import Conflict
 from plans.invoicing import agreed_terms, billing_inputs
-from plans.invoicing.billing_inputs import KnownLifetimes, SpaceFact
+from plans.invoicing.billing_inputs import KnownLifetimes, PinnedSeller, SpaceFact
 from plans.models import PlanSubscription
 from plans.rating.billable import Lifetime, Segment
 from plans.rating.month_so_far import MonthSoFar
@@ -104,7 +104,7 @@ class Frozen:
     """
 
     buyer: Mapping[str, str]
-    catalogue_number: int
+    seller: PinnedSeller
     time_zone: str
     known_lifetimes: KnownLifetimes
     so_far: MonthSoFar
@@ -128,15 +128,14 @@ def gather(
         Unavailable: no catalog is published.
     """
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone
-    seller = billing_inputs.seller(frozen.catalogue_number if frozen else None)
+    seller = frozen.seller if frozen else billing_inputs.seller_of(tenant)
     found = frozen.known_lifetimes if frozen else KnownLifetimes.read(tenant, period, until)
     month = month_of(period.starts_at, time_zone)
     if frozen:
         tax, terms = frozen.tax, frozen.terms
     else:
-        tax = agreed_terms.tax_of(tenant, seller.country, period, time_zone) if (
-            seller.is_under_vat
-        ) else None  # fmt: skip
+        country = seller.country if seller.is_under_vat else ""
+        tax = agreed_terms.tax_of(tenant, country, period, time_zone)
         terms = agreed_terms.of_month(tenant, month, seller.rule.currency)
     return Facts(
         tenant_id=tenant.id,
@@ -150,8 +149,8 @@ def gather(
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
         # Read from rows even with ``frozen``: the part of a subscription in a past period is fixed.
-        segments=segments_of(tenant, period),
-        lifetimes=found.lifetimes(),
+        segments=segments_of(tenant, period, seller.rule.currency),
+        lifetimes=found.lifetimes(seller.rule.currency),
         known_lifetimes=found,
         so_far=frozen.so_far if frozen else MonthSoFar(),
         corrections=frozen.corrections if frozen else (),
@@ -182,13 +181,14 @@ def buyer_of(tenant: Tenant) -> dict[str, str]:
     }
 
 
-def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
+def segments_of(tenant: Tenant, period: Period, currency: str) -> tuple[Segment, ...]:
     """Return a segment for the part of each subscription inside the period, in order of time.
 
     The segments have no usage yet.
 
     Raises:
         NoSubscription: the tenant had no plan in the period.
+        NotPriced: a plan version has no prices in ``currency``.
     """
     subscriptions = (
         PlanSubscription.objects.filter(tenant=tenant, starts_at__lt=period.ends_at)
@@ -204,7 +204,7 @@ def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
             # A plan that is still in force at the end of the period includes units for the rest of
             # the month, too.
             runs_on = ends_at is None or ends_at > period.ends_at
-            segment = billing_inputs.segment(subscription.plan, span, runs_on=runs_on)
+            segment = billing_inputs.segment(subscription.plan, span, currency, runs_on=runs_on)
             trial = span.clip(None, subscription.trial_ends_at) if (
                 subscription.trial_ends_at) else None  # fmt: skip
             found.append(replace(segment, trial_seconds=trial.seconds if trial else 0))

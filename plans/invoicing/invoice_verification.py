@@ -30,7 +30,7 @@ from plans.invoicing import (
     rated_period,
     states,
 )
-from plans.invoicing.billing_inputs import KnownLifetimes
+from plans.invoicing.billing_inputs import KnownLifetimes, PinnedSeller
 from plans.invoicing.comparisons import Comparison, Proof
 from plans.invoicing.document import Document
 from plans.invoicing.engines import Engine
@@ -255,11 +255,11 @@ def recomputed(
     manifest, engine = stored["manifest"], engine_of(stored)
     frozen = facts.Frozen(
         stored["buyer"],
-        manifest["catalogue_number"],
+        pinned_seller(stored),
         stored["period"]["time_zone"],
         KnownLifetimes.from_plain(manifest["lived"]),
-        billing_inputs.month_so_far(manifest["month_before"]),
-        corrections.pinned(manifest),
+        billing_inputs.month_so_far(manifest["month_before"], stored["currency"]),
+        corrections.pinned(manifest, stored["currency"]),
         Terms.from_plain(manifest.get("terms", {})),
         agreed_terms.tax_from(manifest.get("tax")),
         manifest["engine_version"],
@@ -285,6 +285,17 @@ def recomputed(
         issue = document.Issue(invoice.number, invoice.issued_at, invoice.due_at, before, left)
         return found, document.numbered(made, issue)
     return found, made
+
+
+def pinned_seller(stored: Document) -> PinnedSeller:
+    """Return the seller of a stored document as the pinned catalog version defines it.
+
+    Raises:
+        Missing: the catalog version has no such seller, or it sells in other currencies.
+    """
+    manifest = stored["manifest"]
+    key = manifest.get("legal_entity", "")
+    return billing_inputs.seller(manifest["catalogue_number"], key, stored["currency"])
 
 
 def listed_usage(made: Sequence[Document], stored: Sequence[Document]) -> Sequence[Document]:

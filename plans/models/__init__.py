@@ -18,6 +18,7 @@ from plans.models.invoice import (
     LedgerPosting,
     Payment,
 )
+from plans.models.selling import SellerAssignment, TaxExemption, TaxIdCheck
 from plans.models.terms import (
     Commitment,
     Coupon,
@@ -56,7 +57,10 @@ __all__ = [
     "PlanSubscription",
     "QuotaAlert",
     "QuotaOverride",
+    "SellerAssignment",
     "SpacePlan",
+    "TaxExemption",
+    "TaxIdCheck",
     "UsageCopy",
     "UsageDay",
     "UsageHour",
