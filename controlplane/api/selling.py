@@ -55,7 +55,7 @@ class SellersView(PublicView):
         The list has a single page. No login is needed.
         """
         rows = publishing.current().sellers
-        return Response(pagination.whole(SellerSerializer(rows, many=True).data))
+        return Response(pagination.whole([SellerSerializer(row).data for row in rows]))
 
 
 class TenantSellerView(TenantView):

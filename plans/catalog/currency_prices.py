@@ -21,8 +21,8 @@ def mistakes(catalog: Catalog) -> Iterator[tuple[Path, str]]:
         if keys.count(row.key) > 1 and row is not catalog.seller:
             yield ("sellers", row.key), "has the key of the main seller: choose another one"
         if len(set(row.currencies)) < len(row.currencies):
-            path = ("seller",) if row is catalog.seller else ("sellers", row.key)
-            yield (*path, "other_currencies"), "names a currency twice"
+            of_seller: Path = ("seller",) if row is catalog.seller else ("sellers", row.key)
+            yield (*of_seller, "other_currencies"), "names a currency twice"
     for plan in catalog.plans:
         yield from _of_plan(plan, main, others)
     for section, rows in (

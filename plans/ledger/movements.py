@@ -49,15 +49,16 @@ class Balance:
 
 
 def balances(tenant_id: str, now: datetime, owners: Iterable[tuple[str, str]]) -> list[Balance]:
-    """Return the credit of a tenant with each legal entity that ever gave it credit, and ``owners``.
+    """Return a tenant's credit with each legal entity that gave it credit, and ``owners``.
 
     ``owners`` are (legal entity, currency), such as the present seller. Takes two queries for each.
     """
     known = {*owners, *CreditGrant.objects.filter(tenant_id=tenant_id).values_list(
         "legal_entity", "currency")}  # fmt: skip
-    booked = of_tenant(tenant_id).order_by().values_list("owner", "entry__currency").distinct()
+    booked = of_tenant(tenant_id).order_by().values("owner", "entry__currency").distinct()  # type: ignore[misc]
+    known |= {(row["owner"], row["entry__currency"]) for row in booked}
     found = []
-    for legal_entity, currency in sorted({*known, *booked}):
+    for legal_entity, currency in sorted(known):
         left = dict.fromkeys((PREPAID, PROMOTIONAL), 0)
         for grant in grants.available(tenant_id, legal_entity, currency):
             if grant.expires_at is None or now < grant.expires_at:

@@ -25,8 +25,9 @@ class SellerAssignment(Timestamped):
 class TaxExemption(Timestamped):
     """A certificate by which a tenant pays no tax for services completed in [starts_on, ends_on].
 
-    Without ``ends_on`` it has no end; with one before ``starts_on`` it never counts. Days are those of the tenant's billing time zone. ``category`` is the code of EN 16931: E
-    (exempt) or Z (zero rate). ``text`` is what invoices print. Only ``ends_on`` ever changes.
+    Without ``ends_on`` it has no end; with one before ``starts_on`` it never counts. Days are those
+    of the tenant's billing time zone. ``category`` is the code of EN 16931: E (exempt) or Z (zero
+    rate). ``text`` is what invoices print. Only ``ends_on`` ever changes.
     """
 
     class Category(models.TextChoices):

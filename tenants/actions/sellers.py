@@ -6,6 +6,7 @@ from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
 from plans.catalog import definitions, publishing, selling
+from plans.catalog.definitions import AddressPlanDefinition, SpacePlanDefinition
 from plans.catalog.selling import Offer
 from plans.models import (
     AddressPlan,
@@ -78,7 +79,7 @@ def _require_priced(tenant: Tenant, present: str, wanted: str) -> None:
     if present == wanted:
         return
     used = {"spaces__tenant": tenant}, {"addresses__space__tenant": tenant}
-    sizes = [
+    sizes: list[SpacePlanDefinition | AddressPlanDefinition] = [
         *map(publishing.space_plan_definition, SpacePlan.objects.filter(**used[0]).distinct()),
         *map(publishing.address_plan_definition, AddressPlan.objects.filter(**used[1]).distinct()),
     ]

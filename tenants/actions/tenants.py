@@ -54,8 +54,8 @@ def sign_up(
     """Create a user, a tenant that the user owns, and its plan subscription, in one transaction.
 
     ``password`` None means that the user logs in through OIDC. An empty ``plan_key`` means the plan
-    with the lowest monthly fee. ``offer`` is from whom the tenant buys, and in which currency (None:
-    from the main seller). ``by`` None means that the new user is the actor. The actor
+    with the lowest monthly fee. ``offer`` is from whom the tenant buys (None: from the main
+    seller). ``by`` None means that the new user is the actor. The actor
     ``audit.SYSTEM`` may do this even where sign-up is switched off.
 
     Raises:
