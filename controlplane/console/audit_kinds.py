@@ -33,6 +33,7 @@ KINDS: Mapping[str, Kind] = {
     "limit": Kind("Limit", ("quota", "quota_override")),
     "invoice": Kind("Invoice", ("invoice", "credit_note")),
     "benefit": Kind("Discount or credit", ("discount", "commitment", "coupon", "credit")),
+    "tax": Kind("Tax exemption", ("tax_exemption",)),
     "user": Kind("Account", ("user", "account", "login"), is_internal=True),
     "catalogue": Kind("Catalog", ("catalogue",), is_internal=True),
     "rollout": Kind("Rollout", ("rollout",), is_internal=True),

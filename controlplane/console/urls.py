@@ -12,6 +12,7 @@ from controlplane.console.views import (
     bulk,
     connect,
     connections,
+    credit,
     documentation,
     first_message,
     invitations,
@@ -32,6 +33,7 @@ from controlplane.console.views import (
     staff_mailbox,
     staff_tenant_actions,
     staff_tenants,
+    staff_terms,
     stored_messages,
     support,
     team,
@@ -89,7 +91,7 @@ tenant_urls = [
     path(
         "credit-notes/<str:credit_note>.<str:suffix>", invoices.note_file, name="credit_note_file"
     ),
-    path("settings/coupon", settings.redeem_coupon, name="coupon"),
+    path("credit/", credit.page, name="credit"),
     path("team/", team.members, name="team"),
     path("team/<int:member>/role", team.change_role, name="member"),
     path("team/<int:member>/remove", team.remove, name="member_remove"),
@@ -158,6 +160,9 @@ staff_urls = [
     path("tenants/<slug:tenant>/act", staff_tenant_actions.act, name="staff_act"),
     path("acting/stop", staff_tenant_actions.stop_acting, name="staff_stop_acting"),
     path("tenants/<slug:tenant>/close", staff_tenants.close_now, name="staff_close"),
+    path("tenants/<slug:tenant>/terms", staff_terms.terms, name="staff_terms"),
+    path("tenants/<slug:tenant>/tax", staff_terms.tax, name="staff_tax"),
+    path("coupons/", staff_terms.coupons, name="staff_coupons"),
     path(
         "tenants/<slug:tenant>/overrides/<slug:resource>/clear",
         staff_tenants.clear_override,
