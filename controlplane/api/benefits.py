@@ -82,7 +82,7 @@ class BalanceSerializer(serializers.Serializer[Any]):
     available_minor = serializers.IntegerField()
 
 
-class ProgressSerializer(serializers.Serializer[Any]):
+class CommitmentProgressSerializer(serializers.Serializer[Any]):
     """How far the running month is toward the minimum of all commitments together, before tax.
 
     `missing_minor` is what the last invoice of the month adds if nothing more is used.
@@ -127,6 +127,9 @@ class MovementSerializer(serializers.Serializer[Any]):
     after_minor = serializers.IntegerField()
 
 
+MOVEMENT_PAGE = schema.page_of(MovementSerializer)  # one class, which two operations answer
+
+
 class BenefitsSerializer(serializers.Serializer[Any]):
     """What changes the price of a tenant besides its plan.
 
@@ -138,7 +141,7 @@ class BenefitsSerializer(serializers.Serializer[Any]):
     tax_id_status = serializers.CharField()
     balances = BalanceSerializer(many=True)
     trial = TrialSerializer(allow_null=True)
-    progress = ProgressSerializer(allow_null=True)
+    progress = CommitmentProgressSerializer(allow_null=True)
     discounts = DiscountSerializer(many=True)
     commitments = CommitmentSerializer(many=True)
     credits = CreditSerializer(many=True)
@@ -162,7 +165,7 @@ class MovementsView(TenantView):
 
     @schema.describe(
         "List credit movements",
-        response=schema.page_of(MovementSerializer),
+        response=MOVEMENT_PAGE,
         parameters=MOVEMENTS.parameters,
     )
     def get(self, request: Request, tenant: str) -> Response:
@@ -205,7 +208,7 @@ def benefits_of(tenant: Tenant) -> dict[str, Any]:
         "tax_id_status": agreed_terms.tax_id_status(tenant).value,
         "balances": BalanceSerializer(movements.balances(tenant.pk, now, [owner]), many=True).data,
         "trial": TrialSerializer(trial).data if trial else None,
-        "progress": ProgressSerializer(progress).data if progress else None,
+        "progress": CommitmentProgressSerializer(progress).data if progress else None,
         "discounts": DiscountSerializer(discounts.order_by("created_at", "id"), many=True).data,
         "commitments": CommitmentSerializer(
             commitments.order_by("created_at", "id"), many=True

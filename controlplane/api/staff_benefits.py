@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from controlplane.api import listing, pagination, schema
 from controlplane.api.benefits import (
+    MOVEMENT_PAGE,
     MOVEMENTS,
     BenefitsSerializer,
     CommitmentSerializer,
@@ -246,7 +247,7 @@ class StaffMovementsView(StaffView):
 
     @schema.describe(
         "List credit movements of a tenant",
-        response=schema.page_of(MovementSerializer),
+        response=MOVEMENT_PAGE,
         parameters=MOVEMENTS.parameters,
     )
     def get(self, request: Request, tenant: str) -> Response:

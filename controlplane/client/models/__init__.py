@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .audit_event_after import AuditEventAfter
     from .audit_event_before import AuditEventBefore
     from .audit_event_page import AuditEventPage
+    from .balance import Balance
     from .benefits import Benefits
     from .billing_details import BillingDetails
     from .billing_details_request import BillingDetailsRequest
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from .catalog import Catalog
     from .catalog_document import CatalogDocument
     from .catalog_publish_request import CatalogPublishRequest
+    from .category_enum import CategoryEnum
     from .cause_enum import CauseEnum
     from .change import Change
     from .channel import Channel
@@ -62,6 +64,8 @@ if TYPE_CHECKING:
     from .closure_request_request import ClosureRequestRequest
     from .commitment import Commitment
     from .commitment_create_request import CommitmentCreateRequest
+    from .commitment_end_request import CommitmentEndRequest
+    from .commitment_progress import CommitmentProgress
     from .condition import Condition
     from .connection import Connection
     from .connections_close_request import ConnectionsCloseRequest
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
     from .costs import Costs
     from .coupon import Coupon
     from .coupon_create_request import CouponCreateRequest
+    from .coupon_end_request import CouponEndRequest
     from .coupon_page import CouponPage
     from .create_or_change_address_if_none_match import CreateOrChangeAddressIfNoneMatch
     from .credentials_request import CredentialsRequest
@@ -95,8 +100,12 @@ if TYPE_CHECKING:
     from .device_option import DeviceOption
     from .device_tokens_request import DeviceTokensRequest
     from .discount import Discount
+    from .discount_end_request import DiscountEndRequest
     from .domains_request import DomainsRequest
     from .endpoint import Endpoint
+    from .exemption import Exemption
+    from .exemption_create_request import ExemptionCreateRequest
+    from .exemption_end_request import ExemptionEndRequest
     from .export import Export
     from .export_document import ExportDocument
     from .failure import Failure
@@ -144,6 +153,8 @@ if TYPE_CHECKING:
     from .list_audit_events_sort import ListAuditEventsSort
     from .list_connections_sort import ListConnectionsSort
     from .list_coupons_sort import ListCouponsSort
+    from .list_credit_movements_sort import ListCreditMovementsSort
+    from .list_credit_movements_tenant_sort import ListCreditMovementsTenantSort
     from .list_credit_notes_sort import ListCreditNotesSort
     from .list_invitations_role import ListInvitationsRole
     from .list_invitations_sort import ListInvitationsSort
@@ -190,6 +201,9 @@ if TYPE_CHECKING:
     from .meter_enum import MeterEnum
     from .metric_enum import MetricEnum
     from .move_request import MoveRequest
+    from .movement import Movement
+    from .movement_kind_enum import MovementKindEnum
+    from .movement_page import MovementPage
     from .new_channel import NewChannel
     from .new_token import NewToken
     from .notification_kind import NotificationKind
@@ -238,6 +252,7 @@ if TYPE_CHECKING:
     from .quota_page import QuotaPage
     from .redeem_request import RedeemRequest
     from .reduction_request import ReductionRequest
+    from .register_answer_request import RegisterAnswerRequest
     from .release import Release
     from .resend_request import ResendRequest
     from .resource_enum import ResourceEnum
@@ -245,6 +260,9 @@ if TYPE_CHECKING:
     from .rollout import Rollout
     from .rollout_state import RolloutState
     from .selected_request import SelectedRequest
+    from .seller import Seller
+    from .seller_choice_request import SellerChoiceRequest
+    from .seller_page import SellerPage
     from .send_request import SendRequest
     from .send_request_properties import SendRequestProperties
     from .series import Series
@@ -265,6 +283,8 @@ if TYPE_CHECKING:
     from .staff_invoice import StaffInvoice
     from .staff_invoice_page import StaffInvoicePage
     from .staff_quotas import StaffQuotas
+    from .staff_tax_details import StaffTaxDetails
+    from .staff_tax_id_check import StaffTaxIdCheck
     from .staff_tenant import StaffTenant
     from .staff_tenant_page import StaffTenantPage
     from .status_enum import StatusEnum
@@ -272,12 +292,16 @@ if TYPE_CHECKING:
     from .step import Step
     from .step_enum import StepEnum
     from .suspension_request import SuspensionRequest
+    from .tax_details import TaxDetails
+    from .tax_id_check import TaxIdCheck
     from .tenant import Tenant
     from .tenant_create_request import TenantCreateRequest
+    from .tenant_seller import TenantSeller
     from .token import Token
     from .token_create_request import TokenCreateRequest
     from .token_page import TokenPage
     from .transfer_request import TransferRequest
+    from .trial import Trial
     from .usage import Usage
     from .usage_totals import UsageTotals
     from .user_reading import UserReading
@@ -314,6 +338,7 @@ _MODULES = {
     "AuditEventAfter": ".audit_event_after",
     "AuditEventBefore": ".audit_event_before",
     "AuditEventPage": ".audit_event_page",
+    "Balance": ".balance",
     "Benefits": ".benefits",
     "BillingDetails": ".billing_details",
     "BillingDetailsRequest": ".billing_details_request",
@@ -329,6 +354,7 @@ _MODULES = {
     "Catalog": ".catalog",
     "CatalogDocument": ".catalog_document",
     "CatalogPublishRequest": ".catalog_publish_request",
+    "CategoryEnum": ".category_enum",
     "CauseEnum": ".cause_enum",
     "Change": ".change",
     "Channel": ".channel",
@@ -342,6 +368,8 @@ _MODULES = {
     "ClosureRequestRequest": ".closure_request_request",
     "Commitment": ".commitment",
     "CommitmentCreateRequest": ".commitment_create_request",
+    "CommitmentEndRequest": ".commitment_end_request",
+    "CommitmentProgress": ".commitment_progress",
     "Condition": ".condition",
     "Connection": ".connection",
     "ConnectionsCloseRequest": ".connections_close_request",
@@ -350,6 +378,7 @@ _MODULES = {
     "Costs": ".costs",
     "Coupon": ".coupon",
     "CouponCreateRequest": ".coupon_create_request",
+    "CouponEndRequest": ".coupon_end_request",
     "CouponPage": ".coupon_page",
     "CreateOrChangeAddressIfNoneMatch": ".create_or_change_address_if_none_match",
     "CredentialsRequest": ".credentials_request",
@@ -375,8 +404,12 @@ _MODULES = {
     "DeviceOption": ".device_option",
     "DeviceTokensRequest": ".device_tokens_request",
     "Discount": ".discount",
+    "DiscountEndRequest": ".discount_end_request",
     "DomainsRequest": ".domains_request",
     "Endpoint": ".endpoint",
+    "Exemption": ".exemption",
+    "ExemptionCreateRequest": ".exemption_create_request",
+    "ExemptionEndRequest": ".exemption_end_request",
     "Export": ".export",
     "ExportDocument": ".export_document",
     "Failure": ".failure",
@@ -420,6 +453,8 @@ _MODULES = {
     "ListAuditEventsSort": ".list_audit_events_sort",
     "ListConnectionsSort": ".list_connections_sort",
     "ListCouponsSort": ".list_coupons_sort",
+    "ListCreditMovementsSort": ".list_credit_movements_sort",
+    "ListCreditMovementsTenantSort": ".list_credit_movements_tenant_sort",
     "ListCreditNotesSort": ".list_credit_notes_sort",
     "ListInvitationsRole": ".list_invitations_role",
     "ListInvitationsSort": ".list_invitations_sort",
@@ -466,6 +501,9 @@ _MODULES = {
     "MeterEnum": ".meter_enum",
     "MetricEnum": ".metric_enum",
     "MoveRequest": ".move_request",
+    "Movement": ".movement",
+    "MovementKindEnum": ".movement_kind_enum",
+    "MovementPage": ".movement_page",
     "NewChannel": ".new_channel",
     "NewToken": ".new_token",
     "NotificationKind": ".notification_kind",
@@ -508,6 +546,7 @@ _MODULES = {
     "QuotaPage": ".quota_page",
     "RedeemRequest": ".redeem_request",
     "ReductionRequest": ".reduction_request",
+    "RegisterAnswerRequest": ".register_answer_request",
     "Release": ".release",
     "ResendRequest": ".resend_request",
     "ResourceEnum": ".resource_enum",
@@ -515,6 +554,9 @@ _MODULES = {
     "Rollout": ".rollout",
     "RolloutState": ".rollout_state",
     "SelectedRequest": ".selected_request",
+    "Seller": ".seller",
+    "SellerChoiceRequest": ".seller_choice_request",
+    "SellerPage": ".seller_page",
     "SendRequest": ".send_request",
     "SendRequestProperties": ".send_request_properties",
     "Series": ".series",
@@ -533,6 +575,8 @@ _MODULES = {
     "StaffInvoice": ".staff_invoice",
     "StaffInvoicePage": ".staff_invoice_page",
     "StaffQuotas": ".staff_quotas",
+    "StaffTaxDetails": ".staff_tax_details",
+    "StaffTaxIdCheck": ".staff_tax_id_check",
     "StaffTenant": ".staff_tenant",
     "StaffTenantPage": ".staff_tenant_page",
     "StatusEnum": ".status_enum",
@@ -540,12 +584,16 @@ _MODULES = {
     "Step": ".step",
     "StepEnum": ".step_enum",
     "SuspensionRequest": ".suspension_request",
+    "TaxDetails": ".tax_details",
+    "TaxIdCheck": ".tax_id_check",
     "Tenant": ".tenant",
     "TenantCreateRequest": ".tenant_create_request",
+    "TenantSeller": ".tenant_seller",
     "Token": ".token",
     "TokenCreateRequest": ".token_create_request",
     "TokenPage": ".token_page",
     "TransferRequest": ".transfer_request",
+    "Trial": ".trial",
     "Usage": ".usage",
     "UsageTotals": ".usage_totals",
     "UserReading": ".user_reading",
@@ -583,6 +631,7 @@ __all__ = (
     "AuditEventAfter",
     "AuditEventBefore",
     "AuditEventPage",
+    "Balance",
     "Benefits",
     "BillingDetails",
     "BillingDetailsRequest",
@@ -598,6 +647,7 @@ __all__ = (
     "Catalog",
     "CatalogDocument",
     "CatalogPublishRequest",
+    "CategoryEnum",
     "CauseEnum",
     "Change",
     "Channel",
@@ -611,6 +661,8 @@ __all__ = (
     "ClosureRequestRequest",
     "Commitment",
     "CommitmentCreateRequest",
+    "CommitmentEndRequest",
+    "CommitmentProgress",
     "Condition",
     "Connection",
     "ConnectionsCloseRequest",
@@ -619,6 +671,7 @@ __all__ = (
     "Costs",
     "Coupon",
     "CouponCreateRequest",
+    "CouponEndRequest",
     "CouponPage",
     "CreateOrChangeAddressIfNoneMatch",
     "CredentialsRequest",
@@ -644,8 +697,12 @@ __all__ = (
     "DeviceOption",
     "DeviceTokensRequest",
     "Discount",
+    "DiscountEndRequest",
     "DomainsRequest",
     "Endpoint",
+    "Exemption",
+    "ExemptionCreateRequest",
+    "ExemptionEndRequest",
     "Export",
     "ExportDocument",
     "Failure",
@@ -689,6 +746,8 @@ __all__ = (
     "ListAuditEventsSort",
     "ListConnectionsSort",
     "ListCouponsSort",
+    "ListCreditMovementsSort",
+    "ListCreditMovementsTenantSort",
     "ListCreditNotesSort",
     "ListInvitationsRole",
     "ListInvitationsSort",
@@ -733,6 +792,9 @@ __all__ = (
     "MessagingUserPage",
     "MeterEnum",
     "MetricEnum",
+    "Movement",
+    "MovementKindEnum",
+    "MovementPage",
     "MoveRequest",
     "NewChannel",
     "NewToken",
@@ -776,6 +838,7 @@ __all__ = (
     "QuotaPage",
     "RedeemRequest",
     "ReductionRequest",
+    "RegisterAnswerRequest",
     "Release",
     "ResendRequest",
     "ResourceEnum",
@@ -783,6 +846,9 @@ __all__ = (
     "Rollout",
     "RolloutState",
     "SelectedRequest",
+    "Seller",
+    "SellerChoiceRequest",
+    "SellerPage",
     "SendRequest",
     "SendRequestProperties",
     "Series",
@@ -801,6 +867,8 @@ __all__ = (
     "StaffInvoice",
     "StaffInvoicePage",
     "StaffQuotas",
+    "StaffTaxDetails",
+    "StaffTaxIdCheck",
     "StaffTenant",
     "StaffTenantPage",
     "StatusEnum",
@@ -808,12 +876,16 @@ __all__ = (
     "Step",
     "StepEnum",
     "SuspensionRequest",
+    "TaxDetails",
+    "TaxIdCheck",
     "Tenant",
     "TenantCreateRequest",
+    "TenantSeller",
     "Token",
     "TokenCreateRequest",
     "TokenPage",
     "TransferRequest",
+    "Trial",
     "Usage",
     "UsageTotals",
     "UserReading",

@@ -14,13 +14,15 @@ T = TypeVar("T", bound="PlanSubscription")
 class PlanSubscription:
     """A tenant's subscription to one version of a plan; `plan` is the key of the plan.
 
-    `space_plans` and `address_plans` are the keys of the plans that it includes.
+    `space_plans` and `address_plans` are the keys of the plans that it includes. `currency` is that
+    of the tenant's invoices.
 
         Attributes:
             plan (str):
             version (int):
             title (str):
             starts_at (datetime.datetime):
+            currency (str): Return the currency of the tenant's invoices.
             space_plans (list[str]): Return the keys of the space plans that the tenant may use.
             address_plans (list[str]): Return the keys of the address plans that the tenant may use.
     """
@@ -29,6 +31,7 @@ class PlanSubscription:
     version: int
     title: str
     starts_at: datetime.datetime
+    currency: str
     space_plans: list[str]
     address_plans: list[str]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -42,6 +45,8 @@ class PlanSubscription:
 
         starts_at = self.starts_at.isoformat()
 
+        currency = self.currency
+
         space_plans = self.space_plans
 
         address_plans = self.address_plans
@@ -54,6 +59,7 @@ class PlanSubscription:
                 "version": version,
                 "title": title,
                 "starts_at": starts_at,
+                "currency": currency,
                 "space_plans": space_plans,
                 "address_plans": address_plans,
             }
@@ -72,6 +78,8 @@ class PlanSubscription:
 
         starts_at = datetime.datetime.fromisoformat(d.pop("starts_at"))
 
+        currency = d.pop("currency")
+
         space_plans = cast(list[str], d.pop("space_plans"))
 
         address_plans = cast(list[str], d.pop("address_plans"))
@@ -81,6 +89,7 @@ class PlanSubscription:
             version=version,
             title=title,
             starts_at=starts_at,
+            currency=currency,
             space_plans=space_plans,
             address_plans=address_plans,
         )

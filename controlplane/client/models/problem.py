@@ -46,6 +46,7 @@ class Problem:
     * `cache.unavailable` (503): Attempts cannot be counted
     * `catalog.invalid` (422): The catalog is not valid
     * `catalog.missing` (404): No catalog is published
+    * `catalog.seller_in_use` (409): The catalog lacks a seller or currency of tenants
     * `channel.disabled` (409): The channel is disabled
     * `channel.exists` (409): There is a channel of this name already
     * `channel.invalid` (422): The channel is not valid
@@ -53,11 +54,15 @@ class Problem:
     * `channel.no_secret` (409): The channel has no secret
     * `channel.too_many` (409): The tenant has too many channels
     * `chat_url.refused` (422): Waypost does not send to this chat
+    * `commitment.end` (422): The commitment cannot end then
     * `commitment.invalid` (422): The commitment is not valid
+    * `commitment.missing` (404): There is no such commitment
     * `conflict` (409): Not possible now
     * `connections.invalid` (422): The request names no connections
     * `connections.missing` (404): The connections have ended
     * `coupon.code` (422): The code of the coupon is empty or taken
+    * `coupon.currency` (409): The coupon is in another currency
+    * `coupon.currency_unknown` (422): No seller sells in the currency
     * `coupon.missing` (404): There is no such coupon
     * `coupon.redeemed` (409): The coupon was redeemed before
     * `coupon.used_up` (409): The coupon cannot be redeemed any more
@@ -77,6 +82,7 @@ class Problem:
     * `delivery.missing` (404): There is no such delivery
     * `denied` (403): Not allowed
     * `discount.invalid` (422): The discount is not valid
+    * `discount.missing` (404): There is no such discount
     * `events.too_many` (429): Too many event streams
     * `generation.changed` (412): Changed by someone else since you read it
     * `history.span_unknown` (422): There is no history of this span
@@ -140,6 +146,7 @@ class Problem:
     * `period.backward` (422): The period must end after it begins
     * `period.naive` (422): The instants need a time zone
     * `period.time_zone` (422): There is no such time zone
+    * `plan.not_priced` (409): The plan has no prices in the currency
     * `plan.unknown` (422): There is no such plan
     * `plan_subscription.lacks_plans` (409): The plan lacks what the tenant uses
     * `plan_subscription.missing` (409): The tenant has no plan
@@ -157,6 +164,8 @@ class Problem:
     * `request.too_large` (413): The request is too large
     * `rollout.not_possible` (409): The state of the rollout does not allow this
     * `secret.key_missing` (503): A key of this server is missing
+    * `seller.fixed` (409): The seller of the tenant is fixed
+    * `seller.unknown` (422): There is no such seller
     * `session.tenant_token` (409): A tenant's token is not a person's session
     * `signup.disabled` (403): Signup is disabled
     * `signup.email_taken` (409): There is an account with this email
@@ -169,12 +178,17 @@ class Problem:
     * `support_access.invalid` (422): The consent or its reason is not valid
     * `support_access.no_consent` (403): The tenant does not allow it now
     * `tax.no_rate` (422): The table of VAT rates lacks a country
+    * `tax_exemption.end` (422): The exemption cannot end then
+    * `tax_exemption.invalid` (422): The exemption is not valid
+    * `tax_exemption.missing` (404): There is no such exemption
+    * `tax_id.not_valid` (409): The tax id has no valid form
     * `tenant.closing` (403): The organization is being closed
     * `tenant.reason_invalid` (422): The reason is not valid
     * `tenant.suspended` (403): The organization is suspended
     * `tenant.wrong_state` (409): The state of the tenant does not allow this
     * `tenant_note.invalid` (422): The note is empty or too long
     * `tenant_note.missing` (404): There is no such note
+    * `terms.billed` (409): An invoice was priced with it
     * `unavailable` (503): Not available at the moment
     * `url.refused` (422): Waypost does not call this URL
     * `usage.cell_outside_days` (422): A usage cell lies outside its days

@@ -46,6 +46,7 @@ from tenants.models import (
 )
 from tenants.notifications.models import Attempt
 from tests.support.notifications import mails, notified
+from tests.support.plans import term_rows
 
 ROLES = [role.value for role in Role]
 GRANT = [{"addresses": ["orders/*"], "operations": ["send", "recv"]}]
@@ -329,6 +330,7 @@ def names(
         "channel": delivery.channel_id,
         "delivery": delivery.pk,
         "kept": gone.pk,
+        **term_rows.furnish(cast.tenant),
     }
 
 

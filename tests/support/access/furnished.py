@@ -47,6 +47,7 @@ from tenants.models import (
 from tenants.notifications.models import MailboxMessage
 from tests.support.access import passkeys, url_map
 from tests.support.notifications import mails, notified
+from tests.support.plans import term_rows
 from tests.support.portal import rows
 
 _MESSAGES: dict[str, Any] = {"messages": [], "next": ""}
@@ -119,6 +120,7 @@ def _values(tenant: Tenant) -> dict[str, str]:
         "page": page.pk,
         "invoice": (invoice := rows.issued(tenant)).pk,
         "credit_note": _credit_note(invoice).number,
+        **term_rows.furnish(tenant),
         "suffix": "json",
         "kind": "csv",
         "alarm": notified.alarm(queue).pk,
