@@ -33,7 +33,17 @@ _MOVEMENTS = ["booked_at", "text", "kind", "change_minor", "after_minor", "legal
 class CouponUse:
     """Who may redeem a coupon."""
 
+    currency: Annotated[str, typer.Option(help="Of the amount; default: the main one.")] = ""
     limit: Annotated[int, typer.Option(help="How many tenants may redeem it; 0: any.")] = 0
+    expires: Expires = "never"
+
+
+@dataclass(frozen=True)
+class GrantNotes:
+    """What is recorded with granted credit."""
+
+    reference: Annotated[str, typer.Option(help="Identifies it: a reference counts once.")]
+    reason: Reason
     expires: Expires = "never"
 
 
@@ -98,22 +108,22 @@ def show_of_tenant(slug: Slug, form: Output = Format.TABLE) -> None:
 
 
 @staff_app.command()
+@slow.change
 def grant(
     slug: Slug,
     kind: Annotated[str, typer.Argument(help="`prepaid` or `promotional`.")],
     amount: Annotated[int, typer.Argument(min=1, help="In minor units, such as cents.")],
-    reference: Annotated[str, typer.Option(help="Identifies it: a reference counts once.")],
-    reason: Reason,
-    expires: Expires = "never",
     form: Output = Format.TABLE,
+    *,
+    notes: Annotated[Any, GrantNotes],
 ) -> None:
     """Grant credit to a tenant, which its next invoices use."""
     body = {
         "kind": kind,
         "amount_minor": amount,
-        "reference": reference,
-        "reason": reason,
-        "expires_at": tokens.expiry(expires),
+        "reference": notes.reference,
+        "reason": notes.reason,
+        "expires_at": tokens.expiry(notes.expires),
     }
     api = login_store.connect_staff()
     answer = staff.grant_credit.sync_detailed(
@@ -146,13 +156,13 @@ def discount(
 
 
 @staff_app.command()
+@slow.change
 def coupon(
     code: str,
     title: str,
     percent: Percent = "",
     amount: Amount = 0,
     months: Months = 0,
-    currency: Annotated[str, typer.Option(help="Of the amount; default: the main one.")] = "",
     *,
     use: Annotated[Any, CouponUse],
 ) -> None:
@@ -160,7 +170,7 @@ def coupon(
     body = {
         **_reduction(title, percent, amount, months, None),
         "code": code,
-        "currency": currency,
+        "currency": use.currency,
         "limit": use.limit or None,
         "expires_at": tokens.expiry(use.expires),
     }

@@ -4,6 +4,7 @@ Their counterparts for operators are `waypost staff seller` and `waypost staff t
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -81,24 +82,33 @@ def show_tax_of_tenant(slug: Slug, form: Output = Format.TABLE) -> None:
     output.show_one(calls.body(api, answer), form)
 
 
+@dataclass(frozen=True)
+class Certificate:
+    """What a certificate says."""
+
+    text: Annotated[str, typer.Option(help="By which law; invoices print it.")]
+    starts: Annotated[str, typer.Option("--from", help="The first day, such as 2026-01-01.")]
+    until: Annotated[str, typer.Option(help="The last day; without it: no end.")] = ""
+    zero: Annotated[bool, typer.Option("--zero", help="Zero rate, in place of exempt.")] = False
+
+
 @staff_tax_app.command()
+@slow.change
 def exempt(
     slug: Slug,
-    certificate: Annotated[str, typer.Argument(help="The number of the certificate.")],
-    text: Annotated[str, typer.Option(help="By which law; invoices print it.")],
-    starts: Annotated[str, typer.Option("--from", help="The first day, such as 2026-01-01.")],
-    until: Annotated[str, typer.Option(help="The last day; without it: no end.")] = "",
-    zero: Annotated[bool, typer.Option("--zero", help="Zero rate, in place of exempt.")] = False,
+    number: Annotated[str, typer.Argument(help="The number of the certificate.")],
     form: Output = Format.TABLE,
+    *,
+    certificate: Annotated[Any, Certificate],
 ) -> None:
     """Store a certificate by which a tenant pays no tax."""
     body = models.ExemptionCreateRequest.from_dict(
         {
-            "category": "Z" if zero else "E",
-            "certificate": certificate,
-            "text": text,
-            "starts_on": starts,
-            "ends_on": until or None,
+            "category": "Z" if certificate.zero else "E",
+            "certificate": number,
+            "text": certificate.text,
+            "starts_on": certificate.starts,
+            "ends_on": certificate.until or None,
         }
     )
     _run(staff.set_tax_exemption.sync_detailed, slug, body, form)

@@ -10,7 +10,7 @@ import pytest
 from controlplane.core.errors import Invalid, Missing
 from plans.catalog import parsing, publishing
 from plans.invoicing import discounting, document, granting, invoice_verification, rendering
-from plans.invoicing.discounting import CouponRedeemed, CouponUsedUp, CouponUse, Reduction
+from plans.invoicing.discounting import CouponRedeemed, CouponUse, CouponUsedUp, Reduction
 from plans.invoicing.granting import ReferenceReused, Wish
 from plans.ledger import grants, posting
 from plans.models import Commitment, CreditUse, Invoice, PlanSubscription, TaxExemption
