@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from plans.catalog import parsing, publishing, selling
-from plans.models import CatalogVersion
+from plans.models import CatalogVersion, Plan
 from tenants.models import Tenant
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import STAFF, STARTS_AT
@@ -28,7 +28,7 @@ def document(**seller: Any) -> dict[str, Any]:
     """
     made: dict[str, Any] = json.loads(rows.CATALOG)
     made["seller"] |= {"other_currencies": ["CHF"], **seller}
-    made["sellers"] = {"wp-inc": OTHER_SELLER}
+    made["sellers"] = {"wp-inc": dict(OTHER_SELLER)}
     for plan in made["plans"].values():
         plan["currencies"] = {"USD": _times(plan, 2), "CHF": _times(plan, 3)}
     for size in (*made["space_plans"].values(), *made["address_plans"].values()):
@@ -63,3 +63,8 @@ def tenant(offer: tuple[str, str] | None = None, plan: str = "team", **fields: A
     if offer:
         selling.assign(row.pk, selling.offer(*offer), "user:staff@seller.example")
     return row
+
+
+def newest_plan(key: str) -> Plan:
+    """Return the newest version of a plan."""
+    return publishing.plan(key)

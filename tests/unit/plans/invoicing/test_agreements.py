@@ -89,4 +89,4 @@ def test_a_trial_says_how_long_it_lasts_and_what_comes_then() -> None:
     # 98.00 dollars, and 10 of 30 days of it.
     assert (found.monthly_fee_minor, found.first_fee_minor) == (9800, 3266)
     assert agreements.trial(owner, STARTS_AT + timedelta(days=20)) is None
-    assert agreements.trial(rows.tenant(), MIDDLE) is None
+    assert agreements.trial(two_sellers.tenant(), MIDDLE) is None
