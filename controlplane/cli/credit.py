@@ -232,7 +232,8 @@ def end_commitment(
     form: Output = Format.TABLE,
 ) -> None:
     """End a minimum commitment; the month of its end counts by its seconds."""
-    body = {"reason": reason, "ends_at": at or None}
+    calls.named(slug)
+    body = {"reason": reason, "ends_at": tokens.expiry(at) if at else None}
     api = login_store.connect_staff()
     answer = staff.end_commitment.sync_detailed(
         calls.named(slug),

@@ -5,6 +5,7 @@ Their counterparts for operators are `waypost staff seller` and `waypost staff t
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from controlplane.cli.output import Format, Output
 from controlplane.client import models
 from controlplane.client.api import seller, sellers, staff, tax_details
 from controlplane.client.types import Response
+from controlplane.core.errors import Invalid
 from controlplane.rest_client import Api, Json
 
 seller_app = typer.Typer(no_args_is_help=True, help="Legal entities that sell.")
@@ -102,13 +104,14 @@ def exempt(
     certificate: Annotated[Any, Certificate],
 ) -> None:
     """Store a certificate by which a tenant pays no tax."""
+    calls.named(slug)
     body = models.ExemptionCreateRequest.from_dict(
         {
             "category": "Z" if certificate.zero else "E",
             "certificate": number,
             "text": certificate.text,
-            "starts_on": certificate.starts,
-            "ends_on": certificate.until or None,
+            "starts_on": _day(certificate.starts),
+            "ends_on": _day(certificate.until) if certificate.until else None,
         }
     )
     _run(staff.set_tax_exemption.sync_detailed, slug, body, form)
@@ -123,8 +126,9 @@ def end_exemption(
     form: Output = Format.TABLE,
 ) -> None:
     """End a certificate. The day before its first one: it never counts."""
-    body = models.ExemptionEndRequest.from_dict({"ends_on": day, "reason": reason})
+    calls.named(slug)
     end = partial(staff.end_tax_exemption.sync_detailed, exemption=calls.named(exemption))
+    body = models.ExemptionEndRequest.from_dict({"ends_on": _day(day), "reason": reason})
     _run(end, slug, body, form)
 
 
@@ -140,6 +144,18 @@ def register(
     """Record what the register of VAT ids answered about a tenant's tax id."""
     body = models.RegisterAnswerRequest(is_registered=not unknown, reference=reference)
     _run(staff.record_answer_register.sync_detailed, slug, body, form)
+
+
+def _day(text: str) -> str:
+    """Return a day as the API takes it.
+
+    Raises:
+        Invalid: ``day.invalid``: it is no day.
+    """
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise Invalid(f"{text!r} is no day: write it as 2026-01-31.", code="day.invalid") from None
 
 
 def _run(call: Callable[..., Response[Any]], slug: str, body: object, form: Format) -> None:

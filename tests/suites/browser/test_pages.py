@@ -255,6 +255,11 @@ STATES = [
     State(
         "staff-invoice", "Issue a credit note", at("/staff/invoices/"), _open_invoice, email=STAFF
     ),
+    State("credit", "Yearly deal", at("/t/acme-shipping/credit/")),
+    State("credit-none", "Nothing happened yet", at("/t/other-people/credit/"), email=OUTSIDER),
+    State("staff-terms", "End a commitment", at("/staff/tenants/acme-shipping/terms"), email=STAFF),
+    State("staff-tax", "WAPIAAAAX1", at("/staff/tenants/acme-shipping/tax"), email=STAFF),
+    State("staff-coupons", "HALF", at("/staff/coupons/"), email=STAFF),
     State("staff-revenue", "Monthly fees now", at("/staff/revenue/"), email=STAFF),
     State("staff-volumes", "gone", at("/staff/volumes/"), email=STAFF),
     State(
