@@ -61,7 +61,7 @@ def locked_tenant(tenant: Tenant) -> Tenant:
 
 
 def plan_of(tenant: Tenant) -> PlanDefinition:
-    """Return the definition of the commercial plan version that the tenant subscribes to now.
+    """Return the commercial plan version that the tenant subscribes to now, in its currency.
 
     Raises:
         NoPlan: the tenant has no open subscription.
@@ -75,11 +75,13 @@ def plan_of(tenant: Tenant) -> PlanDefinition:
 def open_plan(tenant: Tenant) -> PlanDefinition | None:
     """Return the plan as ``plan_of`` does; None without one, such as while a tenant is erased."""
     subscription = (
-        PlanSubscription.objects.select_related("plan")
+        PlanSubscription.objects.select_related("plan", "tenant__seller_assignment")
         .filter(tenant=tenant, ends_at__isnull=True)
         .first()
     )
-    return publishing.plan_definition(subscription.plan) if subscription else None
+    if subscription is None:
+        return None
+    return publishing.sold_plan(subscription)
 
 
 def limits(tenant: Tenant) -> dict[str, int]:

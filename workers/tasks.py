@@ -13,13 +13,25 @@ from django.utils import timezone
 
 from controlplane.core import enqueue, expiry
 from plans.invoicing import back_testing, open_periods, sample_readings
-from plans.payments import dunning, events as payment_events, refunds
+from plans.payments import dunning, refunds
+from plans.payments import events as payment_events
 from tenants import reading_history
 from tenants.actions import catalog_drafts, closures, plan_versions
 from tenants.notifications import deliveries, watching
 from workers import disconnecting, message_requests, volumes, wiring
 from workers.infra import adapters
-from workers.metering import back_tests, closing, live, periodic, reading_samples, run_actions, run_closing, sampling, silence, verifying
+from workers.metering import (
+    back_tests,
+    closing,
+    live,
+    periodic,
+    reading_samples,
+    run_actions,
+    run_closing,
+    sampling,
+    silence,
+    verifying,
+)
 from workers.metering.sampling import Sampled
 from workers.notifications import delivering, spend
 from workers.reconcile import loop

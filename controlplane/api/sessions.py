@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.accounts import confirmations, password_login
-from controlplane.api import authentication, person_tokens, schema
+from controlplane.api import authentication, person_tokens, schema, selling
 from controlplane.api.authentication import TokenPrincipal
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
@@ -41,7 +41,8 @@ class NotAPersonsToken(Conflict):
 class SignupSerializer(StrictSerializer):
     """A new customer: the account of a person, and a tenant for the organization.
 
-    An empty or absent `plan` chooses the plan with the lowest monthly fee.
+    An empty or absent `plan` chooses the plan with the lowest monthly fee. Without `legal_entity`
+    and `currency` the main seller sells to the tenant, in its main currency.
     """
 
     # The email is also the user name, whose column holds 150 characters.
@@ -49,6 +50,8 @@ class SignupSerializer(StrictSerializer):
     password = serializers.CharField(max_length=200, trim_whitespace=False)
     organization = serializers.CharField(max_length=200)
     plan = serializers.CharField(max_length=63, required=False, default="")
+    legal_entity = serializers.CharField(max_length=63, required=False, default="")
+    currency = serializers.CharField(max_length=3, required=False, default="")
 
 
 class CredentialsSerializer(StrictSerializer):
@@ -132,6 +135,7 @@ class SignupView(PublicView):
             "password": values["password"],
             "organization": values["organization"],
             "plan_key": values["plan"],
+            "offer": selling.wanted(values),
         }
         if confirmations.are_required():
             confirmed_later = confirmations.sign_up(**wish)

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import authentication, etags, pagination, quotas, schema
+from controlplane.api import authentication, etags, pagination, quotas, schema, selling
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.sessions import MembershipSerializer, memberships_of
@@ -22,11 +22,14 @@ from tenants.permissions import Permission
 class TenantCreateSerializer(StrictSerializer):
     """A tenant to create for a person who has an account.
 
-    An empty or absent `plan` chooses the plan with the lowest monthly fee.
+    An empty or absent `plan` chooses the plan with the lowest monthly fee. Without `legal_entity`
+    and `currency` the main seller sells to the tenant, in its main currency.
     """
 
     organization = serializers.CharField(max_length=200)
     plan = serializers.CharField(max_length=63, required=False, default="")
+    legal_entity = serializers.CharField(max_length=63, required=False, default="")
+    currency = serializers.CharField(max_length=3, required=False, default="")
 
 
 class TenantSerializer(serializers.Serializer[Any]):
@@ -70,8 +73,9 @@ class PlanChoiceSerializer(StrictSerializer):
 class PlanSubscriptionSerializer(serializers.Serializer[Any]):
     """A tenant's subscription to one version of a plan; `plan` is the key of the plan.
 
-    `space_plans` and `address_plans` are the keys of the plans that it includes. A subscription
-    that `follows` its plan moves to new versions of it, at `moves_at`; null: no move is due.
+    `space_plans` and `address_plans` are the keys of the plans that it includes. `currency` is that
+    of the tenant's invoices. A subscription that `follows` its plan moves to new versions of it, at
+    `moves_at`; null: no move is due.
     """
 
     plan = serializers.CharField(source="plan.key")
@@ -80,8 +84,13 @@ class PlanSubscriptionSerializer(serializers.Serializer[Any]):
     starts_at = serializers.DateTimeField()
     follows = serializers.BooleanField()
     moves_at = serializers.DateTimeField(allow_null=True)
+    currency = serializers.SerializerMethodField()
     space_plans = serializers.SerializerMethodField()
     address_plans = serializers.SerializerMethodField()
+
+    def get_currency(self, row: PlanSubscription) -> str:
+        """Return the currency of the tenant's invoices."""
+        return publishing.sold_plan(row).currency
 
     def get_space_plans(self, row: PlanSubscription) -> list[str]:
         """Return the keys of the space plans that the tenant may use."""
@@ -118,6 +127,7 @@ class TenantsView(ApiView):
             user=person(request),
             organization=values["organization"],
             plan_key=values["plan"],
+            offer=selling.wanted(values),
             by=self.actor,
         )
         return Response(TenantSerializer(signed_up.tenant).data, status=201)
@@ -209,7 +219,7 @@ class PlanSubscriptionView(TenantView):
 
     def shown(self) -> Any:
         """Return the body of the tenant's open subscription; a tenant has exactly one."""
-        found = PlanSubscription.objects.select_related("plan")
+        found = PlanSubscription.objects.select_related("plan", "tenant__seller_assignment")
         row = found.get(tenant=self.tenant, ends_at__isnull=True)
         return PlanSubscriptionSerializer(row).data
 

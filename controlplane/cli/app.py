@@ -30,6 +30,7 @@ from controlplane.cli import (
     people,
     plans,
     rollouts,
+    selling,
     spaces,
     staff,
     tenant_lists,
@@ -127,6 +128,8 @@ drill_down.add_to(billing.invoices_app)
 app.add_typer(billing.invoices_app, name="invoices")
 app.add_typer(payments.app, name="payments")
 app.add_typer(credit.app, name="credit")
+app.add_typer(selling.seller_app, name="seller")
+app.add_typer(selling.tax_app, name="tax")
 app.add_typer(members.app, name="members")
 app.add_typer(members.invitations_app, name="invitations")
 app.add_typer(tokens.app, name="tokens")

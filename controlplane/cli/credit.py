@@ -1,16 +1,17 @@
 """`waypost credit` and `waypost staff credit`: discounts, coupons, credit and credit notes."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from controlplane.cli import calls, listing, login_store, output, slow
+from controlplane.cli import calls, listing, login_store, output, slow, tokens
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
-from controlplane.client.api import benefits, coupons, credit_notes, staff
+from controlplane.client.api import benefits, coupons, credit_movements, credit_notes, staff
 from controlplane.rest_client import Api, Json
 
 app = typer.Typer(no_args_is_help=True, help="Discounts, coupons, credit and credit notes.")
@@ -22,6 +23,28 @@ Months = Annotated[int, typer.Option(help="Billing months, the running one inclu
 Meters = Annotated[
     list[str] | None, typer.Option("--meter", help="Only lines of this meter; repeat it.")
 ]
+
+Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
+Expires = Annotated[str, typer.Option(help="When it ends: 30d, a date or a time; never.")]
+_MOVEMENTS = ["booked_at", "text", "kind", "change_minor", "after_minor", "legal_entity"]
+
+
+@dataclass(frozen=True)
+class CouponUse:
+    """Who may redeem a coupon."""
+
+    currency: Annotated[str, typer.Option(help="Of the amount; default: the main one.")] = ""
+    limit: Annotated[int, typer.Option(help="How many tenants may redeem it; 0: any.")] = 0
+    expires: Expires = "never"
+
+
+@dataclass(frozen=True)
+class GrantNotes:
+    """What is recorded with granted credit."""
+
+    reference: Annotated[str, typer.Option(help="Identifies it: a reference counts once.")]
+    reason: Reason
+    expires: Expires = "never"
 
 
 @app.command()
@@ -58,6 +81,22 @@ def _notes(api: Api, tenant: str) -> Iterator[Json]:
     return calls.rows(api, page)
 
 
+@app.command("movements")
+@slow.change
+def list_movements(*, how: listing.TenantRows) -> None:
+    """List each grant, use and end of the tenant's credit, the newest first."""
+    read = calls.tenant_list(credit_movements.list_credit_movements.sync_detailed)
+    listing.show(how, read, _MOVEMENTS)
+
+
+@staff_app.command("movements")
+@slow.change
+def list_movements_of_tenant(slug: Slug, *, how: listing.Rows) -> None:
+    """List each grant, use and end of a tenant's credit, the newest first."""
+    page = partial(staff.list_credit_movements_tenant.sync_detailed, calls.named(slug))
+    listing.show_shared(how, calls.shared_list(page), _MOVEMENTS)
+
+
 @staff_app.command("show")
 def show_of_tenant(slug: Slug, form: Output = Format.TABLE) -> None:
     """Show the discounts, commitments and credit of a tenant."""
@@ -69,16 +108,23 @@ def show_of_tenant(slug: Slug, form: Output = Format.TABLE) -> None:
 
 
 @staff_app.command()
+@slow.change
 def grant(
     slug: Slug,
     kind: Annotated[str, typer.Argument(help="`prepaid` or `promotional`.")],
     amount: Annotated[int, typer.Argument(min=1, help="In minor units, such as cents.")],
-    reference: Annotated[str, typer.Option(help="Identifies it: a reference counts once.")],
-    reason: Annotated[str, typer.Option(help="Why, for the audit log.")],
     form: Output = Format.TABLE,
+    *,
+    notes: Annotated[Any, GrantNotes],
 ) -> None:
     """Grant credit to a tenant, which its next invoices use."""
-    body = {"kind": kind, "amount_minor": amount, "reference": reference, "reason": reason}
+    body = {
+        "kind": kind,
+        "amount_minor": amount,
+        "reference": notes.reference,
+        "reason": notes.reason,
+        "expires_at": tokens.expiry(notes.expires),
+    }
     api = login_store.connect_staff()
     answer = staff.grant_credit.sync_detailed(
         calls.named(slug),
@@ -110,19 +156,23 @@ def discount(
 
 
 @staff_app.command()
+@slow.change
 def coupon(
     code: str,
     title: str,
     percent: Percent = "",
     amount: Amount = 0,
     months: Months = 0,
-    limit: Annotated[int, typer.Option(help="How many tenants may redeem it; 0: any.")] = 0,
+    *,
+    use: Annotated[Any, CouponUse],
 ) -> None:
     """Create a coupon."""
     body = {
         **_reduction(title, percent, amount, months, None),
         "code": code,
-        "limit": limit or None,
+        "currency": use.currency,
+        "limit": use.limit or None,
+        "expires_at": tokens.expiry(use.expires),
     }
     api = login_store.connect_staff()
     answer = staff.create_coupon.sync_detailed(
@@ -131,6 +181,81 @@ def coupon(
         idempotency_key=calls.new_key(),
     )
     output.show_one(calls.body(api, answer), Format.TABLE)
+
+
+@staff_app.command()
+def commit(
+    slug: Slug,
+    title: str,
+    minimum: Annotated[int, typer.Argument(min=1, help="Least a month, in minor units.")],
+    form: Output = Format.TABLE,
+) -> None:
+    """Agree on a minimum commitment, from the running billing month on."""
+    api = login_store.connect_staff()
+    answer = staff.agree_on_commitment.sync_detailed(
+        calls.named(slug),
+        client=api.client,
+        body=models.CommitmentCreateRequest.from_dict({"title": title, "minimum_minor": minimum}),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@staff_app.command()
+def end_discount(
+    slug: Slug,
+    discount: Annotated[str, typer.Argument(help="Its id, as `show -o json` prints it.")],
+    reason: Reason,
+    at_once: Annotated[
+        bool, typer.Option("--at-once", help="The running month does not have it any more.")
+    ] = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """End a discount with the running billing month."""
+    api = login_store.connect_staff()
+    answer = staff.end_discount.sync_detailed(
+        calls.named(slug),
+        calls.named(discount),
+        client=api.client,
+        body=models.DiscountEndRequest(reason=reason, at_once=at_once),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@staff_app.command()
+def end_commitment(
+    slug: Slug,
+    commitment: Annotated[str, typer.Argument(help="Its id, as `show -o json` prints it.")],
+    reason: Reason,
+    at: Annotated[str, typer.Option(help="When: a date or a time; default: with the month.")] = "",
+    form: Output = Format.TABLE,
+) -> None:
+    """End a minimum commitment; the month of its end counts by its seconds."""
+    calls.named(slug)
+    body = {"reason": reason, "ends_at": tokens.expiry(at) if at else None}
+    api = login_store.connect_staff()
+    answer = staff.end_commitment.sync_detailed(
+        calls.named(slug),
+        calls.named(commitment),
+        client=api.client,
+        body=models.CommitmentEndRequest.from_dict(body),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@staff_app.command()
+def end_coupon(code: str, reason: Reason, form: Output = Format.TABLE) -> None:
+    """Let nobody redeem a coupon any more."""
+    api = login_store.connect_staff()
+    answer = staff.end_coupon.sync_detailed(
+        calls.named(code),
+        client=api.client,
+        body=models.CouponEndRequest(reason=reason),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
 
 
 @staff_app.command("coupons")
@@ -161,12 +286,28 @@ def _show(found: Json, form: Format) -> None:
     if form.is_document:
         output.show_document(found, form)
         return
-    rows = [{**one, "what": "discount"} for one in found["discounts"]]
+    rows = [
+        {**one, "what": "credit now", "title": one["legal_entity"],
+         "left_minor": one["available_minor"]}
+        for one in found.get("balances", [])
+    ]  # fmt: skip
+    if trial := found.get("trial"):
+        days = f"{trial['plan']}, {trial['days_left']} days left"
+        rows.append({**trial, "what": "trial", "title": days})
+    if progress := found.get("progress"):
+        rows.append(
+            {**progress, "what": "minimum", "title": f"{progress['percent']} % of this month",
+             "amount_minor": progress["minimum_minor"], "left_minor": progress["missing_minor"]}
+        )  # fmt: skip
+    rows += [{**one, "what": "discount"} for one in found["discounts"]]
     rows += [
         {**one, "what": "commitment", "amount_minor": one["minimum_minor"]}
         for one in found["commitments"]
     ]
     rows += [{**one, "what": one["kind"], "title": one["reference"]} for one in found["credits"]]
-    columns = ["what", "title", "percent", "amount_minor", "left_minor", "ends_at", "expires_at"]
+    columns = [
+        "what", "title", "percent", "amount_minor", "left_minor", "starts_at", "ends_at",
+        "expires_at",
+    ]  # fmt: skip
     blank = dict.fromkeys(columns)
     output.show_rows([{**blank, **row} for row in rows], columns, form)

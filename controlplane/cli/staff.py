@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from controlplane.cli import calls, close_runs, credit, listing, login_store, output, payments, prices, slow, tokens
+from controlplane.cli import (
+    calls,
+    close_runs,
+    credit,
+    listing,
+    login_store,
+    output,
+    payments,
+    prices,
+    selling,
+    slow,
+    tokens,
+)
 from controlplane.cli.options import Yes
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
@@ -29,6 +41,8 @@ app.add_typer(credit.staff_app, name="credit")
 app.add_typer(prices.app, name="prices")
 app.add_typer(payments.staff_app, name="payments")
 app.add_typer(payments.dunning_app, name="dunning")
+app.add_typer(selling.staff_seller_app, name="seller")
+app.add_typer(selling.staff_tax_app, name="tax")
 _INVOICES = ["id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor"]
 Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]

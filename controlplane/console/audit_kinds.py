@@ -34,6 +34,7 @@ KINDS: Mapping[str, Kind] = {
     "invoice": Kind("Invoice", ("invoice", "credit_note")),
     "dunning": Kind("Unpaid invoices", ("dunning",)),
     "benefit": Kind("Discount or credit", ("discount", "commitment", "coupon", "credit")),
+    "tax": Kind("Tax exemption", ("tax_exemption",)),
     "user": Kind("Account", ("user", "account", "login"), is_internal=True),
     "catalogue": Kind("Catalog", ("catalogue", "back_test"), is_internal=True),
     "close_run": Kind("Close run", ("close_run",), is_internal=True),

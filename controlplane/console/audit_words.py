@@ -29,6 +29,7 @@ _NOUNS: Mapping[str, str] = {
     "kept_volumes": "kept volumes of",
     "tenant_note": "note about",
     "rollout": "rollout of",
+    "tax_exemption": "tax exemption",
 }
 # The last part of an action -> the first word of its sentence.
 _VERBS: Mapping[str, str] = {

@@ -135,7 +135,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "payments": _PAYING,
     "credit_note_file": _INVOICES,
     "follow": _PLANS,
-    "coupon": _PLANS,
+    "credit": HelpPage("credit and discounts", "administer/invoices.md", "credit-and-discounts"),
     "team": _TEAM,
     "member": _TEAM,
     "member_remove": HelpPage("remove a person", "administer/team.md", "remove-a-person"),
@@ -182,6 +182,13 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_act": _ACTING,
     "staff_stop_acting": _ACTING,
     "staff_close": _STATES,
+    "staff_terms": HelpPage(
+        "discounts, commitments, trials", "billing.md", "discounts-commitments-trials"
+    ),
+    "staff_tax": HelpPage("tax", "billing.md", "tax"),
+    "staff_coupons": HelpPage(
+        "discounts, commitments, trials", "billing.md", "discounts-commitments-trials"
+    ),
     "staff_override_clear": HelpPage("monthly quotas", "billing.md", "monthly-quotas"),
     "staff_invoices": _STATES,
     "staff_invoice": HelpPage("why an invoice is held", "billing.md", "why-an-invoice-is-held"),

@@ -37,22 +37,28 @@ class Offer:
     lowest: Mapping[Resource, Decimal] = field(default_factory=dict)
 
 
-def offered() -> list[Offer]:
+def offered(currency: str = "") -> list[Offer]:
     """Return the plans of the newest published catalog, lowest monthly fee first.
+
+    ``currency`` is that of the prices; empty: the one of the main seller.
 
     Raises:
         Missing: no catalog is published.
+        NotPriced: the catalog has no prices in ``currency``.
     """
     sold = publishing.current()
-    return [_offer(sold, plan) for plan in sorted(sold.plans, key=lambda p: p.monthly_fee_minor)]
+    plans = [plan.in_currency(currency or sold.seller.currency) for plan in sold.plans]
+    return [_offer(sold, plan) for plan in sorted(plans, key=lambda p: p.monthly_fee_minor)]
 
 
 def _offer(sold: Catalog, plan: PlanDefinition) -> Offer:
-    spaces = [row.hour_price for row in sold.space_plans if row.key in plan.space_plans]
-    addresses = [row.hour_price for row in sold.address_plans if row.key in plan.address_plans]
+    space_plans = [row.in_currency(plan.currency) for row in sold.space_plans]
+    address_plans = [row.in_currency(plan.currency) for row in sold.address_plans]
+    spaces = [row.hour_price for row in space_plans if row.key in plan.space_plans]
+    addresses = [row.hour_price for row in address_plans if row.key in plan.address_plans]
     return Offer(
         plan,
-        plan_descriptions.hours(plan, sold.space_plans, sold.address_plans),
+        plan_descriptions.hours(plan, space_plans, address_plans),
         {
             resource: min(prices)
             for resource, prices in ((Resource.SPACES, spaces), (Resource.ADDRESSES, addresses))
@@ -91,9 +97,10 @@ def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:
     Raises:
         NoPlan: the tenant has no open subscription.
     """
-    allowed, types = admission.plan_of(tenant).space_plans, space_types.offered()
+    sold, types = admission.plan_of(tenant), space_types.offered()
+    allowed = sold.space_plans
     found = [
-        plan
+        plan.in_currency(sold.currency)
         for plan in publishing.current().space_plans
         if plan.key in allowed and plan.space_type in types
     ]
@@ -108,9 +115,10 @@ def address_plans(space: AddressSpace) -> list[AddressPlanDefinition]:
     Raises:
         NoPlan: the tenant has no open subscription.
     """
-    allowed = admission.plan_of(space.tenant).address_plans
+    sold = admission.plan_of(space.tenant)
+    allowed = sold.address_plans
     found = [
-        plan
+        plan.in_currency(sold.currency)
         for plan in publishing.current().address_plans
         if plan.key in allowed and plan.space_type == space.type
     ]

@@ -3,6 +3,7 @@
 Amounts are integers in minor units, one row for each currency: currencies are never added up.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -19,9 +20,10 @@ from django.db.models import (
     Sum,
     Value,
     When,
+    Window,
 )
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Coalesce, NullIf
+from django.db.models.functions import Cast, Coalesce, NullIf, RowNumber
 
 from plans.catalog import publishing
 from plans.invoicing import receiving
@@ -125,28 +127,45 @@ def _sums(rows: QuerySet[Any, Any]) -> Iterable[Mapping[str, Any]]:
 def largest(since: datetime) -> Sequence[Mapping[str, Any]]:
     """Return the 20 tenants with the highest net amount in invoices of periods from ``since`` on.
 
-    Each row has ``tenant__name``, ``tenant__slug``, ``currency``, ``n`` and ``net``.
+    Amounts of two currencies cannot be compared, so each currency has its own 20 tenants; rows are
+    in the order of the currency, then of the amount. Each row has ``tenant__name``,
+    ``tenant__slug``, ``currency``, ``n`` and ``net``.
     """
-    return list(
+    ranked = (
         _issued()
         .filter(starts_at__gte=since)
         .values("tenant__name", "tenant__slug", "currency")
         .annotate(n=Count("id"), net=Sum("net_minor"))
-        .order_by("-net", "tenant__slug")[:_TENANTS]
+        .annotate(
+            rank=Window(
+                RowNumber(),
+                partition_by=F("currency"),
+                order_by=[F("net").desc(), F("tenant__slug").asc()],
+            )
+        )
     )
+    return list(ranked.filter(rank__lte=_TENANTS).order_by("currency", "rank"))
 
 
 def by_plan() -> Sequence[PlanRevenue]:
-    """Return the plans to which tenants subscribe now, that with the highest fees first."""
-    counted = dict(
+    """Return the plans to which tenants subscribe now, by currency of their invoices.
+
+    Of each currency, the plan with the highest fees comes first.
+    """
+    counted = (
         PlanSubscription.objects.filter(ends_at__isnull=True)
         .order_by()
-        .values_list("plan")
+        .values_list("plan", "tenant__seller_assignment__currency")
         .annotate(n=Count("id"))
     )
+    sums: Counter[tuple[int, str]] = Counter()
+    plans = Plan.objects.in_bulk({pk for pk, _, _ in counted})
+    for pk, currency, n_tenants in counted:
+        # Without an assignment the main seller sells, in the plan's own currency.
+        sums[pk, currency or publishing.plan_definition(plans[pk]).currency] += n_tenants
     found = []
-    for row in Plan.objects.filter(pk__in=counted):
-        plan, n_tenants = publishing.plan_definition(row), counted[row.pk]
+    for (pk, currency), n_tenants in sums.items():
+        row, plan = plans[pk], publishing.plan_in(plans[pk], currency)
         found.append(
             PlanRevenue(
                 plan.title,
@@ -157,7 +176,9 @@ def by_plan() -> Sequence[PlanRevenue]:
                 plan.monthly_fee_minor * n_tenants,
             )
         )
-    return sorted(found, key=lambda plan: (-plan.fees_minor, plan.title, plan.version))
+    return sorted(
+        found, key=lambda plan: (plan.currency, -plan.fees_minor, plan.title, plan.version)
+    )
 
 
 def _issued() -> QuerySet[Invoice]:

@@ -32,7 +32,13 @@ ORDERS: Mapping[str, Order] = {
     "used": Order("Nearest to a limit first", (F("alert_level").desc(nulls_last=True), "slug")),
     "spaces": Order("Most spaces first", ("-space_count", "slug")),
     "invoiced": Order(
-        "Highest last invoice first", (F("last_total_minor").desc(nulls_last=True), "slug")
+        "Highest last invoice first, by currency",
+        # Amounts of two currencies cannot be compared.
+        (
+            F("last_currency").asc(nulls_last=True),
+            F("last_total_minor").desc(nulls_last=True),
+            "slug",
+        ),
     ),
 }
 

@@ -138,3 +138,7 @@ def payment_dispute_id() -> str:
 
 def dunning_case_id() -> str:
     return new("dun")
+
+
+def tax_exemption_id() -> str:
+    return new("txe")

@@ -8,18 +8,28 @@ byte-milliseconds).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from controlplane.core import address_types
 from controlplane.core.address_types import PlanSettings
+from controlplane.core.errors import Conflict
 from plans.rating.price_rules import Tier
+
+
+class NotPriced(Conflict):
+    """A version of a plan has no prices in a currency."""
+
+    code = "plan.not_priced"
 
 
 @dataclass(frozen=True)
 class Seller:
-    """The selling legal entity: its details on invoices, its currency, rounding and tax."""
+    """A selling legal entity: its details on invoices, its currencies, rounding and tax.
+
+    ``currency`` is the currency of its tenants unless they chose one of ``other_currencies``.
+    """
 
     key: str
     name: str
@@ -31,6 +41,11 @@ class Seller:
     tax_percent: Decimal
     payment_days: int  # from the issue of an invoice to its due date
     tax_regime: str = "flat"  # a value of ``taxes.Regime``; ``tax_percent`` counts if it is flat
+    other_currencies: tuple[str, ...] = ()
+
+    @property
+    def currencies(self) -> tuple[str, ...]:
+        return (self.currency, *self.other_currencies)
 
 
 @dataclass(frozen=True)
@@ -58,9 +73,18 @@ class MeterPrice:
 
 
 @dataclass(frozen=True)
+class CurrencyPrices:
+    """The fee (in minor units) and the prices by meter of a plan in one more currency."""
+
+    monthly_fee_minor: int
+    prices: Mapping[str, MeterPrice]
+
+
+@dataclass(frozen=True)
 class PlanDefinition:
     """The definition of one version of a commercial plan.
 
+    Fee and prices are those of ``currency``; ``currencies`` has those of other ones.
     ``at_quota`` is what happens at 100 % of a monthly quota: ``notify`` raises an alert only,
     ``withdraw_send`` also withdraws the permission to send.
     """
@@ -76,6 +100,26 @@ class PlanDefinition:
     address_plans: tuple[str, ...]
     at_quota: str
     trial_days: int = 0  # in which a tenant's first plan charges no fee
+    currencies: Mapping[str, CurrencyPrices] = field(default_factory=dict)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing costs anything, so that it needs no prices in any currency."""
+        return not self.monthly_fee_minor and not self.prices
+
+    def in_currency(self, currency: str) -> "PlanDefinition":
+        """Return the plan with the fee and the prices of ``currency``.
+
+        Raises:
+            NotPriced: this version of the plan has none.
+        """
+        if currency == self.currency:
+            return self
+        found = self.currencies.get(currency)
+        if found is None and not self.is_free:
+            raise not_priced(self.title, currency)
+        fee, prices = (found.monthly_fee_minor, found.prices) if found else (0, {})
+        return replace(self, currency=currency, monthly_fee_minor=fee, prices=prices)
 
 
 MAX_ROUTERS = 5  # per space; the auth service names every possible router in its grants
@@ -136,6 +180,16 @@ class SpacePlanDefinition:
     max_connection_rate: int | None = None
     max_user_rate: int | None = None
     max_source_connections: int | None = None
+    # By currency, if the catalog has several; else ``hour_price`` is in its only currency.
+    hour_prices: Mapping[str, Decimal] = field(default_factory=dict)
+
+    def in_currency(self, currency: str) -> "SpacePlanDefinition":
+        """Return the plan with the hourly price of ``currency``.
+
+        Raises:
+            NotPriced: this version of the plan has none.
+        """
+        return replace(self, hour_price=hour_price_in(self, currency))
 
     def message_bytes(self, assumed_disk_gb: int) -> int:
         """Return how many bytes of messages one broker can store for all its addresses together.
@@ -182,12 +236,39 @@ class AddressPlanDefinition(PlanSettings):
     broker_credit: int
     partitions: int
     hour_price: Decimal
+    hour_prices: Mapping[str, Decimal] = field(default_factory=dict)  # as of a space plan
+
+    def in_currency(self, currency: str) -> "AddressPlanDefinition":
+        """Return the plan with the hourly price of ``currency``; raise NotPriced without one."""
+        return replace(self, hour_price=hour_price_in(self, currency))
+
+
+def hour_price_in(plan: SpacePlanDefinition | AddressPlanDefinition, currency: str) -> Decimal:
+    """Return the hourly price of a space or address plan in ``currency``.
+
+    Raises:
+        NotPriced: this version of the plan has none.
+    """
+    if not plan.hour_prices or not plan.hour_price:
+        return plan.hour_price
+    if currency not in plan.hour_prices:
+        raise not_priced(plan.title, currency)
+    return plan.hour_prices[currency]
+
+
+def not_priced(title: str, currency: str) -> NotPriced:
+    """Return the error about a plan without prices in ``currency``."""
+    return NotPriced(
+        f"This version of {title} has no prices in {currency}: publish a catalog that has them, "
+        "or choose another seller."
+    )
 
 
 @dataclass(frozen=True)
 class Catalog:
     """A catalog: its content as dataclasses, and the same content as canonical ``document``.
 
+    ``seller`` is the main seller; ``sellers`` are all, the main one first.
     The document consists of JSON values. ``publishing.publish`` stores and hashes it.
     """
 
@@ -196,6 +277,12 @@ class Catalog:
     space_plans: tuple[SpacePlanDefinition, ...]
     address_plans: tuple[AddressPlanDefinition, ...]
     document: Mapping[str, Any]
+    sellers: tuple[Seller, ...] = ()
+
+    @property
+    def currencies(self) -> tuple[str, ...]:
+        """All currencies in which something is sold, the one of the main seller first."""
+        return tuple(dict.fromkeys(c for row in self.sellers for c in row.currencies))
 
 
 def from_document(document: Mapping[str, Any]) -> Catalog:
@@ -217,6 +304,7 @@ def from_document(document: Mapping[str, Any]) -> Catalog:
         space_plans=tuple(sorted(space_plans, key=from_small)),
         address_plans=tuple(sorted(address_plans, key=from_small)),
         document=document,
+        sellers=sellers(document),
     )
 
 
@@ -225,29 +313,57 @@ def leave_out_defaults(document: dict[str, Any]) -> None:
 
     So publishing a YAML text that was published before the fields existed makes no new version.
     """
-    if document["seller"]["tax_regime"] == "flat":
-        del document["seller"]["tax_regime"]
-    for plan in document["plans"].values():
-        if not plan["trial_days"]:
-            del plan["trial_days"]
+    for row in (document["seller"], *document["sellers"].values()):
+        if row["tax_regime"] == "flat":
+            del row["tax_regime"]
+    optional = (
+        ([document], ("sellers",)),
+        ([document["seller"], *document["sellers"].values()], ("other_currencies",)),
+        (document["plans"].values(), ("trial_days", "currencies")),
+        ([*document["space_plans"].values(), *document["address_plans"].values()],
+         ("hour_prices",)),
+    )  # fmt: skip
+    for rows, names in optional:
+        for row in rows:
+            for name in names:
+                if not row[name]:
+                    del row[name]
+
+
+def sellers(document: Mapping[str, Any]) -> tuple[Seller, ...]:
+    """Return the selling legal entities of a canonical document: the main one, then by key."""
+    others = sorted(document.get("sellers", {}).items())
+    return (seller(document["seller"]), *(seller({**row, "key": key}) for key, row in others))
 
 
 def seller(value: Mapping[str, Any]) -> Seller:
-    """Return the selling legal entity from the section ``seller`` of a canonical document."""
-    return Seller(**{**value, "tax_percent": Decimal(value["tax_percent"])})
+    """Return a selling legal entity from its section of a canonical document."""
+    changed = {
+        "tax_percent": Decimal(value["tax_percent"]),
+        "other_currencies": tuple(value.get("other_currencies", ())),
+    }
+    return Seller(**{**value, **changed})
 
 
 def plan(key: str, value: Mapping[str, Any]) -> PlanDefinition:
     """Return the commercial plan ``key``; ``value`` is its canonical definition, JSON values."""
     # ``**value``: a canonical definition has exactly the fields of its dataclass.
-    prices = {meter: MeterPrice.of(entry) for meter, entry in value["prices"].items()}
     lists = {name: tuple(value[name]) for name in ("space_plans", "address_plans")}
-    return PlanDefinition(key=key, **{**value, "prices": prices, **lists})
+    currencies = {
+        currency: CurrencyPrices(row["monthly_fee_minor"], _prices(row))
+        for currency, row in value.get("currencies", {}).items()
+    }
+    changed = {"prices": _prices(value), "currencies": currencies, **lists}
+    return PlanDefinition(key=key, **{**value, **changed})
+
+
+def _prices(value: Mapping[str, Any]) -> dict[str, MeterPrice]:
+    return {meter: MeterPrice.of(entry) for meter, entry in value["prices"].items()}
 
 
 def space_plan(key: str, value: Mapping[str, Any]) -> SpacePlanDefinition:
     """Return the space plan ``key``; ``value`` is its canonical definition, JSON values."""
-    return SpacePlanDefinition(key=key, **{**value, "hour_price": Decimal(value["hour_price"])})
+    return SpacePlanDefinition(key=key, **{**value, **_hour_prices(value)})
 
 
 def address_plan(key: str, value: Mapping[str, Any]) -> AddressPlanDefinition:
@@ -257,5 +373,9 @@ def address_plan(key: str, value: Mapping[str, Any]) -> AddressPlanDefinition:
     """
     # A definition that was published before a setting existed lacks it and gets its default.
     defaults = {name: number.plan_default for name, number in address_types.of_plans().items()}
-    price = Decimal(value["hour_price"])
-    return AddressPlanDefinition(key=key, **{**defaults, **value, "hour_price": price})
+    return AddressPlanDefinition(key=key, **{**defaults, **value, **_hour_prices(value)})
+
+
+def _hour_prices(value: Mapping[str, Any]) -> dict[str, Any]:
+    others = {c: Decimal(price) for c, price in value.get("hour_prices", {}).items()}
+    return {"hour_price": Decimal(value["hour_price"]), "hour_prices": others}

@@ -28,7 +28,7 @@ from pydantic_core import ErrorDetails
 
 from controlplane.core import address_types
 from controlplane.core.setting_values import Whole
-from plans.catalog import definitions, fields, sold_sizes, yaml_document
+from plans.catalog import currency_prices, definitions, fields, sold_sizes, yaml_document
 from plans.catalog.definitions import MAX_ROUTERS, Catalog
 from plans.catalog.fields import Count, Country, Currency, Key, Price, Rate, Title, wrong
 from plans.catalog.sold_sizes import Installation
@@ -90,10 +90,9 @@ class Section(BaseModel):
         }
 
 
-class SellerSection(Section):
-    """The schema of the section ``seller``: the selling legal entity."""
+class OtherSellerSection(Section):
+    """The schema of an entry of ``sellers``: a selling legal entity besides the main one."""
 
-    key: Key
     name: Annotated[str, fields.text()]
     address: Annotated[str, fields.text(longest=1000)]
     country: Country
@@ -103,6 +102,13 @@ class SellerSection(Section):
     tax_percent: Annotated[str, fields.decimal(largest=Decimal(100))]
     payment_days: Annotated[int, fields.whole(largest=365)] = 14
     tax_regime: fields.TaxRegime = "flat"
+    other_currencies: list[Currency] = []
+
+
+class SellerSection(OtherSellerSection):
+    """The schema of the section ``seller``: the main selling legal entity."""
+
+    key: Key
 
 
 class PriceSection(Section):
@@ -134,6 +140,13 @@ class PriceSection(Section):
         return tiers
 
 
+class CurrencySection(Section):
+    """The schema of an entry of a plan's ``currencies``: its fee and prices in that currency."""
+
+    monthly_fee_minor: Count
+    prices: dict[Annotated[str, known_name(_METERS)], PriceSection] = {}
+
+
 @dataclass(frozen=True)
 class Known:
     """The keys of the space and address plans in the document; plans may list only these."""
@@ -154,6 +167,7 @@ class PlanSection(Section):
     space_plans: list[Annotated[str, fields.text(longest=63)]]
     address_plans: list[Annotated[str, fields.text(longest=63)]]
     trial_days: Annotated[int, fields.whole(largest=366)] = 0
+    currencies: dict[Currency, CurrencySection] = {}
 
     @field_validator("prices")
     @classmethod
@@ -214,6 +228,7 @@ class SpacePlanSection(Section):
     max_user_rate: Rate = None
     max_source_connections: Annotated[int | None, fields.whole(smallest=1)] = None
     hour_price: Price = "0"
+    hour_prices: dict[Currency, Price] = {}
 
     @field_validator("routers")
     @classmethod
@@ -270,6 +285,7 @@ class AddressPlanSection(SettingsSection):
     partitions: Annotated[int, fields.whole(smallest=1, largest=100)] = 1
     broker_credit: Count
     hour_price: Price = "0"
+    hour_prices: dict[Currency, Price] = {}
 
     @field_validator("address_type", mode="before")
     @classmethod
@@ -318,6 +334,7 @@ class CatalogSection(Section):
     """The schema of the whole catalog."""
 
     seller: SellerSection
+    sellers: dict[Key, OtherSellerSection] = {}
     space_plans: Annotated[dict[Key, SpacePlanSection], AfterValidator(fields.not_empty)]
     address_plans: Annotated[dict[Key, AddressPlanSection], AfterValidator(fields.not_empty)]
     plans: Annotated[dict[Key, PlanSection], AfterValidator(fields.not_empty)]
@@ -362,6 +379,11 @@ def canonical(text: str) -> dict[str, Any]:
     for plan in made["plans"].values():
         plan["currency"] = made["seller"]["currency"]  # a plan row stores its own currency
     catalog = definitions.from_document(made)
+    for path, reason in currency_prices.mistakes(catalog):
+        document.problems.add(document.line_of(path), yaml_document.dotted(path), reason)
+    document.problems.refuse()
+    currency_prices.complete(made)
+    catalog = definitions.from_document(made)
     for sold, reason in sold_sizes.find(catalog, Installation.configured()):
         document.problems.add(document.line_of(sold), yaml_document.dotted(sold), reason)
     document.problems.refuse()
@@ -388,8 +410,11 @@ def section_at(path: Path) -> type[Section]:
         return CatalogSection
     if "prices" in path:
         return PriceSection
+    if "currencies" in path:
+        return CurrencySection
     sections: dict[str | int, type[Section]] = {
         "seller": SellerSection,
+        "sellers": OtherSellerSection,
         "space_plans": SpacePlanSection,
         "address_plans": AddressPlanSection,
         "plans": PlanSection,

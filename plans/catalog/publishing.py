@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from controlplane.core import audit
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Invalid, Missing
+from controlplane.core.errors import Conflict, Invalid, Missing
 from plans.catalog import definitions, parsing
 from plans.catalog.definitions import (
     AddressPlanDefinition,
@@ -28,9 +28,22 @@ from plans.catalog.definitions import (
     Seller,
     SpacePlanDefinition,
 )
-from plans.models import AddressPlan, CatalogVersion, Plan, SpacePlan
+from plans.models import (
+    AddressPlan,
+    CatalogVersion,
+    Plan,
+    PlanSubscription,
+    SellerAssignment,
+    SpacePlan,
+)
 
 _PUBLISH_LOCK = 0x77617970  # "wayp"; key of the advisory lock that serializes publications
+
+
+class SellerInUse(Conflict):
+    """Tenants buy from a seller, or in a currency, that the catalog to publish lacks."""
+
+    code = "catalog.seller_in_use"
 
 
 @dataclass(frozen=True)
@@ -180,10 +193,14 @@ def preview(catalog: Catalog) -> list[Change]:
 def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
     """Publish ``catalog`` as the next version in one transaction; return that version.
 
-    If the newest version has the same document, changes nothing and returns that version. An older
+    If the newest version has the same document, changes nothing and returns that version. Tenants
+    of a former main seller that still sells stay with it. An older
     document may be published again and gets a new number. New and changed plans get a row with the
     next version of the plan. Plans that ``catalog`` lacks are retired: they are no longer offered,
     but tenants, spaces and addresses on them keep them.
+
+    Raises:
+        SellerInUse: a seller or currency of a tenant is missing.
     """
     # Sorted keys, because a jsonb column does not keep their order. Never change this format: the
     # digest of the text decides whether a catalog is published already.
@@ -196,6 +213,8 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
         newest = newest_version()
         if newest is not None and newest.digest == digest:
             return newest
+        if newest is not None:
+            _keep_sellers(definitions.seller(newest.document["seller"]), catalog, by)
         version = CatalogVersion.objects.create(
             number=newest.number + 1 if newest else 1,
             digest=digest,
@@ -208,6 +227,40 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
         subject = audit.Subject("catalogue", str(version.number), f"version {version.number}")
         audit.record(by, "catalogue.publish", subject, after={"digest": digest})
     return version
+
+
+def _keep_sellers(before: Seller, catalog: Catalog, by: Actor) -> None:
+    """Refuse a catalog that lacks a seller or currency of a tenant; keep the main seller's tenants.
+
+    Tenants without an assignment buy from the main seller. If the main seller changes and the
+    former one still sells, they stay with it. If it sells no more, the new main one succeeds it.
+
+    Raises:
+        SellerInUse: tenants could not be invoiced any more.
+    """
+    sold = {(row.key, currency) for row in catalog.sellers for currency in row.currencies}
+    used = SellerAssignment.objects.order_by("legal_entity", "currency")
+    for key, currency in used.values_list("legal_entity", "currency").distinct():
+        if (key, currency) not in sold:
+            raise SellerInUse(f"Tenants buy from {key} in {currency}: keep it in the catalog.")
+    main = catalog.seller
+    if (before.key, before.currency) == (main.key, main.currency):
+        return
+    free = PlanSubscription.objects.filter(
+        ends_at__isnull=True, tenant__seller_assignment__isnull=True
+    )
+    if (before.key, before.currency) in sold:
+        SellerAssignment.objects.bulk_create(
+            SellerAssignment(
+                tenant_id=id, legal_entity=before.key, currency=before.currency, assigned_by=by.name
+            )
+            for id in free.values_list("tenant_id", flat=True).distinct()
+        )
+    elif before.currency != main.currency and free.exists():
+        raise SellerInUse(
+            f"Tenants are invoiced in {before.currency}: keep a seller in this currency, as "
+            f"{before.key} in the section `sellers`."
+        )
 
 
 def ensure_default(*, by: Actor) -> CatalogVersion:
@@ -223,25 +276,35 @@ def current() -> Catalog:
     """
     newest = newest_version()
     if newest is None:
-        raise Missing(
-            "No catalog is published yet: the operator must run `waypost catalog publish FILE`.",
-            code="catalog.missing",
-        )
+        raise _no_catalog()
     return definitions.from_document(newest.document)
 
 
-def seller(number: int | None = None) -> Seller:
-    """Return the selling legal entity of the catalog version ``number`` (None: the newest).
+def _no_catalog() -> Missing:
+    return Missing(
+        "No catalog is published yet: the operator must run `waypost catalog publish FILE`.",
+        code="catalog.missing",
+    )
+
+
+def seller(number: int | None = None, key: str = "") -> Seller:
+    """Return a selling legal entity of the catalog version ``number`` (None: the newest).
+
+    An empty ``key`` is the main seller.
 
     Raises:
-        Missing: there is no such version, or no catalog is published.
+        Missing: there is no such version or seller, or no catalog is published.
     """
-    if number is None:
-        return current().seller
-    version = CatalogVersion.objects.filter(number=number).first()
-    if version is None:
-        raise Missing(f"There is no catalog version {number}.", code="catalog.missing")
-    return definitions.seller(version.document["seller"])
+    rows = Q() if number is None else Q(number=number)
+    version = CatalogVersion.objects.filter(rows).order_by("-number").first()
+    if version is None and number is None:
+        raise _no_catalog()
+    known = definitions.sellers(version.document) if version else ()
+    for row in known:
+        if key in ("", row.key):
+            return row
+    what = f"catalog version {number}" if version is None else f"seller {key} in the catalog"
+    raise Missing(f"There is no {what}.", code="catalog.missing")
 
 
 def plan(key: str) -> Plan:
@@ -279,6 +342,22 @@ def space_plan_definition(row: SpacePlan) -> SpacePlanDefinition:
 def address_plan_definition(row: AddressPlan) -> AddressPlanDefinition:
     """Return the typed definition of ``row``, which is one version of an address plan."""
     return definitions.address_plan(row.key, row.definition)
+
+
+def plan_in(row: Plan, currency: str) -> PlanDefinition:
+    """Return the definition of ``row`` with the prices of a currency; raise NotPriced without."""
+    return plan_definition(row).in_currency(currency)
+
+
+def sold_plan(subscription: PlanSubscription) -> PlanDefinition:
+    """Return the plan of a subscription in the currency of its tenant's invoices.
+
+    Takes no query if plan and ``tenant__seller_assignment`` are loaded.
+    """
+    found = plan_definition(subscription.plan)
+    assigned = getattr(subscription.tenant, "seller_assignment", None)
+    # Without an assignment the tenant buys from the main seller: the plan's own currency.
+    return found.in_currency(assigned.currency) if assigned else found
 
 
 def trial_end(row: Plan, since: datetime) -> datetime | None:

@@ -1,34 +1,41 @@
 """Reads what a tenant agreed on besides its plan: discounts, commitments, and how it is taxed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Q
 
-from plans.models import Commitment, Discount
+from plans.models import Commitment, Discount, TaxExemption
 from plans.rating import taxes, terms, vat_ids
 from plans.rating.periods import Period, zone
 from plans.rating.taxes import Buyer, Category, TaxRule
 from plans.rating.terms import Terms
+from plans.rating.vat_ids import Status
 from tenants.models import Tenant
 
 # The billing month of a period begins and ends at most this far from it, in any time zone.
 _MONTH = timedelta(days=32)
+# A day of a billing time zone begins and ends at most this far from the one of UTC.
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class Agreed:
-    """The discounts and commitments of one tenant near a period, in any currency."""
+    """What one tenant agreed on near a period: discounts and commitments in any currency.
+
+    ``exemptions`` are its tax exemptions, the one that began last first.
+    """
 
     discounts: Sequence[Discount]
     commitments: Sequence[Commitment]
+    exemptions: Sequence[TaxExemption]
 
     @classmethod
     def read_each(cls, tenants: Sequence[Tenant], period: Period) -> "dict[str, Agreed]":
-        """Read those of each tenant in two queries; return them by the tenant's id."""
+        """Read that of each tenant in three queries; return it by the tenant's id."""
         near = Q(starts_at__lt=period.ends_at + _MONTH) & (
             Q(ends_at__isnull=True) | Q(ends_at__gt=period.starts_at - _MONTH)
         )
@@ -39,7 +46,13 @@ class Agreed:
         agreed = Commitment.objects.filter(near, tenant__in=tenants)
         for commitment in agreed.order_by("starts_at", "id"):
             commitments[commitment.tenant_id].append(commitment)
-        return {id: cls(mine, commitments[id]) for id, mine in discounts.items()}
+        exemptions: dict[str, list[TaxExemption]] = {tenant.id: [] for tenant in tenants}
+        certified = TaxExemption.objects.filter(
+            starts_on__lte=period.ends_at.date() + _DAY, tenant__in=tenants
+        )
+        for exemption in certified.order_by("-starts_on", "-pk"):
+            exemptions[exemption.tenant_id].append(exemption)
+        return {id: cls(mine, commitments[id], exemptions[id]) for id, mine in discounts.items()}
 
 
 def of_month(agreed: Agreed, month: Period, currency: str) -> Terms:
@@ -83,19 +96,39 @@ def _overlaps(row: Discount | Commitment, month: Period) -> bool:
     return row.starts_at < month.ends_at and not is_over
 
 
-def tax_of(tenant: Tenant, seller_country: str, period: Period, time_zone: str) -> TaxRule:
-    """Return the tax that a seller under VAT charges the tenant for a period.
+def tax_of(
+    tenant: Tenant, agreed: Agreed, seller_country: str, period: Period, time_zone: str
+) -> TaxRule | None:
+    """Return the tax of a tenant for a period; None: the seller's own rate, as the catalog says it.
 
-    The rate is the one of the period's last day in the billing time zone: then the service is
-    complete.
+    ``seller_country`` is empty for a seller that taxes everything at one rate. Rate and exemption
+    are those of the period's last day in the billing time zone: then the service is complete.
 
     Raises:
         Invalid: the table of rates lacks a country.
     """
-    last = period.ends_at.astimezone(zone(time_zone)) - timedelta(microseconds=1)
-    status = vat_ids.check(tenant.billing_country, tenant.tax_id)
-    buyer = Buyer(tenant.billing_country, status, tenant.tax_exemption)
-    return taxes.decide(seller_country, buyer, last.date())
+    last = (period.ends_at.astimezone(zone(time_zone)) - timedelta(microseconds=1)).date()
+    exemption = exemption_on(agreed.exemptions, last)
+    if not seller_country:
+        return exemption
+    buyer = Buyer(tenant.billing_country, tax_id_status(tenant), exemption)
+    return taxes.decide(seller_country, buyer, last)
+
+
+def exemption_on(exemptions: Iterable[TaxExemption], day: date) -> TaxRule | None:
+    """Return the tax of the first exemption that is valid on a day; None: there is none."""
+    for row in exemptions:
+        if row.starts_on <= day and (row.ends_on is None or row.ends_on >= day):
+            note = f"{row.text} (certificate {row.certificate})"
+            return TaxRule(Decimal(0), Category(row.category), note)
+    return None
+
+
+def tax_id_status(tenant: Tenant) -> Status:
+    """Return what is known of the tenant's tax id: by its form, or by what the register said."""
+    if tenant.tax_id_status == Status.REFUSED:
+        return Status.REFUSED
+    return vat_ids.check(tenant.billing_country, tenant.tax_id)
 
 
 def plain_tax(rule: TaxRule) -> dict[str, Any]:

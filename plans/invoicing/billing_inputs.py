@@ -26,9 +26,9 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, Greatest, JSONObject, Least
 
-from controlplane.core.errors import Unavailable
-from plans.catalog import publishing
-from plans.catalog.definitions import PlanDefinition
+from controlplane.core.errors import Missing, Unavailable
+from plans.catalog import definitions, publishing, selling
+from plans.catalog.definitions import Catalog, PlanDefinition, Seller
 from plans.invoicing.read_once import read_once
 from plans.models import AddressPlan, Plan, SpacePlan
 from plans.rating.billable import Lifetime, Segment
@@ -43,6 +43,8 @@ from plans.usage.meters import ADDRESS_HOURS, LIFETIMES, SPACE_HOURS, Model
 from tenants.models import Address, AddressSpace, FormerSpacePlan, Tenant
 
 TITLES = {meter.slug: meter.line_title for meter in meters.REGISTRY if meter.line_title}
+# Takes what ``hour_price`` takes.
+PriceOf = Callable[[str, str, int, str], tuple[str, Decimal]]
 _SPACE_COLUMNS = ("id", "name", "type", "active_since", "deleted_at")
 _PLAN_COLUMNS = ("space_plan__key", "space_plan__version")
 # The former plans of a space, oldest first. Empty if the space never changed its plan.
@@ -103,21 +105,56 @@ class PinnedSeller:
     country: str
     is_under_vat: bool  # taxed by the countries of both parties, not at the seller's one rate
 
+    @property
+    def owner(self) -> tuple[str, str]:
+        """The legal entity and the currency, which together own credit."""
+        return self.key, self.rule.currency
 
-@read_once
-def seller(catalogue_number: int | None = None) -> PinnedSeller:
-    """Return the selling legal entity of a catalog version, by default of the newest one.
+
+def sellers_of(tenants: Sequence[Tenant]) -> dict[str, PinnedSeller]:
+    """Return who sells to each tenant by the newest catalog, by the tenant's id.
+
+    Each is in the currency of the tenant's invoices. Two queries for any number of tenants.
 
     Raises:
         Unavailable: no catalog is published.
-        Missing: there is no version ``catalogue_number``.
     """
-    newest = publishing.newest_version() if catalogue_number is None else None
-    number = newest.number if newest else catalogue_number
-    if number is None:
+    number, catalog = _newest_catalog()
+    found = selling.of_each([tenant.pk for tenant in tenants], catalog)
+    return {id: _pinned(offer.seller, number, offer.currency) for id, offer in found.items()}
+
+
+def seller_of(tenant: Tenant) -> PinnedSeller:
+    """Return who sells to one tenant, as ``sellers_of`` does."""
+    return sellers_of([tenant])[tenant.pk]
+
+
+@read_once
+def _newest_catalog() -> tuple[int, Catalog]:
+    newest = publishing.newest_version()
+    if newest is None:
         raise Unavailable("No catalog is published: run `waypost catalog publish`.")
-    found = publishing.seller(number)
-    rule = SellerRule(found.currency, Rounding(found.rounding), found.tax_percent)
+    return newest.number, definitions.from_document(newest.document)
+
+
+@read_once
+def seller(catalogue_number: int, key: str = "", currency: str = "") -> PinnedSeller:
+    """Return a selling legal entity as a catalog version defines it.
+
+    An empty ``key`` is the main seller, an empty ``currency`` the seller's main one.
+
+    Raises:
+        Missing: there is no version ``catalogue_number``, or it has no such seller, or the seller
+            does not sell in this currency.
+    """
+    found = publishing.seller(catalogue_number, key)
+    if currency and currency not in found.currencies:
+        raise Missing(f"{found.key} does not sell in {currency}.", code="catalog.missing")
+    return _pinned(found, catalogue_number, currency or found.currency)
+
+
+def _pinned(found: Seller, number: int, currency: str) -> PinnedSeller:
+    rule = SellerRule(currency, Rounding(found.rounding), found.tax_percent)
     printed = {
         "name": found.name,
         "address": found.address,
@@ -135,12 +172,15 @@ def seller(catalogue_number: int | None = None) -> PinnedSeller:
     )
 
 
-def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
+def segment(plan: Plan, span: Period, currency: str, *, runs_on: bool) -> Segment:
     """Return the segment of a plan version over ``span``: fee and price rules, without usage.
 
     ``runs_on``: the plan is still in force at the end of the invoice's period.
+
+    Raises:
+        NotPriced: the plan version has no prices in ``currency``.
     """
-    found, rules = _definition(plan)
+    found, rules = _definition(plan, currency)
     return Segment(
         span,
         plan.key,
@@ -156,9 +196,9 @@ def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
 
 
 @read_once
-def _definition(plan: Plan) -> tuple[PlanDefinition, tuple[PriceRule, ...]]:
-    """Return the definition of a plan version, and its price rules."""
-    found = publishing.plan_definition(plan)
+def _definition(plan: Plan, currency: str) -> tuple[PlanDefinition, tuple[PriceRule, ...]]:
+    """Return the definition of a plan version in a currency, and its price rules."""
+    found = publishing.plan_in(plan, currency)
     # Sorted, because the rules decide the order of invoice lines, and jsonb keeps no order of keys.
     return found, tuple(
         PriceRule(
@@ -175,15 +215,17 @@ def _definition(plan: Plan) -> tuple[PlanDefinition, tuple[PriceRule, ...]]:
     )
 
 
-def month_so_far(plain: Mapping[str, Any]) -> MonthSoFar:
+def month_so_far(plain: Mapping[str, Any], currency: str) -> MonthSoFar:
     """Return the state of a month that a document or a manifest stores (``MonthSoFar.plain``).
+
+    ``currency`` is the one of the document.
 
     The stored form names plans by key and version. Their fees and prices are read from the rows.
     """
 
     def segment_of(key: str, version: int, span: Period) -> Segment:
         # Only ended segments are stored. If the plan goes on, a later segment of it says so.
-        return segment(_plan_row(key, version), span, runs_on=False)
+        return segment(_plan_row(key, version), span, currency, runs_on=False)
 
     return MonthSoFar.from_plain(plain, segment_of)
 
@@ -194,18 +236,22 @@ def _plan_row(key: str, version: int) -> Plan:
 
 
 @read_once
-def hour_price(meter: str, key: str, version: int) -> tuple[str, Decimal]:
+def hour_price(meter: str, key: str, version: int, currency: str) -> tuple[str, Decimal]:
     """Return (invoice line title, hourly price) of one version of a space or address plan.
 
     With the meter SPACE_HOURS, ``key`` names a space plan, with any other an address plan. The
     price zero means free.
+
+    Raises:
+        NotPriced: the plan version has no price in ``currency``.
     """
     if meter == SPACE_HOURS:
         space_plan = SpacePlan.objects.get(key=key, version=version)
-        price = publishing.space_plan_definition(space_plan).hour_price
-        return f"Space hours, {space_plan.title}", price
+        sold = publishing.space_plan_definition(space_plan)
+        return f"Space hours, {space_plan.title}", definitions.hour_price_in(sold, currency)
     address_plan = AddressPlan.objects.get(key=key, version=version)
-    price = publishing.address_plan_definition(address_plan).hour_price
+    offered = publishing.address_plan_definition(address_plan)
+    price = definitions.hour_price_in(offered, currency)
     return f"Address hours, {address_plan.title}", price
 
 
@@ -343,16 +389,17 @@ class KnownLifetimes:
         return {plan: (total, len(ids[plan])) for plan, total in seconds.items()}
 
     def lifetimes(
-        self, price_of: Callable[[str, str, int], tuple[str, Decimal]] | None = None
+        self,
+        currency: str,
+        price_of: PriceOf | None = None,
     ) -> tuple[Lifetime, ...]:
         """Return the lifetimes with titles and hourly prices.
 
         ``price_of`` takes what ``hour_price`` takes, which it replaces; None: prices are read from
         the rows of plans. Lifetimes on plans that cost nothing are left out.
         """
-        find = price_of or hour_price
         plans = {plan[:3] for plan in self.seconds}
-        prices = {plan: find(*plan) for plan in plans}
+        prices = {plan: (price_of or hour_price)(*plan, currency) for plan in plans}
         return tuple(
             Lifetime(*plan[:3], *prices[plan[:3]], plan.space_id, seconds, count)
             for plan, (seconds, count) in sorted(self.seconds.items())

@@ -163,7 +163,8 @@ def _document(proof: Proof) -> Outcome:
 def _row(proof: Proof) -> Outcome:
     invoice, stored = proof.invoice, proof.stored
     used = stored["total_minor"] - stored["payable_minor"] if stored["credit"] else 0
-    seller = billing_inputs.seller(stored["manifest"]["catalogue_number"])
+    manifest = stored["manifest"]
+    seller = billing_inputs.seller(manifest["catalogue_number"], manifest.get("legal_entity", ""))
     columns: dict[str, tuple[Any, Any]] = {
         "number": (stored["number"], invoice.number),
         "currency": (stored["currency"], invoice.currency),
@@ -205,6 +206,8 @@ def _ledger(proof: Proof) -> Outcome:
     rows = sorted(entry.postings.values_list("account", "amount_minor"))
     about = {"tenant": booking.tenant_id, "currency": booking.currency, "text": booking.text}
     kept = {"tenant": entry.tenant_id, "currency": entry.currency, "text": entry.text}
+    if entry.legal_entity:  # entries of earlier versions have none
+        about["legal_entity"], kept["legal_entity"] = booking.legal_entity, entry.legal_entity
     return Outcome(
         (
             *differences("", about, kept),

@@ -76,10 +76,13 @@ def month_after(invoice: Invoice | None) -> MonthSoFar | None:
     # An invoice that is closing or held may still have the document of an earlier draft.
     if not invoice.document or invoice.state in {Invoice.State.CLOSING, Invoice.State.HELD}:
         return None
-    left = document.loaded(invoice.document).get("month_so_far", {})
+    made = document.loaded(invoice.document)
+    left = made.get("month_so_far", {})
     # Pricing engines 1 and 2 did not store the usage: after their invoices the month starts from
     # zero.
-    return billing_inputs.month_so_far(left) if "segments" in left else MonthSoFar()
+    if "segments" not in left:
+        return MonthSoFar()
+    return billing_inputs.month_so_far(left, made["currency"])
 
 
 def require_agreed(invoice: Invoice) -> None:
@@ -177,7 +180,7 @@ def require_current(invoice: Invoice) -> None:
             )
 
 
-def pinned(manifest: Document) -> tuple[Correction, ...]:
+def pinned(manifest: Document, currency: str) -> tuple[Correction, ...]:
     """Return the corrections that a manifest pins, each with the state before the correction."""
     return tuple(
         Correction(
@@ -186,7 +189,7 @@ def pinned(manifest: Document) -> tuple[Correction, ...]:
             ),
             entry["number"],
             entry["n"],
-            billing_inputs.month_so_far(entry["month_before"]),
+            billing_inputs.month_so_far(entry["month_before"], currency),
         )
         for entry in manifest.get("corrections", [])
     )
@@ -236,5 +239,5 @@ def _next_of_ended_months(
         so_far = (newest or made)["month_so_far"]
         if "segments" in so_far:  # engines 1 and 2 stored no segments
             n = newest["n"] + 1 if newest else 1
-            state = billing_inputs.month_so_far(so_far)
+            state = billing_inputs.month_so_far(so_far, made["currency"])
             yield Correction(month, row.number or "", n, state)

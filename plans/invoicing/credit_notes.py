@@ -187,6 +187,7 @@ def _booking(note: CreditNote, made: Mapping[str, Any]) -> posting.Booking:
         note.currency,
         f"Credit note {note.number}",
         postings,
+        note.legal_entity,
     )
 
 

@@ -1,7 +1,8 @@
-"""Gives tenants discounts, coupons and minimum commitments, and ends them.
+"""Gives tenants discounts, coupons and minimum commitments, which ``ending`` ends.
 
 Staff create coupons, discounts and commitments; who manages the billing of a tenant redeems a
-coupon, once. An invoice takes what is in force in its month (``agreed_terms``).
+coupon, once. An invoice takes what is in force in its month (``agreed_terms``). Amounts are in the
+currency of the tenant's invoices.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from django.utils import timezone
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid, Missing
-from plans.invoicing import billing_inputs
+from plans.catalog import publishing, selling
 from plans.models import Commitment, Coupon, Discount
 from plans.rating.month_price import FEE
 from plans.rating.periods import Period, month_of
@@ -27,6 +28,12 @@ class CouponUsedUp(Conflict):
     """As many tenants as the coupon allows have redeemed it, or its time is over."""
 
     code = "coupon.used_up"
+
+
+class CouponCurrency(Conflict):
+    """The coupon is an amount in another currency than that of the tenant's invoices."""
+
+    code = "coupon.currency"
 
 
 class CouponRedeemed(Conflict):
@@ -50,20 +57,40 @@ class Reduction:
     months: int | None = None
 
 
+@dataclass(frozen=True)
+class CouponUse:
+    """Who may redeem a coupon: at most ``limit`` tenants, before ``expires_at``; None: no limit.
+
+    ``currency`` is the one of an amount; empty: that of the main seller.
+    """
+
+    limit: int | None = None
+    expires_at: datetime | None = None
+    currency: str = ""
+
+
 def create_coupon(
     *,
     code: str,
     reduction: Reduction,
     by: Actor,
-    limit: int | None = None,
-    expires_at: datetime | None = None,
+    use: CouponUse | None = None,
 ) -> Coupon:
-    """Create a coupon that at most ``limit`` tenants may redeem, before ``expires_at``.
+    """Create a coupon. An amount counts for tenants with invoices in the currency of ``use``.
 
     Raises:
-        Invalid: the code is taken or empty, or the reduction is wrong.
+        Invalid: the code is taken or empty, the reduction is wrong, or no seller of the catalog
+            sells in the currency.
     """
     checked(reduction)
+    allowed = use or CouponUse()
+    known = publishing.current().currencies
+    if allowed.currency not in ("", *known):
+        raise Invalid(
+            f"No seller sells in {allowed.currency}: choose one of {', '.join(known)}.",
+            code="coupon.currency_unknown",
+            currency=[f"Choose one of: {', '.join(known)}."],
+        )
     wanted = code.strip().upper()
     with transaction.atomic():
         if not wanted or Coupon.objects.filter(code=wanted).exists():
@@ -71,9 +98,10 @@ def create_coupon(
         row = Coupon.objects.create(
             code=wanted,
             **asdict(reduction),
-            currency=_currency(reduction),
-            limit=limit,
-            expires_at=expires_at,
+            # A percentage counts in any currency.
+            currency="" if reduction.amount_minor is None else allowed.currency or known[0],
+            limit=allowed.limit,
+            expires_at=allowed.expires_at,
             created_by=by.name,
         )
         audit.record(by, "coupon.create", audit.Subject("coupon", wanted, row.title))
@@ -85,7 +113,7 @@ def redeem(*, tenant: Tenant, code: str, by: Actor, now: datetime | None = None)
 
     Raises:
         Missing: there is no such coupon.
-        CouponRedeemed, CouponUsedUp: as named.
+        CouponRedeemed, CouponUsedUp, CouponCurrency: as named.
     """
     instant = now or timezone.now()
     with transaction.atomic():
@@ -98,6 +126,11 @@ def redeem(*, tenant: Tenant, code: str, by: Actor, now: datetime | None = None)
         is_over = coupon.expires_at is not None and coupon.expires_at <= instant
         if is_over or (coupon.limit is not None and coupon.redemptions.count() >= coupon.limit):
             raise CouponUsedUp("This coupon cannot be redeemed any more.")
+        if coupon.currency not in ("", selling.currency_of(tenant.pk)):
+            raise CouponCurrency(
+                f"This coupon is an amount in {coupon.currency}, and your invoices are in another "
+                "currency."
+            )
         reduction = Reduction(
             coupon.title, coupon.percent, coupon.amount_minor, coupon.meters, coupon.months
         )
@@ -139,7 +172,7 @@ def commit(
             tenant=tenant,
             title=title.strip(),
             minimum_minor=minimum_minor,
-            currency=billing_inputs.seller().rule.currency,
+            currency=selling.currency_of(tenant.pk),
             starts_at=starts_at,
             ends_at=span.ends_at if span else None,
             created_by=by.name,
@@ -180,11 +213,6 @@ def known_meters() -> set[str]:
     return set(names)
 
 
-def _currency(reduction: Reduction) -> str:
-    # A percentage counts in any currency.
-    return "" if reduction.amount_minor is None else billing_inputs.seller().rule.currency
-
-
 def _discount(
     tenant: Tenant, reduction: Reduction, by: Actor, now: datetime, coupon: Coupon | None
 ) -> Discount:
@@ -200,7 +228,8 @@ def _discount(
         tenant=tenant,
         coupon=coupon,
         **given,
-        currency=coupon.currency if coupon else _currency(reduction),
+        # A percentage counts in any currency.
+        currency="" if reduction.amount_minor is None else selling.currency_of(tenant.pk),
         starts_at=month.starts_at,
         ends_at=ends_at,
         created_by=by.name,

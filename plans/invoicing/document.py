@@ -186,6 +186,8 @@ def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
         "engine_version": facts.engine,
         "pipeline_version": evidence.pipeline_version,
         "catalogue_number": facts.catalogue_number,
+        # Manifests without this key, of engine 3, are of the catalog's main seller.
+        "legal_entity": facts.legal_entity,
         "rounding": facts.seller_rule.rounding.value,
         "tables": {
             name: {"id": pin.table_id, "version": pin.version}

@@ -6,20 +6,19 @@ and quantities stay as they were, so that a difference comes from prices alone. 
 calls it. A new commercial plan of the draft has no subscribers, so nothing is priced by it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from plans.catalog import publishing
+from plans.catalog import definitions, publishing
 from plans.invoicing import billing_inputs
-from plans.invoicing.billing_inputs import KnownLifetimes
+from plans.invoicing.billing_inputs import KnownLifetimes, PriceOf
 from plans.invoicing.facts import Facts
 from plans.models import Plan
 from plans.rating.billable import Lifetime, Segment
 from plans.usage.meters import SPACE_HOURS
 
-PriceOf = Callable[[str, str, int], tuple[str, Decimal]]
 _TITLES = {True: "Space hours", False: "Address hours"}
 
 
@@ -60,22 +59,27 @@ class DraftPrices:
         return cls(plans, sizes, price_of)
 
     def priced(self, facts: Facts) -> Facts:
-        """Return the facts with the draft's fees, included amounts and prices."""
+        """Return the facts with the draft's fees, included amounts and prices.
+
+        Raises:
+            NotPriced: a changed plan has no prices in the currency of the facts.
+        """
+        currency = facts.seller_rule.currency
         return replace(
             facts,
-            segments=tuple(self.segment(row) for row in facts.segments),
-            lifetimes=self.lifetimes(facts.known_lifetimes),
+            segments=tuple(self.segment(row, currency) for row in facts.segments),
+            lifetimes=self.lifetimes(facts.known_lifetimes, currency),
         )
 
-    def segment(self, row: Segment) -> Segment:
+    def segment(self, row: Segment, currency: str) -> Segment:
         """Return the segment on the draft's version of its plan, without usage."""
         plan = self.plans.get(row.plan_key)
         if plan is None:
             return row
-        made = billing_inputs.segment(plan, row.period, runs_on=row.runs_on)
+        made = billing_inputs.segment(plan, row.period, currency, runs_on=row.runs_on)
         return replace(made, trial_seconds=row.trial_seconds)
 
-    def lifetimes(self, known: KnownLifetimes) -> tuple[Lifetime, ...]:
+    def lifetimes(self, known: KnownLifetimes, currency: str) -> tuple[Lifetime, ...]:
         """Return the lifetimes, with the draft's prices of hours on changed plans."""
         found: dict[Any, tuple[int, int]] = {}
         for plan, (seconds, count) in known.seconds.items():
@@ -84,12 +88,14 @@ class DraftPrices:
             before = found.get(moved, (0, 0))
             # A space that left a version for the next one counts once on the draft's version.
             found[moved] = before[0] + seconds, max(before[1], count)
-        return replace(known, seconds=found).lifetimes(self._hour_price)
+        return replace(known, seconds=found).lifetimes(currency, self._hour_price)
 
-    def _hour_price(self, meter: str, key: str, version: int) -> tuple[str, Decimal]:
+    def _hour_price(self, meter: str, key: str, version: int, currency: str) -> tuple[str, Decimal]:
         is_space = meter == SPACE_HOURS
         changed = self.sizes.get((is_space, key))
         if changed is None:
-            return self.price_of(meter, key, version)
+            return self.price_of(meter, key, version, currency)
         definition, _ = changed
-        return f"{_TITLES[is_space]}, {definition['title']}", Decimal(definition["hour_price"])
+        typed = definitions.space_plan if is_space else definitions.address_plan
+        price = definitions.hour_price_in(typed(key, definition), currency)
+        return f"{_TITLES[is_space]}, {definition['title']}", price

@@ -16,7 +16,7 @@ from django.db.models import Q
 from controlplane.core.errors import Conflict
 from plans.invoicing import agreed_terms, billing_inputs
 from plans.invoicing.agreed_terms import Agreed
-from plans.invoicing.billing_inputs import KnownLifetimes, SpaceFact
+from plans.invoicing.billing_inputs import KnownLifetimes, PinnedSeller, SpaceFact
 from plans.models import PlanSubscription
 from plans.rating.billable import Lifetime, Segment
 from plans.rating.month_so_far import MonthSoFar
@@ -105,7 +105,7 @@ class Frozen:
     """
 
     buyer: Mapping[str, str]
-    catalogue_number: int
+    seller: PinnedSeller
     time_zone: str
     known_lifetimes: KnownLifetimes
     so_far: MonthSoFar
@@ -122,6 +122,7 @@ class TenantRows:
     subscriptions: Sequence[PlanSubscription]
     lifetimes: KnownLifetimes
     agreed: Agreed
+    seller: PinnedSeller
 
     @classmethod
     def read_each(
@@ -134,7 +135,10 @@ class TenantRows:
         lifetimes = KnownLifetimes.read_each(tenants, period, until)
         agreed = Agreed.read_each(tenants, period)
         subscriptions = subscriptions_of(tenants, period)
-        return {id: cls(subscriptions[id], lifetimes[id], agreed[id]) for id in lifetimes}
+        sellers = billing_inputs.sellers_of(tenants)
+        return {
+            id: cls(subscriptions[id], lifetimes[id], agreed[id], sellers[id]) for id in lifetimes
+        }
 
 
 def gather(
@@ -157,18 +161,17 @@ def gather(
         Unavailable: no catalog is published.
     """
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone
-    seller = billing_inputs.seller(frozen.catalogue_number if frozen else None)
     month = month_of(period.starts_at, time_zone)
     if frozen:
-        found, tax, terms = frozen.known_lifetimes, frozen.tax, frozen.terms
+        seller, found = frozen.seller, frozen.known_lifetimes
+        tax, terms = frozen.tax, frozen.terms
         # Read from rows all the same: the part of a subscription in a past period is fixed.
         subscriptions: Iterable[PlanSubscription] = subscriptions_of([tenant], period)[tenant.id]
     else:
         mine = rows or TenantRows.read_each([tenant], period, until)[tenant.id]
-        found, subscriptions = mine.lifetimes, mine.subscriptions
-        tax = agreed_terms.tax_of(tenant, seller.country, period, time_zone) if (
-            seller.is_under_vat
-        ) else None  # fmt: skip
+        seller, found, subscriptions = mine.seller, mine.lifetimes, mine.subscriptions
+        country = seller.country if seller.is_under_vat else ""
+        tax = agreed_terms.tax_of(tenant, mine.agreed, country, period, time_zone)
         terms = agreed_terms.of_month(mine.agreed, month, seller.rule.currency)
     return Facts(
         tenant_id=tenant.id,
@@ -181,8 +184,8 @@ def gather(
         seller_rule=_taxed(seller.rule, tax),
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
-        segments=segments_of(subscriptions, period),
-        lifetimes=found.lifetimes(),
+        segments=segments_of(subscriptions, period, seller.rule.currency),
+        lifetimes=found.lifetimes(seller.rule.currency),
         known_lifetimes=found,
         so_far=frozen.so_far if frozen else MonthSoFar(),
         corrections=frozen.corrections if frozen else (),
@@ -229,13 +232,16 @@ def subscriptions_of(
     return found
 
 
-def segments_of(subscriptions: Iterable[PlanSubscription], period: Period) -> tuple[Segment, ...]:
+def segments_of(
+    subscriptions: Iterable[PlanSubscription], period: Period, currency: str
+) -> tuple[Segment, ...]:
     """Return a segment for the part of each subscription inside the period, in order of time.
 
     The segments have no usage yet.
 
     Raises:
         NoSubscription: the tenant had no plan in the period.
+        NotPriced: a plan version has no prices in ``currency``.
     """
     found = []
     for subscription in subscriptions:
@@ -245,7 +251,7 @@ def segments_of(subscriptions: Iterable[PlanSubscription], period: Period) -> tu
             # A plan that is still in force at the end of the period includes units for the rest of
             # the month, too.
             runs_on = ends_at is None or ends_at > period.ends_at
-            segment = billing_inputs.segment(subscription.plan, span, runs_on=runs_on)
+            segment = billing_inputs.segment(subscription.plan, span, currency, runs_on=runs_on)
             trial = span.clip(None, subscription.trial_ends_at) if (
                 subscription.trial_ends_at) else None  # fmt: skip
             found.append(replace(segment, trial_seconds=trial.seconds if trial else 0))

@@ -41,7 +41,11 @@ def from_preview(tenant: Tenant, preview: Preview, now: datetime) -> int | None:
     if known is None or known < last.starts_at + LEAST:
         return None
     whole = KnownLifetimes.read(tenant, preview.period)
-    found = replace(preview.facts, known_lifetimes=whole, lifetimes=whole.lifetimes())
+    found = replace(
+        preview.facts,
+        known_lifetimes=whole,
+        lifetimes=whole.lifetimes(preview.facts.seller_rule.currency),
+    )
 
     def expected(window: Period) -> list[Figure]:
         figures = list(preview.read(window))

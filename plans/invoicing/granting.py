@@ -55,7 +55,7 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
     """
     instant = (now or timezone.now()).replace(microsecond=0)
     _check(wish, instant)
-    seller = billing_inputs.seller()
+    seller = billing_inputs.seller_of(tenant)
     with transaction.atomic():
         _lock(seller.key)
         known = CreditGrant.objects.filter(tenant=tenant, reference=wish.reference).first()
@@ -74,6 +74,7 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
                 seller.rule.currency,
                 f"{wish.kind.capitalize()} credit {wish.reference}",
                 {paid_by: wish.amount_minor, held: -wish.amount_minor},
+                seller.key,
             ),
             at=instant,
         )
@@ -124,6 +125,7 @@ def _book_expiry(row: CreditGrant, left: int, instant: datetime) -> None:
             row.currency,
             f"Expiry of {row.kind} credit {row.reference}",
             {grants.account(row.kind, row.legal_entity): left, gained: -left},
+            row.legal_entity,
         ),
         at=instant,
     )

@@ -32,4 +32,5 @@ def booking_of(invoice: Invoice, made: Document) -> posting.Booking:
         made["currency"],
         f"Invoice {made['number']}",
         postings,
+        invoice.legal_entity,
     )

@@ -30,11 +30,11 @@ from plans.invoicing import (
     rated_period,
     states,
 )
-from plans.invoicing.billing_inputs import KnownLifetimes
+from plans.invoicing.billing_inputs import KnownLifetimes, PinnedSeller
 from plans.invoicing.comparisons import Comparison, Proof
 from plans.invoicing.document import Document
 from plans.invoicing.engines import Engine
-from plans.invoicing.facts import Facts
+from plans.invoicing.facts import Correction, Facts
 from plans.invoicing.findings import DIFFERS, Finding, LakeReading, Outcome, Place
 from plans.ledger import credit, grants, posting
 from plans.models import Invoice
@@ -275,26 +275,42 @@ def recomputed(
     return found, made
 
 
-def pinned_facts(invoice: Invoice, stored: Document) -> Facts:
+def pinned_facts(
+    invoice: Invoice, stored: Document, corrected: Sequence[Correction] | None = None
+) -> Facts:
     """Return the inputs but usage that ``stored``, the document of ``invoice``, pins.
+
+    ``corrected`` are those of its corrections to make; None: all.
 
     Raises:
         NoSubscription: the tenant has no plan in the period any more.
+        Missing: the catalog version has no such seller.
     """
     manifest = stored["manifest"]
     frozen = facts.Frozen(
         stored["buyer"],
-        manifest["catalogue_number"],
+        pinned_seller(stored),
         stored["period"]["time_zone"],
         KnownLifetimes.from_plain(manifest["lived"]),
-        billing_inputs.month_so_far(manifest["month_before"]),
-        corrections.pinned(manifest),
+        billing_inputs.month_so_far(manifest["month_before"], stored["currency"]),
+        corrections.pinned(manifest, stored["currency"]) if corrected is None else tuple(corrected),
         Terms.from_plain(manifest.get("terms", {})),
         agreed_terms.tax_from(manifest.get("tax")),
         manifest["engine_version"],
     )
     period = Period(invoice.starts_at, invoice.ends_at)
     return facts.gather(invoice.tenant, period, frozen=frozen)
+
+
+def pinned_seller(stored: Document) -> PinnedSeller:
+    """Return the seller of a stored document as the pinned catalog version defines it.
+
+    Raises:
+        Missing: the catalog version has no such seller, or it sells in other currencies.
+    """
+    manifest = stored["manifest"]
+    key = manifest.get("legal_entity", "")
+    return billing_inputs.seller(manifest["catalogue_number"], key, stored["currency"])
 
 
 def listed_usage(made: Sequence[Document], stored: Sequence[Document]) -> Sequence[Document]:

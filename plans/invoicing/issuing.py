@@ -160,6 +160,7 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
                 current.currency,
                 f"Write-off of {current.number}",
                 {posting.BAD_DEBT: due, posting.RECEIVABLE: -due},
+                current.legal_entity,
             ),
             at=now or timezone.now(),
         )
@@ -197,7 +198,7 @@ def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:
     number = _next_number(invoice.legal_entity)
     before = credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency)
     # The payment time of the catalog version that priced the invoice, not of the newest one.
-    seller = billing_inputs.seller(invoice.manifest["catalogue_number"])
+    seller = billing_inputs.seller(invoice.manifest["catalogue_number"], invoice.legal_entity)
     due_at = instant + timedelta(days=seller.payment_days)
     left = grants.available(invoice.tenant_id, invoice.legal_entity, invoice.currency)
     return document.Issue(number, instant, due_at, before, left)

@@ -10,22 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from plans.invoicing import (
-    agreed_terms,
-    billing_inputs,
     corrections,
     document,
     engines,
     facts,
+    invoice_verification,
     rated_period,
 )
-from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.invoicing.draft_prices import DraftPrices
-from plans.invoicing.facts import Correction, Facts, Frozen
+from plans.invoicing.facts import Correction, Facts
 from plans.invoicing.rated_period import Reader
 from plans.models import Invoice
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
-from plans.rating.terms import Terms
 from tenants.models import Tenant
 
 
@@ -115,7 +112,7 @@ def _parts(tenant: Tenant, month: Period, invoices: Sequence[Invoice]) -> Iterat
     for invoice in invoices:
         if begins < invoice.starts_at:
             yield from _live(tenant, Period(begins, invoice.starts_at))
-        yield _billed(tenant, invoice)
+        yield _billed(invoice)
         begins = invoice.ends_at
     if begins < month.ends_at:
         yield from _live(tenant, Period(begins, month.ends_at))
@@ -128,25 +125,14 @@ def _live(tenant: Tenant, period: Period) -> Iterator[Part]:
         return
 
 
-def _billed(tenant: Tenant, invoice: Invoice) -> Part:
+def _billed(invoice: Invoice) -> Part:
     stored = document.loaded(invoice.document)
-    manifest = stored["manifest"]
-    month = document.month_of(stored)
-    own = tuple(row for row in corrections.pinned(manifest) if row.month == month)
-    frozen = Frozen(
-        stored["buyer"],
-        manifest["catalogue_number"],
-        stored["period"]["time_zone"],
-        KnownLifetimes.from_plain(manifest["lived"]),
-        billing_inputs.month_so_far(manifest["month_before"]),
-        own,
-        Terms.from_plain(manifest.get("terms", {})),
-        agreed_terms.tax_from(manifest.get("tax")),
-        manifest["engine_version"],
+    manifest, month = stored["manifest"], document.month_of(stored)
+    own = tuple(
+        row for row in corrections.pinned(manifest, stored["currency"]) if row.month == month
     )
-    period = Period(invoice.starts_at, invoice.ends_at)
     net = stored["net_minor"] - _of_other_months(stored, own)
-    return Part(facts.gather(tenant, period, frozen=frozen), net)
+    return Part(invoice_verification.pinned_facts(invoice, stored, own), net)
 
 
 def _of_other_months(stored: document.Document, own: Sequence[Correction]) -> int:

@@ -57,7 +57,7 @@ def price(tenant: Tenant, plan: Plan, now: datetime) -> PlanChangePrice:
     found = facts.gather(tenant, period, until=now)
     before = corrections.month_after(corrections.previous_invoice(tenant.id, period, found.month))
     found = replace(found, so_far=before or found.so_far)
-    changed = replace(found, segments=_with_change(found.segments, plan, period, now))
+    changed = replace(found, segments=_with_change(found, plan, period, now))
     rule = found.seller_rule
     return PlanChangePrice(
         currency=rule.currency,
@@ -68,15 +68,14 @@ def price(tenant: Tenant, plan: Plan, now: datetime) -> PlanChangePrice:
     )
 
 
-def _with_change(
-    segments: tuple[Segment, ...], plan: Plan, period: Period, now: datetime
-) -> tuple[Segment, ...]:
+def _with_change(found: Facts, plan: Plan, period: Period, now: datetime) -> tuple[Segment, ...]:
     """Return the segments of the running period if ``plan`` replaces the last one at ``now``."""
-    *earlier, last = segments
+    *earlier, last = found.segments
+    currency = found.seller_rule.currency
     until_now = last.period.clip(None, now)
     # Nothing is left of a plan that begins now.
     ended = [replace(last, period=until_now, runs_on=False)] if until_now else []
-    rest = billing_inputs.segment(plan, Period(now, period.ends_at), runs_on=True)
+    rest = billing_inputs.segment(plan, Period(now, period.ends_at), currency, runs_on=True)
     return (*earlier, *ended, rest)
 
 
@@ -88,7 +87,7 @@ def _total(tenant: Tenant, found: Facts) -> int:
 def _fees(found: Facts, plan: Plan) -> Amounts:
     """Return the fees of the month after the running one, on either plan."""
     month = month_of(found.month.ends_at, found.time_zone)
-    chosen = publishing.plan_definition(plan).monthly_fee_minor
+    chosen = publishing.plan_in(plan, found.seller_rule.currency).monthly_fee_minor
     amounts = [
         fee + pricing.tax_on(fee, found.seller_rule).tax_minor
         for fee in (found.segments[-1].monthly_fee_minor, chosen)
@@ -108,11 +107,11 @@ def _last_month(tenant: Tenant, found: Facts, plan: Plan) -> Amounts | None:
         found,
         period=month,
         month=month,
-        lifetimes=known.lifetimes(),
+        lifetimes=known.lifetimes(found.seller_rule.currency),
         known_lifetimes=known,
         so_far=MonthSoFar(),
     )
     present = replace(found.segments[-1], period=month, runs_on=False)
-    chosen = billing_inputs.segment(plan, month, runs_on=False)
+    chosen = billing_inputs.segment(plan, month, found.seller_rule.currency, runs_on=False)
     totals = [_total(tenant, replace(whole, segments=(row,))) for row in (present, chosen)]
     return Amounts(month, *totals)

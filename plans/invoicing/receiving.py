@@ -195,6 +195,7 @@ def _book(invoice: Invoice, payment: Payment, by: Actor) -> None:
                 debt_account(invoice): payment.credit_minor - payment.amount_minor,
                 posting.credit(invoice.legal_entity): -payment.credit_minor,
             },
+            invoice.legal_entity,
         ),
         at=timezone.now(),
     )

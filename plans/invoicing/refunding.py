@@ -176,6 +176,7 @@ def _post(refund: Refund, reference: str, sign: int, now: datetime) -> None:
                 posting.credit(invoice.legal_entity): sign * refund.credit_minor,
                 receiving.debt_account(invoice): sign * refund.reopened_minor,
             },
+            invoice.legal_entity,
         ),
         at=now,
     )

@@ -4,7 +4,7 @@ Whoever grants or uses credit holds the lock of the number series of the legal e
 of ledger entries is the order of their commits.
 """
 
-from django.db.models import Q, Sum
+from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
 
 from plans.models import CreditGrant, LedgerEntry
@@ -37,3 +37,10 @@ def available(
         for row in found
         if row.amount_minor > row.used
     )
+
+
+def listed(tenant_id: str) -> list[CreditGrant]:
+    """Return all grants of a tenant, the oldest first, each with ``left_minor`` of its amount."""
+    used = Coalesce(Sum("uses__amount_minor"), 0)
+    rows = CreditGrant.objects.filter(tenant_id=tenant_id)
+    return list(rows.annotate(left_minor=F("amount_minor") - used).order_by("entry_id"))

@@ -40,7 +40,8 @@ class ReferenceReused(Conflict):
 class Booking:
     """An entry to book; ``postings`` are amounts in minor units of ``currency`` by account.
 
-    ``reference`` is the key of the entry, which makes booking it idempotent.
+    ``reference`` is the key of the entry, which makes booking it idempotent. ``legal_entity`` is
+    the seller in whose books it is.
     """
 
     reference: str
@@ -48,6 +49,7 @@ class Booking:
     currency: str
     text: str
     postings: Mapping[str, int]
+    legal_entity: str = ""
 
 
 def revenue(meter: str) -> str:
@@ -100,6 +102,7 @@ def post(booking: Booking, *, at: datetime) -> LedgerEntry:
             reference=booking.reference,
             defaults={
                 "tenant_id": booking.tenant_id,
+                "legal_entity": booking.legal_entity,
                 "currency": booking.currency,
                 "text": booking.text,
                 "booked_at": at,

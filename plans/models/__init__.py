@@ -8,8 +8,8 @@ from plans.models.catalog import (
     QuotaOverride,
     SpacePlan,
 )
-from plans.models.close_run import CloseRun, CloseRunAction, CloseRunInvoice
 from plans.models.catalog_draft import BackTest, BackTestRow, CatalogDraft
+from plans.models.close_run import CloseRun, CloseRunAction, CloseRunInvoice
 from plans.models.credit_note import CreditNote, CreditNoteNumberSeries
 from plans.models.invoice import (
     Invoice,
@@ -20,7 +20,6 @@ from plans.models.invoice import (
     LedgerPosting,
     Payment,
 )
-from plans.models.sample_reading import ReadRow, SampleReading
 from plans.models.payment import (
     Checkout,
     DunningCase,
@@ -29,6 +28,8 @@ from plans.models.payment import (
     PaymentEvent,
     Refund,
 )
+from plans.models.sample_reading import ReadRow, SampleReading
+from plans.models.selling import SellerAssignment, TaxExemption, TaxIdCheck
 from plans.models.terms import (
     Commitment,
     Coupon,
@@ -52,10 +53,10 @@ __all__ = [
     "BackTestRow",
     "CatalogDraft",
     "CatalogVersion",
+    "Checkout",
     "CloseRun",
     "CloseRunAction",
     "CloseRunInvoice",
-    "Checkout",
     "Commitment",
     "Coupon",
     "CreditGrant",
@@ -79,9 +80,12 @@ __all__ = [
     "QuotaAlert",
     "QuotaOverride",
     "ReadRow",
-    "SampleReading",
     "Refund",
+    "SampleReading",
+    "SellerAssignment",
     "SpacePlan",
+    "TaxExemption",
+    "TaxIdCheck",
     "UsageCopy",
     "UsageDay",
     "UsageHour",

@@ -189,6 +189,8 @@ class LedgerEntry(models.Model):
 
     reference = models.CharField(max_length=200, unique=True)
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    # Whose books it is in; empty: booked before Waypost kept it.
+    legal_entity = models.CharField(max_length=63, blank=True, default="", db_default="")
     currency = models.CharField(max_length=3)
     text = models.CharField(max_length=300)
     booked_at = models.DateTimeField()

@@ -60,12 +60,13 @@ class Rate:
 class Buyer:
     """What decides the tax on the side of the buyer.
 
-    ``exemption`` is the text of a certificate by which the buyer pays no tax; empty: none.
+    ``exemption`` is the tax of a certificate by which the buyer pays none: exempt or at the zero
+    rate, with the note to print. None: the buyer has no certificate.
     """
 
     country: str
     status: Status
-    exemption: str = ""
+    exemption: TaxRule | None = None
 
 
 def _table() -> dict[str, tuple[Rate, ...]]:
@@ -106,7 +107,7 @@ def decide(seller_country: str, buyer: Buyer, on: date) -> TaxRule:
         Invalid: the table lacks a rate that is needed.
     """
     if buyer.exemption:
-        return TaxRule(Decimal(0), Category.EXEMPT, buyer.exemption)
+        return buyer.exemption
     if buyer.country in ("", seller_country):
         return _charged(rate(seller_country, on))
     if seller_country not in EU:

@@ -1,6 +1,6 @@
 """Checks VAT ids of the European Union in form: prefix, length and check digits. Pure.
 
-Whether an id is registered is not asked anywhere (VIES): that needs the network.
+Whether an id is registered (VIES) is not asked here: staff record the register's answer.
 """
 
 from enum import StrEnum
@@ -22,6 +22,7 @@ class Status(StrEnum):
     VALID = "valid"  # the form and the check digits are right
     INVALID = "invalid"
     OTHER_COUNTRY = "other_country"  # a valid id of another country than the buyer's
+    REFUSED = "refused"  # the form is right, but staff recorded that the register does not know it
 
 
 def check(country: str, tax_id: str) -> Status:

@@ -11,11 +11,11 @@ from django.utils.text import slugify
 from controlplane.core import audit
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Conflict
-from plans.catalog import publishing
+from plans.catalog import publishing, selling
+from plans.catalog.selling import Offer
 from plans.models import PlanSubscription
-from plans.rating import vat_ids
 from tenants import account_rules, admission
-from tenants.actions import memberships
+from tenants.actions import memberships, tax_details
 from tenants.models import Membership, Role, Tenant, User
 
 
@@ -23,6 +23,14 @@ class EmailTaken(Conflict):
     """A person's account with this email exists already."""
 
     code = "signup.email_taken"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a new tenant chose: a plan ("": the cheapest), and an offer (None: the first one)."""
+
+    plan_key: str
+    offer: Offer | None
 
 
 @dataclass(frozen=True)
@@ -40,12 +48,14 @@ def sign_up(
     password: str | None,
     organization: str,
     plan_key: str = "",
+    offer: Offer | None = None,
     by: Actor | None = None,
 ) -> SignedUp:
     """Create a user, a tenant that the user owns, and its plan subscription, in one transaction.
 
     ``password`` None means that the user logs in through OIDC. An empty ``plan_key`` means the plan
-    with the lowest monthly fee. ``by`` None means that the new user is the actor. The actor
+    with the lowest monthly fee. ``offer`` is from whom the tenant buys (None: from the main
+    seller). ``by`` None means that the new user is the actor. The actor
     ``audit.SYSTEM`` may do this even where sign-up is switched off.
 
     Raises:
@@ -61,14 +71,22 @@ def sign_up(
     is_confirmed = by == SYSTEM or password is None
     with transaction.atomic():
         user = create_user(address, password, is_confirmed=is_confirmed)
-        return _found_tenant(user, name, plan_key, by or Actor(f"user:{address}"))
+        return _found_tenant(user, name, Choice(plan_key, offer), by or Actor(f"user:{address}"))
 
 
-def found_tenant(*, user: User, organization: str, plan_key: str = "", by: Actor) -> SignedUp:
+def found_tenant(
+    *,
+    user: User,
+    organization: str,
+    plan_key: str = "",
+    offer: Offer | None = None,
+    by: Actor,
+) -> SignedUp:
     """Create a tenant with a plan subscription, owned by an existing user.
 
     The user may, for example, have logged in through OIDC. A user of the staff may do so even where
     sign-up is switched off. An empty ``plan_key`` means the plan with the lowest monthly fee.
+    ``offer`` is from whom the tenant buys (None: from the main seller).
 
     Raises:
         SignupDisabled: sign-up is switched off. Invalid: the name is wrong. Invalid: no such plan,
@@ -78,7 +96,7 @@ def found_tenant(*, user: User, organization: str, plan_key: str = "", by: Actor
         account_rules.require_signup()
     name = account_rules.legal_name(organization)
     with transaction.atomic():
-        return _found_tenant(user, name, plan_key, by)
+        return _found_tenant(user, name, Choice(plan_key, offer), by)
 
 
 def update_billing(*, tenant: Tenant, details: account_rules.BillingDetails, by: Actor) -> Tenant:
@@ -94,7 +112,7 @@ def update_billing(*, tenant: Tenant, details: account_rules.BillingDetails, by:
         before = {name: getattr(locked, name) for name in wanted}
         for name, value in wanted.items():
             setattr(locked, name, value)
-        locked.tax_id_status = vat_ids.check(details.billing_country, details.tax_id).value
+        tax_details.check_form(locked, timezone.now())
         locked.save(update_fields=[*wanted, "tax_id_status", "updated_at"])
         audit.record(by, "tenant.update_billing", subject(locked), before=before, after=wanted)
     return locked
@@ -131,17 +149,22 @@ def create_user(email: str, password: str | None, *, is_confirmed: bool) -> User
     return user
 
 
-def _found_tenant(user: User, name: str, plan_key: str, by: Actor) -> SignedUp:
+def _found_tenant(user: User, name: str, choice: Choice, by: Actor) -> SignedUp:
     # ``current`` sorts plans by monthly fee, so the first one has the lowest.
-    plan = publishing.plan(plan_key or publishing.current().plans[0].key)
+    catalog = publishing.current()
+    plan = publishing.plan(choice.plan_key or catalog.plans[0].key)
+    offer = choice.offer or selling.offers(catalog)[0]
     memberships.require_free(user, None)
     tenant = _create_tenant(name, user.email)
+    if len(selling.offers(catalog)) > 1:  # with one seller there is nothing to remember
+        selling.assign(tenant.pk, offer, by.name)
     now = timezone.now()
     PlanSubscription.objects.create(
         tenant=tenant, plan=plan, starts_at=now, trial_ends_at=publishing.trial_end(plan, now)
     )
     membership = Membership.objects.create(tenant=tenant, user=user, role=Role.OWNER)
-    audit.record(by, "tenant.sign_up", subject(tenant), after={"plan": plan.key, "name": name})
+    after = {"plan": plan.key, "name": name, "seller": offer.value}
+    audit.record(by, "tenant.sign_up", subject(tenant), after=after)
     return SignedUp(user, tenant, membership)
 
 

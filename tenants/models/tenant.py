@@ -58,8 +58,6 @@ class Tenant(Timestamped):
     tax_id = models.CharField(max_length=60, blank=True)
     # What a check of the tax id's form found, a value of ``plans.rating.vat_ids.Status``.
     tax_id_status = models.CharField(max_length=20, blank=True, default="", db_default="")
-    # Staff know of a certificate by which the tenant pays no tax; its text is printed on invoices.
-    tax_exemption = models.CharField(max_length=300, blank=True, default="", db_default="")
     # Decides where a billing month begins (docs/billing.md, rule 1).
     billing_time_zone = models.CharField(max_length=60, default="UTC")
     suspended_at = models.DateTimeField(null=True)

@@ -189,15 +189,15 @@ def counters(query: Question, most: int) -> tuple[list[dict[str, Any]], int]:
     reached = ", ".join(
         f"coalesce(max(CASE WHEN bucket_at < {start} THEN {c} END), 0) AS before_{c}, "
         f"max(CASE WHEN {query.before_end} THEN {c} END) AS after_{c}"
-        for c in _COUNTERS
+        for c in COUNTERS
     )
-    peak = f"coalesce(max(CASE WHEN {query.inside} THEN {_PEAK} END), 0) AS {_PEAK}"
+    peak = f"coalesce(max(CASE WHEN {query.inside} THEN {PEAK} END), 0) AS {PEAK}"
     # Counters without a sample in the period have no usage in it.
     rows = query.ask(
-        f", reached AS (SELECT {_KEY}, {reached}, {peak}, "
-        f"sum(CASE WHEN {query.inside} THEN 1 ELSE 0 END) AS n FROM samples GROUP BY {_KEY}), "
+        f", reached AS (SELECT {KEY}, {reached}, {peak}, "
+        f"sum(CASE WHEN {query.inside} THEN 1 ELSE 0 END) AS n FROM samples GROUP BY {KEY}), "
         "active AS (SELECT *, count(*) OVER () AS n_all FROM reached WHERE n > 0) "
-        f"SELECT * FROM active ORDER BY {_KEY} LIMIT {most}"
+        f"SELECT * FROM active ORDER BY {KEY} LIMIT {most}"
     )
     return rows, rows[0]["n_all"] if rows else 0
 

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
+    from ..models.balance import Balance
     from ..models.commitment import Commitment
+    from ..models.commitment_progress import CommitmentProgress
     from ..models.credit import Credit
     from ..models.discount import Discount
+    from ..models.trial import Trial
 
 
 T = TypeVar("T", bound="Benefits")
@@ -19,24 +22,51 @@ T = TypeVar("T", bound="Benefits")
 class Benefits:
     """What changes the price of a tenant besides its plan.
 
-    `tax_id_status` is what a check of the form of its tax id found: `valid`, `invalid`,
-    `other_country` (not that of the billing country), `not_checked` (outside the EU) or `none`.
+    `tax_id_status` is what is known of its tax id: `valid` (in form), `invalid`, `other_country`
+    (not that of the billing country), `refused` (the register does not know it), `not_checked`
+    (outside the EU) or `none`.
 
         Attributes:
             tax_id_status (str):
+            balances (list[Balance]):
+            trial (None | Trial):
+            progress (CommitmentProgress | None):
             discounts (list[Discount]):
             commitments (list[Commitment]):
             credits_ (list[Credit]):
     """
 
     tax_id_status: str
+    balances: list[Balance]
+    trial: None | Trial
+    progress: CommitmentProgress | None
     discounts: list[Discount]
     commitments: list[Commitment]
     credits_: list[Credit]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.commitment_progress import CommitmentProgress  # noqa: PLC0415
+        from ..models.trial import Trial  # noqa: PLC0415
+
         tax_id_status = self.tax_id_status
+
+        balances = []
+        for balances_item_data in self.balances:
+            balances_item = balances_item_data.to_dict()
+            balances.append(balances_item)
+
+        trial: dict[str, Any] | None
+        if isinstance(self.trial, Trial):
+            trial = self.trial.to_dict()
+        else:
+            trial = self.trial
+
+        progress: dict[str, Any] | None
+        if isinstance(self.progress, CommitmentProgress):
+            progress = self.progress.to_dict()
+        else:
+            progress = self.progress
 
         discounts = []
         for discounts_item_data in self.discounts:
@@ -58,6 +88,9 @@ class Benefits:
         field_dict.update(
             {
                 "tax_id_status": tax_id_status,
+                "balances": balances,
+                "trial": trial,
+                "progress": progress,
                 "discounts": discounts,
                 "commitments": commitments,
                 "credits": credits_,
@@ -68,12 +101,52 @@ class Benefits:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.balance import Balance  # noqa: PLC0415
         from ..models.commitment import Commitment  # noqa: PLC0415
+        from ..models.commitment_progress import CommitmentProgress  # noqa: PLC0415
         from ..models.credit import Credit  # noqa: PLC0415
         from ..models.discount import Discount  # noqa: PLC0415
+        from ..models.trial import Trial  # noqa: PLC0415
 
         d = dict(src_dict)
         tax_id_status = d.pop("tax_id_status")
+
+        balances = []
+        _balances = d.pop("balances")
+        for balances_item_data in _balances:
+            balances_item = Balance.from_dict(balances_item_data)
+
+            balances.append(balances_item)
+
+        def _parse_trial(data: object) -> None | Trial:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                trial_type_0 = Trial.from_dict(data)
+
+                return trial_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Trial, data)
+
+        trial = _parse_trial(d.pop("trial"))
+
+        def _parse_progress(data: object) -> CommitmentProgress | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                progress_type_0 = CommitmentProgress.from_dict(data)
+
+                return progress_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(CommitmentProgress | None, data)
+
+        progress = _parse_progress(d.pop("progress"))
 
         discounts = []
         _discounts = d.pop("discounts")
@@ -98,6 +171,9 @@ class Benefits:
 
         benefits = cls(
             tax_id_status=tax_id_status,
+            balances=balances,
+            trial=trial,
+            progress=progress,
             discounts=discounts,
             commitments=commitments,
             credits_=credits_,

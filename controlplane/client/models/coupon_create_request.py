@@ -16,15 +16,18 @@ T = TypeVar("T", bound="CouponCreateRequest")
 class CouponCreateRequest:
     """A new coupon; `limit` tenants may redeem it, before `expires_at`. Null: no limit, no end.
 
-    Attributes:
-        title (str):
-        code (str):
-        percent (None | str | Unset):
-        amount_minor (int | None | Unset):
-        meters (list[str] | Unset):
-        months (int | None | Unset):
-        limit (int | None | Unset):
-        expires_at (datetime.datetime | None | Unset):
+    `currency` is the one of `amount_minor`; empty: that of the main seller.
+
+        Attributes:
+            title (str):
+            code (str):
+            percent (None | str | Unset):
+            amount_minor (int | None | Unset):
+            meters (list[str] | Unset):
+            months (int | None | Unset):
+            limit (int | None | Unset):
+            expires_at (datetime.datetime | None | Unset):
+            currency (str | Unset):
     """
 
     title: str
@@ -35,6 +38,7 @@ class CouponCreateRequest:
     months: int | None | Unset = UNSET
     limit: int | None | Unset = UNSET
     expires_at: datetime.datetime | None | Unset = UNSET
+    currency: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,6 +82,8 @@ class CouponCreateRequest:
         else:
             expires_at = self.expires_at
 
+        currency = self.currency
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -98,6 +104,8 @@ class CouponCreateRequest:
             field_dict["limit"] = limit
         if expires_at is not UNSET:
             field_dict["expires_at"] = expires_at
+        if currency is not UNSET:
+            field_dict["currency"] = currency
 
         return field_dict
 
@@ -163,6 +171,8 @@ class CouponCreateRequest:
 
         expires_at = _parse_expires_at(d.pop("expires_at", UNSET))
 
+        currency = d.pop("currency", UNSET)
+
         coupon_create_request = cls(
             title=title,
             code=code,
@@ -172,6 +182,7 @@ class CouponCreateRequest:
             months=months,
             limit=limit,
             expires_at=expires_at,
+            currency=currency,
         )
 
         coupon_create_request.additional_properties = d

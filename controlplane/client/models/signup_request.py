@@ -15,19 +15,24 @@ T = TypeVar("T", bound="SignupRequest")
 class SignupRequest:
     """A new customer: the account of a person, and a tenant for the organization.
 
-    An empty or absent `plan` chooses the plan with the lowest monthly fee.
+    An empty or absent `plan` chooses the plan with the lowest monthly fee. Without `legal_entity`
+    and `currency` the main seller sells to the tenant, in its main currency.
 
         Attributes:
             email (str):
             password (str):
             organization (str):
             plan (str | Unset):
+            legal_entity (str | Unset):
+            currency (str | Unset):
     """
 
     email: str
     password: str
     organization: str
     plan: str | Unset = UNSET
+    legal_entity: str | Unset = UNSET
+    currency: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -38,6 +43,10 @@ class SignupRequest:
         organization = self.organization
 
         plan = self.plan
+
+        legal_entity = self.legal_entity
+
+        currency = self.currency
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -50,6 +59,10 @@ class SignupRequest:
         )
         if plan is not UNSET:
             field_dict["plan"] = plan
+        if legal_entity is not UNSET:
+            field_dict["legal_entity"] = legal_entity
+        if currency is not UNSET:
+            field_dict["currency"] = currency
 
         return field_dict
 
@@ -64,11 +77,17 @@ class SignupRequest:
 
         plan = d.pop("plan", UNSET)
 
+        legal_entity = d.pop("legal_entity", UNSET)
+
+        currency = d.pop("currency", UNSET)
+
         signup_request = cls(
             email=email,
             password=password,
             organization=organization,
             plan=plan,
+            legal_entity=legal_entity,
+            currency=currency,
         )
 
         signup_request.additional_properties = d

@@ -15,21 +15,30 @@ T = TypeVar("T", bound="TenantCreateRequest")
 class TenantCreateRequest:
     """A tenant to create for a person who has an account.
 
-    An empty or absent `plan` chooses the plan with the lowest monthly fee.
+    An empty or absent `plan` chooses the plan with the lowest monthly fee. Without `legal_entity`
+    and `currency` the main seller sells to the tenant, in its main currency.
 
         Attributes:
             organization (str):
             plan (str | Unset):
+            legal_entity (str | Unset):
+            currency (str | Unset):
     """
 
     organization: str
     plan: str | Unset = UNSET
+    legal_entity: str | Unset = UNSET
+    currency: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         organization = self.organization
 
         plan = self.plan
+
+        legal_entity = self.legal_entity
+
+        currency = self.currency
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -40,6 +49,10 @@ class TenantCreateRequest:
         )
         if plan is not UNSET:
             field_dict["plan"] = plan
+        if legal_entity is not UNSET:
+            field_dict["legal_entity"] = legal_entity
+        if currency is not UNSET:
+            field_dict["currency"] = currency
 
         return field_dict
 
@@ -50,9 +63,15 @@ class TenantCreateRequest:
 
         plan = d.pop("plan", UNSET)
 
+        legal_entity = d.pop("legal_entity", UNSET)
+
+        currency = d.pop("currency", UNSET)
+
         tenant_create_request = cls(
             organization=organization,
             plan=plan,
+            legal_entity=legal_entity,
+            currency=currency,
         )
 
         tenant_create_request.additional_properties = d

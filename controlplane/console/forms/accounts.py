@@ -67,7 +67,12 @@ class PlanForm(ConsoleForm):
 
 
 class OrganizationForm(PlanForm):
-    """Asks for the name and plan of a new organization; billing details are entered later."""
+    """Asks for the name and plan of a new organization; billing details are entered later.
+
+    ``offer`` (hidden) is from whom it buys, and in which currency: prices of ``offers`` are in it.
+    """
+
+    offer = forms.CharField(widget=forms.HiddenInput, required=False)
 
     organization = forms.CharField(
         max_length=200,

@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from controlplane.accounts import confirmations
 from controlplane.accounts.adapter import LOCAL_BACKEND
-from controlplane.console import plan_reads
+from controlplane.console import plan_reads, sellers
 from controlplane.console.access import login_page, public_page
 from controlplane.console.forms.accounts import LoginForm, OrganizationForm, SignUpForm
 from controlplane.console.forms.base import form_status
@@ -101,13 +101,19 @@ def sign_up(request: HttpRequest) -> HttpResponseBase:
         return render(
             request, "console/accounts/signup_closed.html", {"at_provider": url}, status=403
         )
-    form = SignUpForm(request.POST or None, offers=plan_reads.offered())
+    chosen = sellers.chosen(request)
+    form = SignUpForm(
+        request.POST or None,
+        offers=plan_reads.offered(chosen.currency),
+        initial={"offer": chosen.value},
+    )
     if form.is_valid():
         # The rate limit is inside ``_sign_up``, so that it becomes an error of the form too.
         answer = form.attempt(_sign_up, request=request, fields=form.cleaned_data)
         if answer is not None:
             return answer
-    return render(request, "console/accounts/signup.html", {"form": form}, status=form_status(form))
+    context = {"form": form, **sellers.links(chosen)}
+    return render(request, "console/accounts/signup.html", context, status=form_status(form))
 
 
 @login_page
@@ -119,7 +125,12 @@ def new_organization(scope: Scope) -> HttpResponseBase:
     """
     if not (settings.SIGNUP_ENABLED or scope.user.is_staff):
         return render(scope.request, "console/accounts/signup_closed.html", status=403)
-    form = OrganizationForm(scope.request.POST or None, offers=plan_reads.offered())
+    chosen = sellers.chosen(scope.request)
+    form = OrganizationForm(
+        scope.request.POST or None,
+        offers=plan_reads.offered(chosen.currency),
+        initial={"offer": chosen.value},
+    )
     if form.is_valid():
         signed_up = form.attempt(
             tenants.found_tenant,
@@ -127,10 +138,12 @@ def new_organization(scope: Scope) -> HttpResponseBase:
             by=scope.actor,
             organization=form.cleaned_data["organization"],
             plan_key=form.cleaned_data["plan"],
+            offer=chosen,
         )
         if signed_up:
             return _first_space(scope.request, signed_up.tenant)
-    return scope.render("accounts/signup.html", {"form": form}, form_status(form))
+    context = {"form": form, **sellers.links(chosen)}
+    return scope.render("accounts/signup.html", context, form_status(form))
 
 
 def _sign_up(*, request: HttpRequest, fields: Mapping[str, Any]) -> HttpResponseBase:
@@ -142,6 +155,7 @@ def _sign_up(*, request: HttpRequest, fields: Mapping[str, Any]) -> HttpResponse
         "password": fields["password"],
         "organization": fields["organization"],
         "plan_key": fields["plan"],
+        "offer": sellers.chosen(request),
     }
     if not confirmations.are_required():
         signed_up = tenants.sign_up(**wanted)

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 
-from controlplane.console import plan_descriptions, plan_reads
+from controlplane.console import plan_descriptions, plan_reads, sellers
 from controlplane.console.access import public_page
 from controlplane.console.views import accounts
 from controlplane.core import reachability
@@ -17,10 +17,12 @@ def home(request: HttpRequest) -> HttpResponseBase:
     if request.user.is_authenticated:
         return accounts.home(request)
     try:
-        offers = plan_reads.offered()
+        chosen = sellers.chosen(request)
+        offers, choice = plan_reads.offered(chosen.currency), sellers.links(chosen)
     except Missing:  # no catalog is published yet: the page has no table then
-        offers = []
+        offers, choice = [], {}
     context = {
+        **choice,
         "offers": offers,
         "compared": plan_descriptions.comparison(offers) if offers else [],
         "signup_enabled": settings.SIGNUP_ENABLED and settings.LOCAL_ACCOUNTS_ENABLED,

@@ -9,17 +9,17 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from controlplane.console import as_command, plan_descriptions, plan_reads
+from controlplane.console import as_command, credit_reads, plan_descriptions, plan_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.accounts import PlanForm
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.organization import BillingForm, ConfirmPlanForm, CouponForm
+from controlplane.console.forms.organization import BillingForm, ConfirmPlanForm
 from controlplane.console.plan_reads import Offer
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import WaypostError
-from plans.catalog import publishing
-from plans.invoicing import discounting, plan_change_preview
-from plans.models import Discount, Plan
+from plans.catalog import publishing, selling
+from plans.invoicing import agreed_terms, plan_change_preview
+from plans.models import Plan
 from tenants import admission
 from tenants.account_rules import BillingDetails
 from tenants.actions import plan_subscriptions, plan_versions, tenants
@@ -45,26 +45,9 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "subscription": plan_versions.open_of(scope.tenant),
         "form": form if scope.may["manage_billing"] else None,
         "same": as_command.replace_billing(scope.tenant.slug, form.details_now()),
-        "coupon_form": CouponForm() if scope.may["manage_billing"] else None,
-        "discounts": Discount.objects.filter(tenant=scope.tenant).order_by("starts_at", "id"),
+        "tax_id_words": credit_reads.TAX_ID_WORDS[agreed_terms.tax_id_status(scope.tenant)],
     }
     return scope.render("team/settings.html", context, form_status(form))
-
-
-@require_POST
-@tenant_page(Permission.MANAGE_BILLING)
-def redeem_coupon(scope: TenantScope) -> HttpResponseBase:
-    """Redeem a coupon for the tenant; POST only."""
-    form = CouponForm(scope.request.POST)
-    if form.is_valid():
-        # Without ``attempted``: ``tenant_page`` shows an error as a page of its own.
-        found = discounting.redeem(
-            tenant=scope.tenant, code=form.cleaned_data["code"], by=scope.actor
-        )
-        messages.success(scope.request, f"Redeemed: {found.title}.")
-    else:
-        messages.error(scope.request, "Enter the code of the coupon.")
-    return redirect(scope.url("settings"))
 
 
 @require_POST
@@ -85,7 +68,7 @@ def plan(scope: TenantScope) -> HttpResponseBase:
     A POST changes the plan only if ``version`` is the version of the plan that is on offer. So
     nobody buys at a price that the page did not show.
     """
-    offers = plan_reads.offered()
+    offers = plan_reads.offered(selling.currency_of(scope.tenant.pk))
     chosen = scope.request.POST.get("plan") or scope.request.GET.get("plan")
     if not chosen:
         return _compare(scope, PlanForm(offers=offers), offers)
@@ -119,7 +102,7 @@ def _confirm(
 ) -> HttpResponseBase:
     """Show what the change to ``offered`` costs, or why the tenant cannot make the change."""
     current = admission.plan_of(scope.tenant)
-    chosen = publishing.plan_definition(offered)
+    chosen = publishing.plan_in(offered, current.currency)
     columns = [offer for offer in offers if offer.plan.key == current.key and offer.plan == current]
     # The tenant may be on an older version of a plan, which is on offer no more.
     columns = [*(columns or [Offer(current)]), *(o for o in offers if o.plan.key == chosen.key)]

@@ -17,7 +17,19 @@ from controlplane.core.audit import SYSTEM
 from plans.catalog import definitions, parsing, publishing
 from plans.invoicing import invoice_closing
 from plans.invoicing.evidence import Evidence, TablePin, UsageKey
-from plans.models import AddressPlan, BackTest, BackTestRow, CloseRun, CloseRunInvoice, Invoice, InvoiceNumberSeries, Payment, PaymentEvent, PlanSubscription, SpacePlan
+from plans.models import (
+    AddressPlan,
+    BackTest,
+    BackTestRow,
+    CloseRun,
+    CloseRunInvoice,
+    Invoice,
+    InvoiceNumberSeries,
+    Payment,
+    PaymentEvent,
+    PlanSubscription,
+    SpacePlan,
+)
 from plans.usage import reading, recording
 from tenants import queries
 from tenants.actions import (
@@ -47,7 +59,7 @@ from tenants.models import (
 )
 from tenants.notifications.models import Attempt
 from tests.support.notifications import mails, notified
-from tests.support.plans import read_samples
+from tests.support.plans import read_samples, term_rows
 
 ROLES = [role.value for role in Role]
 GRANT = [{"addresses": ["orders/*"], "operations": ["send", "recv"]}]
@@ -339,6 +351,7 @@ def names(
         "channel": delivery.channel_id,
         "delivery": delivery.pk,
         "kept": gone.pk,
+        **term_rows.furnish(cast.tenant),
     }
 
 

@@ -27,6 +27,7 @@ from plans.catalog import publishing
 from tenants import queries
 from tests.suites.api.conftest import DETAILS, GRANT, Cast
 from tests.support import identity_provider
+from tests.support.plans import term_rows
 
 WRITE = bool(os.environ.get("WAYPOST_WRITE_EXAMPLES"))
 QUEUE = {"type": "queue", "plan": "brokered-small-queue"}
@@ -113,6 +114,32 @@ CASES = {
         name: Case(before=("grant_credit", "give_discount", "agree_on_commitment"))
         for name in ("get_discounts_and_credit", "get_discounts_and_credit_tenant")
     },
+    **{
+        name: Case(before=("grant_credit",))
+        for name in ("list_credit_movements", "list_credit_movements_tenant")
+    },
+    "end_discount": Case({"reason": "the partnership ended"}),
+    "end_commitment": Case({"reason": "agreed by both", "ends_at": "2100-01-01T00:00:00Z"}),
+    "end_coupon": Case({"reason": "the launch is over"}),
+    "change_seller_tenant": Case(
+        {"legal_entity": "waypost", "currency": "EUR", "reason": "the contract says so"}
+    ),
+    "record_answer_register": Case(
+        {"is_registered": True, "reference": "WAPIAAAAX1"}, before=("replace_billing_details",)
+    ),
+    **{
+        name: Case(before=("record_answer_register",))
+        for name in ("get_tax_details", "get_tax_details_tenant")
+    },
+    "set_tax_exemption": Case(
+        {
+            "certificate": "2026-0815",
+            "text": "Exempt from VAT: Section 4 no. 21 UStG",
+            "starts_on": "2026-01-01",
+            "ends_on": "2026-12-31",
+        }
+    ),
+    "end_tax_exemption": Case({"ends_on": "2026-01-15", "reason": "withdrawn"}),
     "close_tenant_running_period_now": Case({"tenant": "other"}),
     "release_kept_volumes": Case(path={"space": "kept"}),
     "steer_rollout": Case({"reason": "holiday"}),
@@ -150,7 +177,7 @@ CASES = {
     "change_notification_channel": Case({"kinds": ["alarm.raised"]}),
     "change_notification_defaults": Case({"choices": {"alarm.raised": True}, "budget_minor": 5000}),
     "change_notification_preferences": Case({"choices": {"alarm.raised": False}}),
-    "replace_billing_details": Case(DETAILS),
+    "replace_billing_details": Case({**DETAILS, "tax_id": term_rows.VAT_ID}),
     "replace_maintenance_windows": Case(
         {"windows": [{"weekday": 6, "starts_at": "02:00", "minutes": 240}]}
     ),

@@ -314,6 +314,11 @@ STATES = [
     State("staff-payment", "Dispute", at("/staff/payments/"), _open_payment, email=STAFF),
     State("staff-overdue", "dunning is off", at("/staff/overdue/"), email=STAFF),
     State("staff-pause", "Pause dunning of", at("/staff/overdue/"), _open_pause, email=STAFF),
+    State("credit", "Yearly deal", at("/t/acme-shipping/credit/")),
+    State("credit-none", "Nothing happened yet", at("/t/other-people/credit/"), email=OUTSIDER),
+    State("staff-terms", "End a commitment", at("/staff/tenants/acme-shipping/terms"), email=STAFF),
+    State("staff-tax", "WAPIAAAAX1", at("/staff/tenants/acme-shipping/tax"), email=STAFF),
+    State("staff-coupons", "HALF", at("/staff/coupons/"), email=STAFF),
     State("staff-revenue", "Monthly fees now", at("/staff/revenue/"), email=STAFF),
     State("staff-volumes", "gone", at("/staff/volumes/"), email=STAFF),
     State(

@@ -117,7 +117,7 @@ TENANT_PAGES = {
     "support": Page("settings/support", developer=False, billing=False),
     "support_revoke": Page("settings/support/revoke", developer=False, billing=False, is_get=False),
     "settings": Page("settings/", developer=False),
-    "coupon": Page("settings/coupon", developer=False, is_get=False),
+    "credit": Page("credit/", developer=False),
     "credit_note_file": Page("credit-notes/NOTE.json", developer=False),
     "plan": Page("settings/plan", developer=False),
     # The last one: it ends the membership that the others need.
@@ -135,6 +135,9 @@ STAFF_PAGES = {
     "staff_stop_acting": Page("acting/stop", is_get=False),
     "staff_close": Page("tenants/acme-shipping/close", is_get=False),
     "staff_override_clear": Page("tenants/acme-shipping/overrides/spaces/clear", is_get=False),
+    "staff_terms": Page("tenants/acme-shipping/terms"),
+    "staff_tax": Page("tenants/acme-shipping/tax"),
+    "staff_coupons": Page("coupons/"),
     "staff_invoices": Page("invoices/"),
     "staff_invoice": Page("invoices/INVOICE/"),
     "staff_invoice_line": Page("invoices/INVOICE/lines/1"),

@@ -1,14 +1,12 @@
 """Credit notes, void, write-off and coupons on the pages of operators and of tenants."""
 
 from datetime import timedelta
-from decimal import Decimal
 
 import pytest
 
 from controlplane.core.audit import SYSTEM
-from plans.invoicing import discounting, issuing
-from plans.invoicing.discounting import Reduction
-from plans.models import CreditNote, Discount
+from plans.invoicing import issuing
+from plans.models import CreditNote
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
 from tests.support.portal.rows import World
@@ -59,16 +57,3 @@ def test_staff_write_an_overdue_invoice_off(world: World, as_: As) -> None:
 
     invoice.refresh_from_db()
     assert invoice.state == "uncollectible"
-
-
-def test_who_manages_billing_redeems_a_coupon(world: World, as_: As) -> None:
-    discounting.create_coupon(
-        code="LAUNCH", reduction=Reduction("Half the price", Decimal(50)), by=SYSTEM
-    )
-    client = as_(world.owner)
-
-    for _ in range(2):
-        client.post(f"/t/{world.tenant.slug}/settings/coupon", {"code": "launch"})
-
-    assert Discount.objects.get().tenant == world.tenant
-    assert "Half the price" in client.get(f"/t/{world.tenant.slug}/settings/").content.decode()

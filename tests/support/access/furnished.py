@@ -21,9 +21,9 @@ from django.utils import timezone
 from controlplane.api import person_tokens
 from controlplane.core import secrets
 from controlplane.core.audit import SYSTEM
+from plans.catalog import publishing
 from plans.invoicing import back_testing, credit_notes
 from plans.models import BackTest, CloseRun, CreditNote, Invoice
-from plans.catalog import publishing
 from tenants import permissions, queries
 from tenants.actions import (
     api_tokens,
@@ -49,7 +49,7 @@ from tenants.models import (
 from tenants.notifications.models import MailboxMessage
 from tests.support.access import passkeys, url_map
 from tests.support.notifications import mails, notified
-from tests.support.plans import read_samples
+from tests.support.plans import read_samples, term_rows
 from tests.support.portal import rows
 
 _MESSAGES: dict[str, Any] = {"messages": [], "next": ""}
@@ -124,6 +124,7 @@ def _values(tenant: Tenant) -> dict[str, str]:
         "position": str(invoice.lines.get(meter="messages").position),
         "reading": read_samples.finished(invoice).pk,
         "credit_note": _credit_note(invoice).number,
+        **term_rows.furnish(tenant),
         "suffix": "json",
         "kind": "csv",
         "alarm": notified.alarm(queue).pk,

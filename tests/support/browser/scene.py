@@ -14,8 +14,16 @@ from django.utils import timezone
 from controlplane.core import operations, secrets
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
-from plans.invoicing import credit_notes, issuing, refunding
-from plans.models import CloseRun, CloseRunInvoice, Invoice, PaymentDispute, PaymentEvent
+from plans.invoicing import credit_notes, discounting, granting, issuing, refunding
+from plans.invoicing.granting import Wish
+from plans.models import (
+    CloseRun,
+    CloseRunInvoice,
+    Invoice,
+    PaymentDispute,
+    PaymentEvent,
+    PlanSubscription,
+)
 from plans.quotas import enforcement
 from plans.quotas.resources import Resource
 from plans.rating import periods
@@ -28,6 +36,7 @@ from tenants.actions import (
     rollouts,
     support_access,
     suspensions,
+    tax_details,
     tenant_notes,
     tenants,
 )
@@ -44,7 +53,7 @@ from tenants.notifications.models import MailboxMessage
 from tenants.reading_history import MINUTES, QUARTERS, History
 from tenants.rollouts import Window
 from tests.support.notifications import notified
-from tests.support.plans import read_samples
+from tests.support.plans import read_samples, term_rows
 from tests.support.portal import rows
 from tests.support.portal.rows import World
 from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
@@ -91,6 +100,7 @@ def make() -> Scene:
     _notify(world, addresses)
     _bill(world, busy)
     AddressSpace.objects.filter(pk=busy.pk).update(probed_at=now - timedelta(minutes=4))
+    _agree(world)
     _operate(world)
     _use_up()
     return Scene(world, addresses, _requests(addresses, world))
@@ -148,6 +158,28 @@ def _pay(invoice: Invoice) -> None:
     )
     assert invoice.due_at is not None
     issuing.mark_overdue(by=rows.STAFF, now=invoice.due_at + timedelta(days=1))
+
+
+def _agree(world: World) -> None:
+    """Give the tenant credit, terms, a VAT id and a certificate, and the other tenant a trial."""
+    now, tenant = timezone.now(), world.tenant
+    for wish in (
+        Wish("promotional", 2500, "launch-gift", "a gift", now + timedelta(days=30)),
+        Wish("prepaid", 40_000, "bank-2026-11-03", "paid in advance"),
+    ):
+        granting.grant(tenant=tenant, wish=wish, by=rows.STAFF)
+    Tenant.objects.filter(pk=tenant.pk).update(tax_id=term_rows.VAT_ID, billing_country="DE")
+    tenant.refresh_from_db()
+    tax_details.record_answer(
+        tenant=tenant, is_registered=True, reference="WAPIAAAAX1", by=rows.STAFF
+    )
+    term_rows.furnish(tenant)
+    discounting.commit(
+        tenant=tenant, title="Yearly deal", minimum_minor=900_000, span=None, by=rows.STAFF
+    )
+    # Of the other tenant, because a subscription of an issued invoice never changes.
+    trial = PlanSubscription.objects.filter(tenant=world.other)
+    trial.update(trial_ends_at=now + timedelta(days=9))
 
 
 def _operate(world: World) -> None:

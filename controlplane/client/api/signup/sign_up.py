@@ -57,7 +57,9 @@ def sync_detailed(
         body (SignupRequest): A new customer: the account of a person, and a tenant for the
             organization.
 
-            An empty or absent `plan` chooses the plan with the lowest monthly fee.
+            An empty or absent `plan` chooses the plan with the lowest monthly fee. Without
+            `legal_entity`
+            and `currency` the main seller sells to the tenant, in its main currency.
 
     Raises:
         errors.Refused: the server refused the request.

@@ -53,6 +53,8 @@ def sync_detailed(
         body (CouponCreateRequest): A new coupon; `limit` tenants may redeem it, before
             `expires_at`. Null: no limit, no end.
 
+            `currency` is the one of `amount_minor`; empty: that of the main seller.
+
     Raises:
         errors.Refused: the server refused the request.
         errors.Unexpected: the answer is none that the API document lists.

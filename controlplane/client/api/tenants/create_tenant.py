@@ -52,7 +52,9 @@ def sync_detailed(
         idempotency_key (str | Unset):
         body (TenantCreateRequest): A tenant to create for a person who has an account.
 
-            An empty or absent `plan` chooses the plan with the lowest monthly fee.
+            An empty or absent `plan` chooses the plan with the lowest monthly fee. Without
+            `legal_entity`
+            and `currency` the main seller sells to the tenant, in its main currency.
 
     Raises:
         errors.Refused: the server refused the request.

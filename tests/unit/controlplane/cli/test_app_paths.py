@@ -19,6 +19,7 @@ MAKE = ("create", "issue", "add", "add-channel", "send", "transfer", "close-now"
 IN_BODY = (
     *("address", "plan", "to", "ids", "day", "start", "minutes", "amount"),
     *("kind", "limits", "role", "changes", "code", "title"),
+    *("number", "legal_entity", "currency", "minimum"),
     "file",  # on this machine
     *("invitation", "position"),  # numbers, which the command itself checks
     "older",  # a query parameter
@@ -28,6 +29,7 @@ PLAIN = {
     "start": "02:00",
     "minutes": "60",
     "amount": "1",
+    "minimum": "1",
     "invitation": "1",
     "position": "1",
     "changes": "team=shop",  # of labels
@@ -73,6 +75,8 @@ def _needed(command: Any) -> list[str]:
         "--to": "/nowhere/x.pdf",
         "--message": "m",
         "--reason": "r",
+        "--text": "t",
+        "--from": "2026-01-01",
     }
     flags = [flag for param in command.params for flag in param.opts]
     needed = [param.opts[0] for param in command.params if param.required]

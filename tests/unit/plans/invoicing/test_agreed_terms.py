@@ -10,10 +10,10 @@ import pytest
 from controlplane.core.errors import Invalid, Missing
 from plans.catalog import parsing, publishing
 from plans.invoicing import discounting, document, granting, invoice_verification, rendering
-from plans.invoicing.discounting import CouponRedeemed, CouponUsedUp, Reduction
+from plans.invoicing.discounting import CouponRedeemed, CouponUse, CouponUsedUp, Reduction
 from plans.invoicing.granting import ReferenceReused, Wish
 from plans.ledger import grants, posting
-from plans.models import Commitment, CreditUse, Invoice, PlanSubscription
+from plans.models import Commitment, CreditUse, Invoice, PlanSubscription, TaxExemption
 from plans.rating.credits import PREPAID, PROMOTIONAL
 from plans.rating.periods import Period
 from tenants.models import Tenant
@@ -64,7 +64,8 @@ def test_a_discount_of_ended_months_does_not_count() -> None:
 def test_a_coupon_is_redeemed_once_up_to_its_limit_and_before_it_expires() -> None:
     first, second, third = rows.tenant(), rows.tenant(), rows.tenant()
     half = Reduction("Launch", percent=Decimal(50), months=3)
-    discounting.create_coupon(code="launch", reduction=half, limit=2, expires_at=ENDS_AT, by=STAFF)
+    use = CouponUse(limit=2, expires_at=ENDS_AT)
+    discounting.create_coupon(code="launch", reduction=half, use=use, by=STAFF)
 
     discounting.redeem(tenant=first, code=" Launch ", by=STAFF, now=IN_APRIL)
     with pytest.raises(CouponRedeemed):
@@ -212,7 +213,11 @@ def test_a_tenant_that_moves_changes_no_issued_invoice() -> None:
     owner = rows.tenant(billing_country="FR", tax_id="FR40303265045")
     under_vat()
     invoice = rows.issued(owner)
-    Tenant.objects.update(billing_country="DE", tax_id="", tax_exemption="Section 4")
+    Tenant.objects.update(billing_country="DE", tax_id="", tax_id_status="refused")
+    TaxExemption.objects.create(
+        tenant=owner, category="E", certificate="1", text="Section 4",
+        starts_on=STARTS_AT.date(), set_by="x",
+    )  # fmt: skip
     Commitment.objects.create(
         tenant=owner, title="Later", minimum_minor=9**6, currency="EUR", starts_at=STARTS_AT,
         created_by="x",

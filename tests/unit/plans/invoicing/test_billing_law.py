@@ -25,6 +25,7 @@ from plans.rating.money import Rounding
 from plans.rating.periods import Period, month_of
 from plans.rating.price_rules import PriceRule, Tier
 from plans.rating.pricing import SellerRule
+from plans.rating.terms import Commitment, Discount, Terms
 from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, Model
 from plans.usage.reading import UsageCell, merged
 from tests.support import billing_histories
@@ -77,6 +78,15 @@ RULES = (
         1024**3 * 3_600_000,
         (Tier(None, Decimal("0.11")),),
     ),
+)
+
+# Each history belongs to one of them, by its seed.
+SELLERS = (
+    ("wp", SellerRule("EUR", Rounding.HALF_EVEN, Decimal(19))),
+    ("wp", SellerRule("CHF", Rounding.HALF_EVEN, Decimal("8.1"), "S")),
+    ("wp-inc", SellerRule("USD", Rounding.HALF_UP, Decimal("6.25"))),
+    ("wp-kk", SellerRule("JPY", Rounding.HALF_UP, Decimal(10))),
+    ("wp-inc", SellerRule("KWD", Rounding.HALF_EVEN, Decimal(0), "E", "Section 4")),
 )
 
 
@@ -147,6 +157,7 @@ def test_histories_hold_every_kind_of_event() -> None:
     pasts = [billing_histories.history(seed) for seed in range(60)]
     rows = [row for past in pasts for row in past.rows]
 
+    assert {seller_of(past) for past in pasts} == set(SELLERS)
     assert any(past.crashes for past in pasts)
     assert any(past.hidden for past in pasts)
     assert any(row["epoch"] > 0 for row in rows)
@@ -164,6 +175,18 @@ def test_histories_hold_every_kind_of_event() -> None:
     }
 
 
+def seller_of(past: History) -> tuple[str, SellerRule]:
+    """Return the legal entity of a history, with its currency, rounding and tax."""
+    return SELLERS[past.seed % len(SELLERS)]
+
+
+def _terms_of(past: History, period: Period) -> Terms:
+    kinds = past.seed // len(SELLERS) % 4
+    discounts = (Discount("p", "Partner", Decimal("12.5")), Discount("w", "Welcome", None, 301))
+    least = (Commitment("c", "Deal", 60_000, period),)
+    return Terms(discounts if kinds % 2 else (), least if kinds // 2 else ())
+
+
 def _facts(past: History) -> Facts:
     period = Period(past.starts_at, past.ends_at)
     middle = past.starts_at + (past.ends_at - past.starts_at) // BUCKET // 2 * BUCKET
@@ -175,8 +198,9 @@ def _facts(past: History) -> Facts:
         time_zone="Europe/Berlin",
         buyer={},
         seller={},
-        legal_entity="wp",
-        seller_rule=SellerRule("EUR", Rounding.HALF_EVEN, Decimal(19)),
+        legal_entity=(seller := seller_of(past))[0],
+        seller_rule=seller[1],
+        terms=_terms_of(past, period),
         payment_days=14,
         catalogue_number=1,
         segments=tuple(

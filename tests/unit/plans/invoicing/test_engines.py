@@ -1,5 +1,6 @@
 """Invoices of every engine that was released are verified by this version of Waypost."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +35,24 @@ def test_each_engine_has_golden_invoices() -> None:
 
     assert {f"engine-{version}" for version in engines.BY_VERSION} == folders
     assert facts.ENGINE_VERSION in engines.BY_VERSION
+
+
+def test_the_golden_invoices_of_engine_4_have_terms_taxes_credit_and_two_sellers() -> None:
+    documents = []
+    for path in golden_invoices.paths():
+        if path.parent.name == "engine-4":
+            documents += [document.loaded(row["fields"]["document"])
+                          for row in json.loads(path.read_text())["rows"]
+                          if row["model"] == "plans.invoice"]  # fmt: skip
+
+    kinds = {line["kind"] for made in documents for line in made["lines"]}
+    assert kinds >= {"discount", "commitment", "correction"}
+    notes = {tax.get("category", "") for made in documents for tax in made["taxes"]}
+    assert notes == {"", "S", "AE", "E"}
+    assert {made["currency"] for made in documents} == {"EUR", "JPY", "KWD", "USD"}
+    assert {made["manifest"]["legal_entity"] for made in documents} == {"wp", "wp-inc"}
+    used = {use["kind"] for made in documents for use in made["credit"].get("grants", [])}
+    assert used == {"promotional", "prepaid"}
 
 
 def test_an_engine_that_nobody_knows_is_named() -> None:

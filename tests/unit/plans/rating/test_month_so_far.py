@@ -290,7 +290,7 @@ def test_spaces_and_addresses_are_read_in_one_statement(owner: Tenant, shop: Add
         found = KnownLifetimes.read(owner, MONTH)
 
     assert len(queries) == 1
-    assert {lifetime.meter: lifetime.seconds for lifetime in found.lifetimes()} == {
+    assert {lifetime.meter: lifetime.seconds for lifetime in found.lifetimes("EUR")} == {
         "space_hours": MONTH.seconds,
         "address_hours": MONTH.seconds,
     }
@@ -304,7 +304,7 @@ def test_prices_of_hours_are_read_once_a_plan_however_many_spaces(
     found = KnownLifetimes.read(owner, MONTH)
 
     with CaptureQueriesContext(connection) as queries:
-        priced = found.lifetimes()
+        priced = found.lifetimes("EUR")
 
     assert (len(queries), len(priced)) == (2, 8)
 

@@ -7,10 +7,13 @@ import pytest
 
 from controlplane.core.errors import Invalid
 from plans.rating import taxes, vat_ids
-from plans.rating.taxes import Buyer, Category
+from plans.rating.taxes import Buyer, Category, TaxRule
 from plans.rating.vat_ids import EU, Status
 
 DAY = date(2026, 4, 30)
+
+EXEMPT = TaxRule(Decimal(0), Category.EXEMPT, "Section 4 no. 21")
+ZERO = TaxRule(Decimal(0), Category.ZERO, "Diplomatic mission")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,10 @@ def test_the_table_has_every_member_in_order_of_time() -> None:
         ("DE", Buyer("US", Status.NOT_CHECKED), "0", Category.EXPORT, "Articles 44 and 59"),
         ("CH", Buyer("DE", Status.VALID), "0", Category.OUTSIDE, "Supplied abroad"),
         ("CH", Buyer("CH", Status.NOT_CHECKED), "8.1", Category.STANDARD, ""),
-        ("DE", Buyer("DE", Status.VALID, "Section 4 no. 21"), "0", Category.EXEMPT, "Section 4"),
+        ("DE", Buyer("FR", Status.REFUSED), "20", Category.STANDARD, ""),
+        ("DE", Buyer("DE", Status.VALID, EXEMPT), "0", Category.EXEMPT, "Section 4"),
+        ("DE", Buyer("FR", Status.NONE, EXEMPT), "0", Category.EXEMPT, "Section 4"),
+        ("CH", Buyer("US", Status.NONE, ZERO), "0", Category.ZERO, "Diplomatic"),
     ],
 )
 def test_countries_and_the_vat_id_decide(

@@ -1,6 +1,7 @@
 """The law with terms: however closes divide a month, it costs what an oracle says.
 
-Random histories have trials, discounts, commitments, taxes, late usage, credit and credit notes.
+Random histories have trials, discounts, commitments, taxes, late usage, credit and credit notes, in
+currencies with 0, 2 and 3 decimals, of legal entities that round and tax differently.
 The oracle below shares no code with the product: it knows usage of the whole month only, computes
 in exact fractions and rounds each price of the month once.
 """
@@ -31,6 +32,7 @@ STARTS_AT = datetime(2026, 4, 1, tzinfo=UTC)
 MONTH = Period(STARTS_AT, datetime(2026, 5, 1, tzinfo=UTC))
 DAYS = 30
 FEE = "plan_fee"
+MINOR_UNITS = {"EUR": 100, "USD": 100, "JPY": 1, "KWD": 1000}  # of ISO 4217, by hand
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,9 @@ def past(seed: int) -> Past:
             ((0, 0), (random.randrange(5000), random.randrange(5000)), (-used[-1][0], -used[-1][1]))
         ),
         terms=_terms(random),
+        # Of whichever legal entity and currency.
         seller=SellerRule(
-            "EUR",
+            random.choice(sorted(MINOR_UNITS)),
             random.choice(list(Rounding)),
             random.choice((Decimal(0), Decimal(19), Decimal("25.5"))),
         ),
@@ -156,7 +159,7 @@ def oracle(of: Past) -> int:
     rule = of.seller.rounding
     a = sum(units for units, _ in of.used) + of.late[0]
     b = sum(units for _, units in of.used) + of.late[1]
-    cents = Fraction(100)
+    cents = Fraction(MINOR_UNITS[of.seller.currency])
     fee = Fraction(of.fee_minor * (DAYS - min(of.trial_days, DAYS)), DAYS)
     over = max(0, b - of.tier)
     low, high = (Fraction(price) for price in of.tier_prices)
@@ -208,6 +211,12 @@ def test_a_month_with_terms_costs_what_the_oracle_says(seed: int) -> None:
     for rating in made:
         percent = Fraction(history.seller.tax_percent) / 100
         assert rating.tax_minor == rounded(rating.net_minor * percent, history.seller.rounding)
+
+
+def test_histories_have_every_currency_rounding_and_tax() -> None:
+    sellers = [past(seed).seller for seed in range(300)]
+
+    assert len(set(sellers)) == len(MINOR_UNITS) * len(Rounding) * 3
 
 
 @settings(max_examples=300, deadline=None)

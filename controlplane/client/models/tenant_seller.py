@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="TenantSeller")
+
+
+@_attrs_define
+class TenantSeller:
+    """From which legal entity, and in which currency, a tenant buys.
+
+    Attributes:
+        legal_entity (str):
+        name (str):
+        country (str):
+        currency (str):
+    """
+
+    legal_entity: str
+    name: str
+    country: str
+    currency: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        legal_entity = self.legal_entity
+
+        name = self.name
+
+        country = self.country
+
+        currency = self.currency
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "legal_entity": legal_entity,
+                "name": name,
+                "country": country,
+                "currency": currency,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        legal_entity = d.pop("legal_entity")
+
+        name = d.pop("name")
+
+        country = d.pop("country")
+
+        currency = d.pop("currency")
+
+        tenant_seller = cls(
+            legal_entity=legal_entity,
+            name=name,
+            country=country,
+            currency=currency,
+        )
+
+        tenant_seller.additional_properties = d
+        return tenant_seller
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

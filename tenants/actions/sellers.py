@@ -1,0 +1,89 @@
+"""Chooses from which legal entity, and in which currency, a tenant buys."""
+
+from django.db import transaction
+
+from controlplane.core import audit
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict
+from plans.catalog import definitions, publishing, selling
+from plans.catalog.definitions import AddressPlanDefinition, SpacePlanDefinition
+from plans.catalog.selling import Offer
+from plans.models import (
+    AddressPlan,
+    Commitment,
+    Discount,
+    Invoice,
+    LedgerEntry,
+    PlanSubscription,
+    SpacePlan,
+)
+from tenants import admission
+from tenants.models import Tenant
+
+
+class SellerFixed(Conflict):
+    """The tenant has an invoice, credit, a commitment or a discount in its present currency."""
+
+    code = "seller.fixed"
+
+
+def change(*, tenant: Tenant, wanted: Offer, reason: str, by: Actor) -> Offer:
+    """Let a tenant buy from another seller or in another currency. Staff only; idempotent.
+
+    Possible until the first invoice of the tenant is priced, so no tenant has two currencies.
+
+    Raises:
+        SellerFixed: the tenant has an invoice with a document, entries in the ledger, or a
+            commitment or an amount discount in its present currency.
+        NotPriced: a plan version that the tenant has is not priced in the currency.
+        Missing: no catalog is published.
+    """
+    with transaction.atomic():
+        locked = admission.locked_tenant(tenant)
+        present = selling.of_tenant(locked.pk)
+        if present == wanted:
+            return present
+        _require_free(locked)
+        _require_priced(locked, present.currency, wanted.currency)
+        selling.assign(locked.pk, wanted, by.name)
+        subject = audit.Subject("tenant", locked.pk, locked.name, locked.pk)
+        audit.record(
+            by,
+            "tenant.change_seller",
+            subject,
+            before={"seller": present.value},
+            after={"seller": wanted.value},
+            reason=reason,
+        )
+    return wanted
+
+
+def _require_free(tenant: Tenant) -> None:
+    reasons = {
+        "an invoice is priced": Invoice.objects.filter(tenant=tenant).exclude(document=""),
+        "it has entries in the ledger": LedgerEntry.objects.filter(tenant=tenant),
+        "it has a commitment": Commitment.objects.filter(tenant=tenant),
+        "it has a discount of an amount": Discount.objects.filter(
+            tenant=tenant, amount_minor__isnull=False
+        ),
+    }
+    found = [text for text, rows in reasons.items() if rows.exists()]
+    if found:
+        raise SellerFixed(f"The seller of this tenant is fixed: {', '.join(found)}.")
+
+
+def _require_priced(tenant: Tenant, present: str, wanted: str) -> None:
+    subscriptions = PlanSubscription.objects.filter(tenant=tenant).select_related("plan")
+    for subscription in subscriptions:
+        publishing.plan_in(subscription.plan, wanted)
+    if present == wanted:
+        return
+    used = {"spaces__tenant": tenant}, {"addresses__space__tenant": tenant}
+    sizes: list[SpacePlanDefinition | AddressPlanDefinition] = [
+        *map(publishing.space_plan_definition, SpacePlan.objects.filter(**used[0]).distinct()),
+        *map(publishing.address_plan_definition, AddressPlan.objects.filter(**used[1]).distinct()),
+    ]
+    for size in sizes:
+        # Without ``hour_prices`` its price is in the only currency that its catalog had.
+        if size.hour_price and wanted not in size.hour_prices:
+            raise definitions.not_priced(size.title, wanted)

@@ -1,0 +1,93 @@
+"""Who sells to a tenant, and what a new catalog means for the sellers of tenants."""
+
+import json
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from controlplane.core.errors import Invalid, Missing
+from plans.catalog import parsing, publishing, selling
+from plans.catalog.publishing import SellerInUse
+from plans.models import SellerAssignment
+from tests.support.plans import billing_rows as rows
+from tests.support.plans import two_sellers
+from tests.support.plans.billing_rows import STAFF
+from tests.support.plans.two_sellers import DOLLARS, FRANCS
+
+pytestmark = pytest.mark.django_db
+
+
+def test_each_seller_is_offered_in_each_of_its_currencies() -> None:
+    two_sellers.publish()
+
+    assert [one.value for one in selling.offers()] == ["wp:EUR", "wp:CHF", "wp-inc:USD"]
+    assert selling.offer("", "").value == "wp:EUR"
+    assert selling.offer("wp-inc", "").value == "wp-inc:USD"
+    assert selling.offer("wp", "CHF").title == "Waypost Test GmbH, in CHF"
+    for wrong in (("wp", "USD"), ("nobody", ""), ("wp-inc", "EUR")):
+        with pytest.raises(Invalid, match="Choose one of: wp:EUR, wp:CHF, wp-inc:USD"):
+            selling.offer(*wrong)
+
+
+def test_a_tenant_without_an_assignment_buys_from_the_main_seller() -> None:
+    plain, american = two_sellers.tenant(), two_sellers.tenant(DOLLARS)
+
+    assert selling.of_tenant(plain.pk).value == "wp:EUR"
+    assert selling.currency_of(plain.pk) == "EUR"
+    assert selling.of_tenant(american.pk).value == "wp-inc:USD"
+    assert selling.currency_of(american.pk) == "USD"
+
+
+def test_without_a_catalog_nobody_sells() -> None:
+    with pytest.raises(Missing, match="waypost catalog publish"):
+        selling.offers()
+
+
+def test_a_catalog_must_keep_the_sellers_and_currencies_of_tenants() -> None:
+    two_sellers.tenant(DOLLARS)
+    two_sellers.tenant(FRANCS)
+
+    with pytest.raises(SellerInUse, match="wp in CHF"):
+        publishing.publish(parsing.parse(rows.CATALOG), by=STAFF)
+
+    SellerAssignment.objects.filter(currency="CHF").delete()
+    with pytest.raises(SellerInUse, match="wp-inc in USD"):
+        publishing.publish(parsing.parse(rows.CATALOG), by=STAFF)
+    SellerAssignment.objects.all().delete()
+    publishing.publish(parsing.parse(rows.CATALOG), by=STAFF)
+
+
+def test_tenants_stay_with_a_former_main_seller_that_still_sells() -> None:
+    owner = two_sellers.tenant()
+    made = two_sellers.document()
+    made["sellers"]["wp-ag"] = {**two_sellers.OTHER_SELLER, "currency": "EUR"}
+    text = json.dumps(made).replace('"wp"', '"swap"').replace('"wp-ag"', '"wp"')
+
+    publishing.publish(parsing.parse(text), by=STAFF)
+
+    assert publishing.current().seller.key == "swap"
+    assert selling.of_tenant(owner.pk).value == "wp:EUR"
+
+
+def test_a_successor_in_the_same_currency_takes_over_and_in_another_one_is_refused() -> None:
+    owner = rows.tenant()
+
+    publishing.publish(parsing.parse(rows.CATALOG.replace('"wp"', '"heir"')), by=STAFF)
+    assert selling.of_tenant(owner.pk).value == "heir:EUR"
+
+    with pytest.raises(SellerInUse, match="keep a seller in this currency"):
+        publishing.publish(parsing.parse(rows.CATALOG.replace('"EUR"', '"USD"')), by=STAFF)
+
+
+def test_the_database_fixes_the_seller_of_a_tenant_with_an_issued_invoice() -> None:
+    owner = two_sellers.tenant(DOLLARS)
+    selling.assign(owner.pk, selling.offer(*FRANCS), "x")
+    rows.issued(owner)
+
+    for change in (
+        lambda: selling.assign(owner.pk, selling.offer(*DOLLARS), "x"),
+        lambda: SellerAssignment.objects.all().delete(),
+    ):
+        with pytest.raises(IntegrityError, match="never changes"), transaction.atomic():
+            change()
+    selling.assign(owner.pk, selling.offer(*FRANCS), "again")
