@@ -8,7 +8,7 @@ byte-milliseconds).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -57,12 +57,16 @@ class MeterPrice:
         return cls(entry["model"], entry["unit"], entry["base_per_unit"], tiers)
 
 
+THROTTLE_PERCENT = 10  # the default
+
+
 @dataclass(frozen=True)
 class PlanDefinition:
     """The definition of one version of a commercial plan.
 
-    ``at_quota`` is what happens at 100 % of a monthly quota: ``notify`` raises an alert only,
-    ``withdraw_send`` also withdraws the permission to send.
+    ``at_quota`` is what happens at 100 % of a monthly quota (``plans.quotas.resources.AtQuota``).
+    ``throttle_percent``: the part of a space plan's limits of connections and message rates that is
+    left while a tenant is throttled.
     """
 
     key: str
@@ -76,6 +80,7 @@ class PlanDefinition:
     address_plans: tuple[str, ...]
     at_quota: str
     trial_days: int = 0  # in which a tenant's first plan charges no fee
+    throttle_percent: int = THROTTLE_PERCENT
 
 
 MAX_ROUTERS = 5  # per space; the auth service names every possible router in its grants
@@ -137,6 +142,22 @@ class SpacePlanDefinition:
     max_user_rate: int | None = None
     max_source_connections: int | None = None
 
+    def throttled(self, percent: int | None) -> "SpacePlanDefinition":
+        """Return the plan with ``percent`` of its limits of connections and message rates.
+
+        None changes nothing. Each limit stays at least 1, and a limit that the plan does not have
+        is not made.
+        """
+        if percent is None:
+            return self
+        limits = {name: getattr(self, name) for name in THROTTLED}
+        lowered = {
+            name: max(1, limit * percent // 100)
+            for name, limit in limits.items()
+            if limit is not None
+        }
+        return replace(self, **lowered)
+
     def message_bytes(self, assumed_disk_gb: int) -> int:
         """Return how many bytes of messages one broker can store for all its addresses together.
 
@@ -152,6 +173,14 @@ class SpacePlanDefinition:
         return volume - (FILTER_BYTES if has_filters else 0)
 
 
+# The limits of ``SpacePlanDefinition`` that a throttled tenant has a part of.
+THROTTLED = (
+    "max_connections",
+    "max_user_connections",
+    "max_source_connections",
+    "max_connection_rate",
+    "max_user_rate",
+)
 MEBIBYTE = 1 << 20  # bytes
 # What all subscriptions to filters on a broker may store: bytes, and the part of the message memory
 # of a broker without a disk. The broker plugin enforces both (``Filters.java``).
@@ -230,6 +259,8 @@ def leave_out_defaults(document: dict[str, Any]) -> None:
     for plan in document["plans"].values():
         if not plan["trial_days"]:
             del plan["trial_days"]
+        if plan["throttle_percent"] == THROTTLE_PERCENT:
+            del plan["throttle_percent"]
 
 
 def seller(value: Mapping[str, Any]) -> Seller:

@@ -18,6 +18,7 @@ from plans.models.invoice import (
     LedgerPosting,
     Payment,
 )
+from plans.models.quota import SpendCap, UsageTail
 from plans.models.terms import (
     Commitment,
     Coupon,
@@ -57,10 +58,12 @@ __all__ = [
     "QuotaAlert",
     "QuotaOverride",
     "SpacePlan",
+    "SpendCap",
     "UsageCopy",
     "UsageDay",
     "UsageHour",
     "UsageRecord",
     "UsageSpaceDay",
     "UsageSum",
+    "UsageTail",
 ]

@@ -65,6 +65,7 @@ def build(
         ),
         client_limits=_client_limits(plan) if rows.is_brokered else ClientLimits(),
         public_certificate=keys.public_pair if rows.is_brokered else None,
+        throttle_percent=rows.space.throttle_percent if rows.is_brokered else None,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .accept_request import AcceptRequest
+    from .action_enum import ActionEnum
     from .address import Address
     from .address_create_request import AddressCreateRequest
     from .address_create_request_labels import AddressCreateRequestLabels
@@ -253,15 +254,21 @@ if TYPE_CHECKING:
     from .set_identity_provider_tenant_if_none_match import (
         SetIdentityProviderTenantIfNoneMatch,
     )
+    from .set_spend_cap_if_none_match import SetSpendCapIfNoneMatch
     from .severity_enum import SeverityEnum
     from .shown_provider import ShownProvider
     from .shown_provider_group_roles import ShownProviderGroupRoles
     from .signed_up import SignedUp
     from .signup_request import SignupRequest
+    from .simulated_day import SimulatedDay
+    from .simulation import Simulation
+    from .simulation_affected import SimulationAffected
     from .space_offer import SpaceOffer
     from .space_offer_definition import SpaceOfferDefinition
     from .space_offer_page import SpaceOfferPage
     from .space_type import SpaceType
+    from .spend_cap import SpendCap
+    from .spend_cap_change_request import SpendCapChangeRequest
     from .staff_invoice import StaffInvoice
     from .staff_invoice_page import StaffInvoicePage
     from .staff_quotas import StaffQuotas
@@ -288,6 +295,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "AcceptRequest": ".accept_request",
+    "ActionEnum": ".action_enum",
     "Address": ".address",
     "AddressCreateRequest": ".address_create_request",
     "AddressCreateRequestLabels": ".address_create_request_labels",
@@ -521,15 +529,21 @@ _MODULES = {
     "Session": ".session",
     "SetIdentityProviderIfNoneMatch": ".set_identity_provider_if_none_match",
     "SetIdentityProviderTenantIfNoneMatch": ".set_identity_provider_tenant_if_none_match",
+    "SetSpendCapIfNoneMatch": ".set_spend_cap_if_none_match",
     "SeverityEnum": ".severity_enum",
     "ShownProvider": ".shown_provider",
     "ShownProviderGroupRoles": ".shown_provider_group_roles",
     "SignedUp": ".signed_up",
     "SignupRequest": ".signup_request",
+    "SimulatedDay": ".simulated_day",
+    "Simulation": ".simulation",
+    "SimulationAffected": ".simulation_affected",
     "SpaceOffer": ".space_offer",
     "SpaceOfferDefinition": ".space_offer_definition",
     "SpaceOfferPage": ".space_offer_page",
     "SpaceType": ".space_type",
+    "SpendCap": ".spend_cap",
+    "SpendCapChangeRequest": ".spend_cap_change_request",
     "StaffInvoice": ".staff_invoice",
     "StaffInvoicePage": ".staff_invoice_page",
     "StaffQuotas": ".staff_quotas",
@@ -557,6 +571,7 @@ _MODULES = {
 
 __all__ = (
     "AcceptRequest",
+    "ActionEnum",
     "Address",
     "AddressCreateRequest",
     "AddressCreateRequestLabels",
@@ -789,15 +804,21 @@ __all__ = (
     "Session",
     "SetIdentityProviderIfNoneMatch",
     "SetIdentityProviderTenantIfNoneMatch",
+    "SetSpendCapIfNoneMatch",
     "SeverityEnum",
     "ShownProvider",
     "ShownProviderGroupRoles",
     "SignedUp",
     "SignupRequest",
+    "SimulatedDay",
+    "Simulation",
+    "SimulationAffected",
     "SpaceOffer",
     "SpaceOfferDefinition",
     "SpaceOfferPage",
     "SpaceType",
+    "SpendCap",
+    "SpendCapChangeRequest",
     "StaffInvoice",
     "StaffInvoicePage",
     "StaffQuotas",

@@ -18,7 +18,7 @@ from proton import symbol
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.catalog.definitions import MAX_ROUTERS
-from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.actions import address_spaces, addresses, messaging_users, restrictions
 from tenants.models import AddressSpace, MessagingUser
 from tenants.router_patches import Patch
 from tests.support.messaging import routing_rig as rigs
@@ -334,7 +334,7 @@ def test_changes_arrive_by_notification(watched: State) -> None:
         user=anna, permissions=[{"addresses": ["a"], "operations": ["recv"]}], by=SYSTEM
     )
     eventually(lambda: users()["anna"] != known_before)
-    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
     eventually(is_withdrawn)
     calls = rows.make_address(space, "calls", "anycast")
     eventually(lambda: addresses_of(watched, space) == ("calls",))

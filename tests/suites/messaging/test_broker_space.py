@@ -18,7 +18,7 @@ from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
 from controlplane.embedded.supervisor_client import SupervisorClient
-from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.actions import address_spaces, addresses, messaging_users, restrictions
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.recording_metering import RecordingMetering
@@ -226,14 +226,14 @@ def test_withdrawn_send_refuses_messages_and_lets_receive(
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "before")
         sender = connection.create_sender("orders/new", name="open-before")
-        address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+        restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
         settle(space, real_ports)
 
         with pytest.raises((SendException, LinkDetached)):
             sender.send(amqp.message("after"))
         assert amqp.receive(connection, "orders/new", 1) == ["before"]
 
-        address_spaces.restore_send(space=space, by=SYSTEM, reason="raised")
+        restrictions.restore_send(space=space, by=SYSTEM, reason="raised")
         settle(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "again")

@@ -10,7 +10,7 @@ from proton.utils import LinkDetached
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
-from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.actions import address_spaces, addresses, messaging_users, restrictions
 from tenants.models import Address, AddressSpace
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
@@ -85,7 +85,7 @@ def test_changes_of_users_hold_for_open_connections(
     alice = space.users.get(name="alice")
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         sender = connection.create_sender("orders")
-        address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+        restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
         assert isinstance(patience.look(space.id, real_ports), Done)
         with pytest.raises((ConnectionException, LinkDetached)):
             sender.send(Message(body="too late", durable=True))

@@ -15,7 +15,6 @@ from controlplane.core import operations, secrets
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from plans.invoicing import credit_notes
-from plans.quotas import enforcement
 from plans.quotas.resources import Resource
 from plans.usage.meters import MESSAGES_IN
 from tenants import reading_history
@@ -41,6 +40,7 @@ from tenants.notifications.models import MailboxMessage
 from tenants.reading_history import MINUTES, QUARTERS, History
 from tenants.rollouts import Window
 from tests.support.notifications import notified
+from tests.support.plans import usage_tails
 from tests.support.portal import rows
 from tests.support.portal.rows import World
 from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
@@ -145,7 +145,7 @@ def _use_up() -> None:
         expires_at=None,
         by=rows.STAFF,
     )
-    enforcement.evaluate(tenant_id=full.pk, not_yet_copied={MESSAGES_IN: 1200}, now=timezone.now())
+    usage_tails.evaluate(full.pk, {MESSAGES_IN: 1200}, timezone.now())
     rows.real(carts)
 
 

@@ -57,13 +57,14 @@ class _Reading:
         return {
             space_id: SpaceUsers(
                 withdrawn,
-                users.get(space_id, {}),
+                # Nobody may log in while a quota refuses connections.
+                {} if refused else users.get(space_id, {}),
                 addresses.get(space_id, ()),
                 read_only.get(space_id, ()),
                 tuple(patches),
             )
-            for space_id, withdrawn, patches in spaces.values_list(
-                "id", "send_withdrawn", "router_patches"
+            for space_id, withdrawn, refused, patches in spaces.values_list(
+                "id", "send_withdrawn", "connections_refused", "router_patches"
             )
         }
 
