@@ -45,7 +45,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
     form = SpendCapForm(given, currency=currency)
     is_set = bool(request.POST) and form.is_valid()
     if is_set and form.attempted(
-        spend_caps.set_cap, tenant=scope.tenant, by=scope.actor, **form.wanted
+        lambda: spend_caps.set_cap(tenant=scope.tenant, by=scope.actor, **form.wanted)
     ):
         messages.success(request, "The cap is set. It acts within a minute if it is reached.")
         return redirect(scope.url("spend_cap"))

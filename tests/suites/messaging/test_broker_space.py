@@ -19,6 +19,7 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
 from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users, restrictions
+from tenants.actions.restrictions import Restrictions
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.recording_metering import RecordingMetering
@@ -237,6 +238,30 @@ def test_withdrawn_send_refuses_messages_and_lets_receive(
         settle(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "again")
+
+
+def test_refused_connections_end_open_ones_and_keep_what_is_stored(
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
+) -> None:
+    wanted = Restrictions(connections_refused=True)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/new", "before")
+        restrictions.restrict(space=space, wanted=wanted, by=SYSTEM, reason="quota")
+
+        settle(space, real_ports)
+
+        eventually(lambda: is_closed(connection))
+    with (
+        pytest.raises(ConnectionException),
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD),
+    ):
+        pass
+    # Nothing is probed as a tenant's user, so the space stays Active.
+    assert space.phase == "Active"
+    restrictions.restrict(space=space, wanted=Restrictions(), by=SYSTEM, reason="raised")
+    settle(space, real_ports)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        assert amqp.receive(connection, "orders/new", 1) == ["before"]
 
 
 @pytest.mark.drill

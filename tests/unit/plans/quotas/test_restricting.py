@@ -88,7 +88,7 @@ def test_every_meter_can_have_a_quota(meter: str) -> None:
     rows.address(AddressSpace.objects.get(tenant=owner))
     parts = BY_SLUG[meter].parts or (meter,)
     is_lifetime = BY_SLUG[meter].kind is Kind.LIFETIME  # the space is active for five days
-    counted = {} if is_lifetime else {part: 2 for part in parts} | {parts[0]: 4}
+    counted = {} if is_lifetime else dict.fromkeys(parts, 2) | {parts[0]: 4}
 
     usage_tails.evaluate(owner.id, counted, NOW)
 
