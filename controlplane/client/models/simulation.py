@@ -21,8 +21,9 @@ T = TypeVar("T", bound="Simulation")
 class Simulation:
     """What a cap would have done last month, on the present plan.
 
-    `acted_at` is the end of the hour in which the cap was reached; null: it was not. `affected` maps
-    meters to what was counted after that and would have been refused, or with `throttle` delayed.
+    `acted_at` is the end of the hour in which the cap was reached; null: it was not. `affected`
+    maps meters to what was counted after that and would have been refused, or with `throttle`
+    delayed.
 
         Attributes:
             starts_at (datetime.datetime):

@@ -69,7 +69,7 @@ def sync_detailed(
         if_match (str | Unset):
         if_none_match (SetSpendCapIfNoneMatch | Unset):
         body (SpendCapChangeRequest): A cap in minor units of the plan's currency, tax
-            included, and what happens when it is reached.
+            included, and what happens at it.
 
             The month's fee counts from its first day.
 
