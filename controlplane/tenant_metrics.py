@@ -93,7 +93,7 @@ class TenantCollector(Collector):
     def _quotas(self) -> Iterator[Metric]:
         used = GaugeMetricFamily("waypost_quota_used", "Use of a quota", labels=["resource"])
         limit = GaugeMetricFamily("waypost_quota_limit", "Limit of a quota", labels=["resource"])
-        for row in quotas.rows(self._tenant):
+        for row in quotas.rows(self._tenant, with_money=False):
             used.add_metric([row["resource"]], row["used"])
             if row["limit"] is not None:
                 limit.add_metric([row["resource"]], row["limit"])

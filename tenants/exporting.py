@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from controlplane.core import address_types
 from controlplane.core.models import AuditEvent
-from plans.models import PlanSubscription
+from plans.models import PlanSubscription, SpendCap
 from tenants import queries, shown_actors
 from tenants.models import (
     Address,
@@ -79,6 +79,7 @@ def document(tenant: Tenant) -> dict[str, Any]:
         "notification_choices": _rows(
             _of(PersonPreference, tenant, "id"), ("user__email", "kind", "by_mail")
         ),
+        "spend_cap": _rows(_of(SpendCap, tenant, "id"), ("amount_minor", "currency", "action")),
         "spend_budget": _rows(_of(SpendBudget, tenant, "id"), ("amount_minor",)),
         "support_consents": _rows(_of(SupportConsent, tenant, "id"), _CONSENT),
         "identity_provider": _rows(_of(IdentityProvider, tenant, "id"), _PROVIDER),

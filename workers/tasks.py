@@ -131,12 +131,13 @@ def land(**_future: str) -> None:
 
 
 @shared_task(name="workers.enforce_quotas")  # type: ignore[untyped-decorator]
-def enforce_quotas(**_future: str) -> None:
-    """Raise and lift every tenant's alerts of period quotas; withdraw or restore the right to send.
+def enforce_quotas(*, tenant_id: str | None = None, **_future: str) -> None:
+    """Raise and lift alerts of period quotas and spend caps; restrict spaces, or end that.
 
-    Messages that are not in gold yet, because Spark has not computed them, count too.
+    Of the tenant that is named, or of all that are due. Usage that is not in gold yet,
+    because Spark has not computed it, counts too.
     """
-    live.enforce(timezone.now())
+    live.enforce(timezone.now(), tenant_id)
 
 
 @shared_task(name="workers.keep_lakehouse")  # type: ignore[untyped-decorator]

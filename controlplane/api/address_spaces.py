@@ -104,6 +104,14 @@ class AddressSpaceSerializer(ReconciledSerializer):
     send_withdrawn = serializers.BooleanField(
         help_text="True while a used-up quota keeps every client from sending."
     )
+    throttle_percent = serializers.IntegerField(
+        allow_null=True,
+        help_text="The part of the plan's limits of connections and message rates that clients "
+        "have while a used-up quota throttles them; null: all of it.",
+    )
+    connections_refused = serializers.BooleanField(
+        help_text="True while a used-up quota keeps every client from connecting."
+    )
     probed_at = serializers.DateTimeField(
         allow_null=True,
         help_text="When probe messages last passed through every type of address in use, on every "

@@ -210,6 +210,8 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("space_plan.too_small", 409, "The plan cannot hold what is in the space"),
     ErrorCode("space_plan.unknown", 422, "There is no such space plan"),
     ErrorCode("space_type.not_offered", 403, "The installation cannot run this type of space"),
+    ErrorCode("spend_cap.invalid", 422, "The spend cap is not valid"),
+    ErrorCode("spend_cap.missing", 404, "There is no spend cap"),
     ErrorCode("support_access.invalid", 422, "The consent or its reason is not valid"),
     ErrorCode("support_access.no_consent", 403, "The tenant does not allow it now"),
     ErrorCode("tax.no_rate", 422, "The table of VAT rates lacks a country"),

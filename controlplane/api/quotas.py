@@ -5,49 +5,75 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from plans.quotas.resources import METERED, TENANT_RESOURCES, WORDS
-from plans.rating import periods
+from plans.quotas import standings
+from plans.quotas.resources import METERED, SPEND, TENANT_RESOURCES, WORDS, words
 from plans.usage import reading
 from tenants import admission
 from tenants.models import Tenant
 
 
 class QuotaSerializer(serializers.Serializer[Any]):
-    """A resource of a tenant: its limit (null: no limit), and how much the tenant uses."""
+    """A resource of a tenant: its limit (null: no limit), and how much the tenant uses.
+
+    `used` is `landed` plus `tail`. Of a monthly resource, `landed` is complete up to `as_of`, and
+    `tail` is counted and not in it yet. Amounts are in base units, such as milliseconds. The
+    resource `spend` is the spend cap, in minor units; only who may see amounts gets it.
+    """
 
     resource = serializers.CharField()
     title = serializers.CharField()
     limit = serializers.IntegerField(allow_null=True)
     used = serializers.IntegerField()
+    landed = serializers.IntegerField()
+    tail = serializers.IntegerField()
+    at_quota = serializers.CharField(
+        allow_blank=True, help_text="For a monthly resource: what happens at 100 percent."
+    )
     as_of = serializers.DateTimeField(
-        allow_null=True, help_text="For a monthly resource: usage before this time is counted."
+        allow_null=True, help_text="For a monthly resource: usage before this time has landed."
     )
 
 
-def rows(tenant: Tenant) -> list[dict[str, Any]]:
+def rows(tenant: Tenant, *, with_money: bool) -> list[dict[str, Any]]:
     """Return a body of ``QuotaSerializer`` for each resource that is limited per tenant.
 
     The limit is that in force: from an override, else from the plan; None means no limit. The use
-    of a monthly resource is that of the current month in the tenant's billing time zone. Takes a
-    constant number of queries.
+    of a monthly resource is that of the current month in the tenant's billing time zone.
+    ``with_money``: the spend cap too, if the tenant has one. Takes a constant number of queries.
 
     Raises:
         NoPlan: the tenant has no plan.
     """
     limits = admission.limits(tenant)
-    month = periods.month_of(timezone.now(), tenant.billing_time_zone)
-    figures = reading.by_space(tenant.pk, month.starts_at, month.ends_at)
-    metered = {found: reading.quantity_of(meter, figures) for found, meter in METERED.items()}
-    used = {**admission.use_of_all(tenant), **metered}
+    counted = admission.use_of_all(tenant)
     as_of = reading.as_of()
-    return [
-        {
+    metered = {
+        quota.resource: {
+            "resource": str(quota.resource),
+            "title": words(quota.resource),
+            "limit": quota.limit,
+            "used": quota.used,
+            "landed": quota.use.landed,
+            "tail": quota.use.tail,
+            "at_quota": str(quota.at_quota),
+            "as_of": as_of,
+        }
+        for quota in standings.of_tenant(tenant, timezone.now(), with_money=with_money)
+    }
+    found = [
+        metered[resource]
+        if resource in METERED
+        else {
             "resource": resource.value,
             "title": WORDS[resource],
             "limit": limits.get(resource),
-            "used": used.get(resource, 0),
-            # The use of all other resources is the number of rows at this moment.
-            "as_of": as_of if resource in METERED else None,
+            "used": counted[resource],
+            "landed": counted[resource],
+            "tail": 0,
+            "at_quota": "",
+            # The use of these resources is the number of rows at this moment.
+            "as_of": None,
         }
         for resource in TENANT_RESOURCES
     ]
+    return [*found, metered[SPEND]] if SPEND in metered else found

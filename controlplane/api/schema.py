@@ -167,6 +167,7 @@ _TAGS = {
     "plan-subscription": "The plan of an organization.",
     "billing-details": "The buyer on invoices.",
     "quotas": "Limits of an organization, and what is used of them.",
+    "spend-cap": "What an organization wants to pay at most in a month.",
     "usage": "Metered usage.",
     "invoices": "Invoices and what the running month costs so far.",
     "credit-notes": "What was taken back of invoices.",

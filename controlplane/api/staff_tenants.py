@@ -199,7 +199,9 @@ class StaffQuotasView(StaffView):
         row = queries.get_tenant(tenant)
         overrides = QuotaOverride.objects.filter(tenant=row).order_by("resource")
         set_by_staff = OverriddenSerializer(overrides, many=True).data
-        return Response({**pagination.whole(quotas.rows(row)), "overrides": set_by_staff})
+        return Response(
+            {**pagination.whole(quotas.rows(row, with_money=True)), "overrides": set_by_staff}
+        )
 
 
 class StaffQuotaView(StaffView):

@@ -235,4 +235,5 @@ class QuotasView(TenantView):
 
         The list has a single page.
         """
-        return Response(pagination.whole(quotas.rows(self.tenant)))
+        with_money = self.may(Permission.VIEW_BILLING)
+        return Response(pagination.whole(quotas.rows(self.tenant, with_money=with_money)))

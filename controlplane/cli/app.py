@@ -32,6 +32,7 @@ from controlplane.cli import (
     rollouts,
     selling,
     spaces,
+    spend_cap,
     staff,
     tenant_lists,
     tokens,
@@ -134,6 +135,7 @@ app.add_typer(members.app, name="members")
 app.add_typer(members.invitations_app, name="invitations")
 app.add_typer(tokens.app, name="tokens")
 app.add_typer(tenant_lists.quotas_app, name="quotas")
+app.add_typer(spend_cap.app, name="spend-cap")
 app.add_typer(tenant_lists.audit_app, name="audit")
 app.add_typer(tenant_lists.operations_app, name="operations")
 app.add_typer(windows.app, name="windows")

@@ -21,7 +21,7 @@ Newest = Annotated[int, typer.Option("--limit", min=1, help="At most so many, th
 @slow.change
 def list_quotas(*, how: listing.TenantRows) -> None:
     """List the limits of the tenant, and how much it uses of each."""
-    columns = ["resource", "title", "used", "limit", "as_of"]
+    columns = ["resource", "title", "used", "landed", "tail", "limit", "at_quota", "as_of"]
     listing.show(how, calls.tenant_list(quotas.list_quotas.sync_detailed), columns)
 
 

@@ -30,7 +30,7 @@ KINDS: Mapping[str, Kind] = {
     "tenant": Kind("Organization", ("tenant", "support_access")),
     "identity_provider": Kind("Identity provider", ("identity_provider",)),
     "plan": Kind("Plan", ("plan_subscription",)),
-    "limit": Kind("Limit", ("quota", "quota_override")),
+    "limit": Kind("Limit", ("quota", "quota_override", "spend_cap")),
     "invoice": Kind("Invoice", ("invoice", "credit_note")),
     "dunning": Kind("Unpaid invoices", ("dunning",)),
     "benefit": Kind("Discount or credit", ("discount", "commitment", "coupon", "credit")),

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from controlplane.core.models import AuditEvent
-from plans.quotas.resources import WORDS
+from plans.quotas.resources import SPEND, TENANT_RESOURCES, words
 
 # What an action is about (its first part), as people call it.
 _NOUNS: Mapping[str, str] = {
@@ -94,10 +94,16 @@ _SENTENCES: Mapping[str, str] = {
     "channel.test": "Sent a test notification to the channel {name}",
     "channel.rotate": "Renewed the secret of the channel {name}",
     "delivery.replay": "Sent a notification to the channel {name} again",
+    "spend_cap.set": "Set the monthly spend cap",
+    "spend_cap.clear": "Removed the monthly spend cap",
     "quota_override.set": "Set a limit of its own for the organization",
     "quota_override.clear": "Ended a limit of its own for the organization",
     "address_space.withdraw_send": "Blocked sending in the space {name}",
     "address_space.restore_send": "Allowed sending in the space {name} again",
+    "address_space.throttle": "Lowered the limits of clients in the space {name}",
+    "address_space.end_throttle": "Restored the limits of clients in the space {name}",
+    "address_space.refuse_connections": "Refused connections to the space {name}",
+    "address_space.admit_connections": "Allowed connections to the space {name} again",
     "messages.send": "Sent a test message to {name}",
     "messages.purge": "Deleted all messages in {name}",
     "messages.delete": "Deleted messages in {name}",
@@ -160,6 +166,7 @@ _SENTENCES: Mapping[str, str] = {
         }.items()
     },
 }
+_LIMITS = {resource: words(resource) for resource in (*TENANT_RESOURCES, SPEND)}
 _EMPTY: tuple[object, ...] = (None, "", [], {})  # values that mean "nothing" to a reader
 # An instant as the audit stores it: ISO 8601 with its offset from UTC.
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
@@ -178,7 +185,7 @@ _FIELDS: Mapping[str, str] = {
 def sentence(event: AuditEvent) -> str:
     """Return what happened as one sentence without its subject: ``Created the address orders``."""
     if event.action == "quota.alert" and {"level_percent", "resource"} <= event.after.keys():
-        limit = WORDS.get(event.after["resource"], "its resource")
+        limit = _LIMITS.get(event.after["resource"], "its resource")
         return f"Used {event.after['level_percent']} % of the limit of {limit}"
     if event.action in _SENTENCES:
         return _SENTENCES[event.action].format(name=event.subject_name)

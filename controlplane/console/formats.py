@@ -12,7 +12,9 @@ from typing import Any
 from controlplane.console import charts, meters
 from controlplane.core.phases import REACHABLE, READY, Phase, find_condition
 from controlplane.core.reasons import ENGINE_DOWN, STARTING, Reason
-from plans.models import Invoice
+from plans.models import Invoice, QuotaAlert
+from plans.quotas import enforcement
+from plans.quotas.resources import AtQuota, words
 from tenants.models import AddressSpace
 
 # The values of these tables are class names of console.css.
@@ -65,6 +67,17 @@ _VERBS = {
     "revoke": "Revoke",
     "withdraw_send": "Block sending on",
     "restore_send": "Allow sending on",
+    "throttle": "Lower the limits of",
+    "end_throttle": "Restore the limits of",
+    "refuse_connections": "Refuse connections to",
+    "admit_connections": "Allow connections to",
+}
+# What happens at 100 % of a monthly limit.
+AT_QUOTA: Mapping[str, str] = {
+    AtQuota.NOTIFY: "you are notified",
+    AtQuota.THROTTLE: "clients slow down",
+    AtQuota.WITHDRAW_SEND: "sending pauses",
+    AtQuota.REFUSE_CONNECTIONS: "clients cannot connect",
 }
 # What ``problems_of`` shows of an Active space.
 _TYPES_SHOWN_WHEN_ACTIVE = frozenset({"Certificate", REACHABLE})
@@ -193,9 +206,25 @@ def operation_words(operations: Sequence[str]) -> str:
     return " and ".join("receive" if name == "recv" else name for name in operations)
 
 
-def limit_words(amount: int | None) -> str:
-    """Return a limit as text, with thousands separators; ``no limit`` for None."""
-    return "no limit" if amount is None else f"{amount:,}"
+def limit_words(amount: int | None, resource: str = "") -> str:
+    """Return a limit as people read it; ``no limit`` for None."""
+    return "no limit" if amount is None else enforcement.amount_words(resource, amount)
+
+
+def alert_words(alert: QuotaAlert) -> str:
+    """Return what an alert says: how much of which limit is used, and what of it has not landed."""
+    used, limit, tail = (
+        enforcement.amount_words(alert.resource, amount, alert.currency)
+        for amount in (alert.used, alert.limit, alert.tail)
+    )
+    text = f"{alert.level_percent} % of your {words(alert.resource)} is used: {used} of {limit}"
+    return f"{text}, {tail} of it not landed yet." if alert.tail else f"{text}."
+
+
+def alert_consequence(alert: QuotaAlert) -> str:
+    """Return what happens by an alert at 100 %; empty below."""
+    is_full = alert.level_percent >= 100 and alert.action != AtQuota.NOTIFY
+    return enforcement.CONSEQUENCES[AtQuota(alert.action)] if is_full else ""
 
 
 def quantity(base: int, meter: str) -> str:

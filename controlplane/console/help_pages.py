@@ -117,6 +117,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "messages_change": HelpPage("dead letters", "develop/dead-letters.md"),
     "usage": HelpPage("what you pay for", "administer/invoices.md", "what-you-pay-for"),
     "usage_csv": _INVOICES,
+    "spend_cap": HelpPage("spend caps", "administer/quotas.md", "a-cap-of-your-own"),
     "invoices": _INVOICES,
     "invoice_preview": HelpPage("what you pay for", "administer/invoices.md", "what-you-pay-for"),
     "invoice": HelpPage("verify an invoice", "administer/invoices.md", "verify-an-invoice"),

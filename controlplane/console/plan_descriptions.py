@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import NamedTuple, Protocol
 
 from controlplane.console import charts
+from controlplane.console.formats import AT_QUOTA
 from controlplane.core import address_types
 from plans.catalog.definitions import (
     AddressPlanDefinition,
@@ -12,7 +13,7 @@ from plans.catalog.definitions import (
     PlanDefinition,
     SpacePlanDefinition,
 )
-from plans.quotas.resources import Resource
+from plans.quotas.resources import METERED, Resource
 from plans.rating import money
 from plans.usage import meters
 
@@ -209,12 +210,11 @@ def _hour_rows(offers: Sequence[Comparable]) -> list[ComparedRow]:
 
 
 def _at_quota(plans: Sequence[PlanDefinition]) -> list[ComparedRow]:
-    words = {"withdraw_send": "sending pauses", "notify": "you are notified"}
-    limited = [plan for plan in plans if Resource.MESSAGES_PER_MONTH in plan.quotas]
+    limited = [plan for plan in plans if METERED.keys() & plan.quotas.keys()]
     if not limited:
         return []
-    texts = [words[plan.at_quota] if plan in limited else "none" for plan in plans]
-    return [ComparedRow("At the limit of messages", texts)]
+    texts = [AT_QUOTA[plan.at_quota] if plan in limited else "none" for plan in plans]
+    return [ComparedRow("At a monthly limit", texts)]
 
 
 def hours(

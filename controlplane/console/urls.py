@@ -29,6 +29,7 @@ from controlplane.console.views import (
     search,
     settings,
     spaces,
+    spend_cap,
     staff_close_runs,
     staff_fleet,
     staff_installation,
@@ -88,6 +89,7 @@ tenant_urls = [
     path("spaces/-/new", spaces.new, name="space_new"),  # no space can be named "-"
     path("usage/", usage.page, name="usage"),
     path("usage/cells.csv", usage.cells, name="usage_csv"),
+    path("usage/spend-cap", spend_cap.page, name="spend_cap"),
     path("invoices/", invoices.invoice_list, name="invoices"),
     path("invoices/preview", invoices.preview, name="invoice_preview"),
     path("invoices/<str:invoice>/", invoices.detail, name="invoice"),

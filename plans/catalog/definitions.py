@@ -72,6 +72,9 @@ class MeterPrice:
         return cls(entry["model"], entry["unit"], entry["base_per_unit"], tiers)
 
 
+THROTTLE_PERCENT = 10  # the default
+
+
 @dataclass(frozen=True)
 class CurrencyPrices:
     """The fee (in minor units) and the prices by meter of a plan in one more currency."""
@@ -85,8 +88,9 @@ class PlanDefinition:
     """The definition of one version of a commercial plan.
 
     Fee and prices are those of ``currency``; ``currencies`` has those of other ones.
-    ``at_quota`` is what happens at 100 % of a monthly quota: ``notify`` raises an alert only,
-    ``withdraw_send`` also withdraws the permission to send.
+    ``at_quota`` is what happens at 100 % of a monthly quota (``plans.quotas.resources.AtQuota``).
+    ``throttle_percent``: the part of a space plan's limits of connections and message rates that is
+    left while a tenant is throttled.
     """
 
     key: str
@@ -120,6 +124,8 @@ class PlanDefinition:
             raise not_priced(self.title, currency)
         fee, prices = (found.monthly_fee_minor, found.prices) if found else (0, {})
         return replace(self, currency=currency, monthly_fee_minor=fee, prices=prices)
+
+    throttle_percent: int = THROTTLE_PERCENT
 
 
 MAX_ROUTERS = 5  # per space; the auth service names every possible router in its grants
@@ -191,6 +197,22 @@ class SpacePlanDefinition:
         """
         return replace(self, hour_price=hour_price_in(self, currency))
 
+    def throttled(self, percent: int | None) -> "SpacePlanDefinition":
+        """Return the plan with ``percent`` of its limits of connections and message rates.
+
+        None changes nothing. Each limit stays at least 1, and a limit that the plan does not have
+        is not made.
+        """
+        if percent is None:
+            return self
+        limits = {name: getattr(self, name) for name in THROTTLED}
+        lowered = {
+            name: max(1, limit * percent // 100)
+            for name, limit in limits.items()
+            if limit is not None
+        }
+        return replace(self, **lowered)
+
     def message_bytes(self, assumed_disk_gb: int) -> int:
         """Return how many bytes of messages one broker can store for all its addresses together.
 
@@ -206,6 +228,14 @@ class SpacePlanDefinition:
         return volume - (FILTER_BYTES if has_filters else 0)
 
 
+# The limits of ``SpacePlanDefinition`` that a throttled tenant has a part of.
+THROTTLED = (
+    "max_connections",
+    "max_user_connections",
+    "max_source_connections",
+    "max_connection_rate",
+    "max_user_rate",
+)
 MEBIBYTE = 1 << 20  # bytes
 # What all subscriptions to filters on a broker may store: bytes, and the part of the message memory
 # of a broker without a disk. The broker plugin enforces both (``Filters.java``).
@@ -323,6 +353,9 @@ def leave_out_defaults(document: dict[str, Any]) -> None:
         ([*document["space_plans"].values(), *document["address_plans"].values()],
          ("hour_prices",)),
     )  # fmt: skip
+    for plan in document["plans"].values():
+        if plan["throttle_percent"] == THROTTLE_PERCENT:
+            del plan["throttle_percent"]
     for rows, names in optional:
         for row in rows:
             for name in names:

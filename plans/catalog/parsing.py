@@ -33,7 +33,7 @@ from plans.catalog.definitions import MAX_ROUTERS, Catalog
 from plans.catalog.fields import Count, Country, Currency, Key, Price, Rate, Title, wrong
 from plans.catalog.sold_sizes import Installation
 from plans.catalog.yaml_document import Path, YamlDocument
-from plans.quotas.resources import TENANT_RESOURCES
+from plans.quotas.resources import TENANT_RESOURCES, AtQuota
 from plans.rating.money import Rounding
 from plans.usage import meters
 from plans.usage.meters import Model
@@ -163,11 +163,14 @@ class PlanSection(Section):
     included: Counts = {}
     prices: dict[Annotated[str, known_name(_METERS)], PriceSection] = {}
     quotas: Quotas = {}
-    at_quota: Annotated[str, fields.one_of(("notify", "withdraw_send"))]
+    at_quota: Annotated[str, fields.one_of(action.value for action in AtQuota)]
     space_plans: list[Annotated[str, fields.text(longest=63)]]
     address_plans: list[Annotated[str, fields.text(longest=63)]]
     trial_days: Annotated[int, fields.whole(largest=366)] = 0
     currencies: dict[Currency, CurrencySection] = {}
+    throttle_percent: Annotated[int, fields.whole(smallest=1, largest=99)] = (
+        definitions.THROTTLE_PERCENT
+    )
 
     @field_validator("prices")
     @classmethod

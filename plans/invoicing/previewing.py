@@ -1,6 +1,7 @@
 """Prices the running period of a tenant, as an invoice document without a number."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -12,6 +13,7 @@ from plans.invoicing.facts import Facts
 from plans.ledger import credit
 from plans.rating.periods import Period
 from plans.usage import reading
+from plans.usage.reading import Figure
 from tenants.models import Tenant
 
 _NOTE = "A preview: the period is still running and later samples will be added."
@@ -67,3 +69,15 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
     left = credit.credit_minor(tenant.id, made["currency"])
     return Preview(period, as_of, made, left, found, read)
+
+
+def total_with(preview: Preview, more: Sequence[Figure]) -> int:
+    """Return the total with tax if ``more`` was used too, on the plan in force now."""
+    last = rated_period.windows(preview.facts)[-1]
+
+    def read(window: Period) -> Sequence[Figure]:
+        figures = preview.read(window)
+        return [*figures, *more] if window == last else figures
+
+    rating = rated_period.rate(preview.facts, read).rating
+    return rating.net_minor + rating.tax_minor

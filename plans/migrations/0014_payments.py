@@ -78,7 +78,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('plans', '0012_money'),
-        ('tenants', '0027_unpaid_invoices'),
+        ('tenants', '0028_unpaid_invoices'),
     ]
 
     operations = [

@@ -28,6 +28,7 @@ from plans.models.payment import (
     PaymentEvent,
     Refund,
 )
+from plans.models.quota import SpendCap, UsageTail
 from plans.models.sample_reading import ReadRow, SampleReading
 from plans.models.selling import SellerAssignment, TaxExemption, TaxIdCheck
 from plans.models.terms import (
@@ -84,6 +85,7 @@ __all__ = [
     "SampleReading",
     "SellerAssignment",
     "SpacePlan",
+    "SpendCap",
     "TaxExemption",
     "TaxIdCheck",
     "UsageCopy",
@@ -92,4 +94,5 @@ __all__ = [
     "UsageRecord",
     "UsageSpaceDay",
     "UsageSum",
+    "UsageTail",
 ]

@@ -117,12 +117,13 @@ class UsageDay(UsageSum):
 
 
 class QuotaAlert(models.Model):
-    """An alert: a tenant's usage has reached a level (80, 90 or 100 %) of a monthly quota.
+    """An alert: a tenant's usage has reached a level (80, 90 or 100 %) of a monthly quota or a cap.
 
-    Key: (tenant, resource, period start, level). ``action`` is what this level does: ``notify``, or
-    ``withdraw_send`` at 100 % if the plan says so. ``used`` and ``limit`` are those at
-    ``raised_at``, when the alert was raised last. ``lifted_at`` is when the alert ended, because
-    usage was below the level again or the next month had begun; null while the alert lasts.
+    Key: (tenant, resource, period start, level). ``action`` is what this level does, a value of
+    ``plans.quotas.resources.AtQuota``; below 100 % it is ``notify``. ``used``, the part ``tail`` of
+    it that was not landed, and ``limit`` are those at ``raised_at``, when the alert was raised
+    last. ``currency``: of amounts of money, else empty. ``lifted_at`` is when the alert ended,
+    because usage was below the level again or the next month had begun; null while it lasts.
     """
 
     tenant = models.ForeignKey(
@@ -132,7 +133,9 @@ class QuotaAlert(models.Model):
     period_starts_at = models.DateTimeField()
     level_percent = models.PositiveSmallIntegerField()
     used = models.BigIntegerField()
+    tail = models.BigIntegerField(default=0, db_default=0)
     limit = models.BigIntegerField()
+    currency = models.CharField(max_length=3, blank=True, default="", db_default="")
     action = models.CharField(max_length=20)
     raised_at = models.DateTimeField(default=timezone.now)
     lifted_at = models.DateTimeField(null=True)

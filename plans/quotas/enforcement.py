@@ -1,14 +1,14 @@
-"""Enforces monthly quotas: alerts at 80, 90 and 100 %, withdrawal of ``send`` at 100 %.
+"""Enforces monthly quotas and spend caps: alerts at 80, 90 and 100 %, and restrictions at 100 %.
 
 Level-triggered: each pass compares usage with the limit in force. It then makes alerts and spaces
 agree with the result, both when a level is reached and when it no longer is. So the next pass
 repairs a lost or interrupted one. The Celery task ``workers.enforce_quotas`` runs a pass every two
-sampling intervals, and after a change of a tenant's plan or limits. The task passes the counts that
-are sampled but not yet in the copy of gold, so that quotas act without waiting for Spark.
+sampling intervals, and after a change of a tenant's plan or limits. It has stored before what is
+sampled but not yet in the copy of gold (``UsageTail``), so that quotas act without waiting for
+Spark. ``standings`` has the numbers, ``watched`` the tenants of a pass.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -18,21 +18,29 @@ from django.db import InterfaceError, OperationalError, transaction
 from controlplane.core import audit
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import WaypostError
-from plans.catalog import publishing
-from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
-from plans.quotas import checks
-from plans.quotas.resources import METERED, WORDS, Resource
-from plans.rating.periods import Period, month_of
-from plans.usage import reading
-from tenants.actions import address_spaces
-from tenants.models import AddressSpace, Tenant
+from plans.models import QuotaAlert, UsageTail
+from plans.quotas import standings
+from plans.quotas.resources import SPEND, AtQuota, quantity_words, words
+from plans.quotas.standings import Standing
+from plans.rating.money import display
+from tenants.actions import restrictions
+from tenants.actions.restrictions import Restrictions
+from tenants.models import AddressSpace, Tenant, UnpaidStage
 from tenants.notifications import outbox
 
 logger = structlog.get_logger(__name__)
 
 LEVELS = (80, 90, 100)  # percent of a quota, each with an alert
-NOTIFY = "notify"
-WITHDRAW_SEND = "withdraw_send"
+# What a notice of an alert at 100 % says, by what the quota does.
+CONSEQUENCES = {
+    AtQuota.NOTIFY: "Nothing stops: usage above the quota is billed as your plan says.",
+    AtQuota.THROTTLE: "Clients get fewer connections and send more slowly until the month ends or "
+    "the limit is raised.",
+    AtQuota.WITHDRAW_SEND: "Clients can no longer send until the month ends or the limit is "
+    "raised.",
+    AtQuota.REFUSE_CONNECTIONS: "Clients can no longer connect until the month ends or the limit "
+    "is raised. Stored messages stay.",
+}
 
 
 class PassIncomplete(WaypostError):
@@ -42,78 +50,29 @@ class PassIncomplete(WaypostError):
     title = "Quotas were not evaluated"
 
 
-@dataclass(frozen=True)
-class Standing:
-    """A tenant's usage and limit of one monthly quota in ``period``, a billing month.
-
-    ``limit`` None: unlimited. ``at_quota`` is what the plan does at 100 %: ``notify`` or
-    ``withdraw_send``.
-    """
-
-    resource: Resource
-    period: Period
-    used: int
-    limit: int | None
-    at_quota: str
-
-    def has_reached(self, level_percent: int) -> bool:
-        return self.limit is not None and self.used * 100 >= self.limit * level_percent
-
-    @property
-    def withdraws_send(self) -> bool:
-        return self.at_quota == WITHDRAW_SEND and self.has_reached(100)
-
-
-def standing(
-    tenant: Tenant, resource: Resource, *, not_yet_copied: Mapping[str, int], now: datetime
-) -> Standing:
-    """Return usage and limit of ``resource`` in the tenant's billing month at ``now``. Reads only.
-
-    ``not_yet_copied`` is {meter: quantity} of this month that the copy of gold lacks; these
-    quantities are added to the copied ones. Without an open subscription there is no limit.
-    """
-    month = month_of(now, tenant.billing_time_zone)
-    figures = reading.by_space(tenant.id, month.starts_at, month.ends_at)
-    # Adding what the copy lacks makes quotas act sooner. These figures need no space id, because
-    # only the sum over all spaces matters here.
-    figures += [reading.Figure("", "", meter, n) for meter, n in not_yet_copied.items()]
-    used = reading.quantity_of(METERED[resource], figures)
-    subscription = (
-        PlanSubscription.objects.filter(tenant=tenant, ends_at__isnull=True)
-        .select_related("plan")
-        .first()
-    )
-    if subscription is None:
-        return Standing(resource, month, used, None, NOTIFY)
-    definition = publishing.plan_definition(subscription.plan)
-    overrides = QuotaOverride.objects.filter(tenant=tenant)
-    limits = checks.effective(definition, overrides, now)
-    return Standing(resource, month, used, limits.get(resource), definition.at_quota)
-
-
-def evaluate(*, tenant_id: str, not_yet_copied: Mapping[str, int], now: datetime) -> list[Standing]:
+def evaluate(*, tenant_id: str, now: datetime) -> list[Standing]:
     """Make the tenant's alerts and spaces agree with its monthly quotas; return the standings.
 
-    Raises and lifts alerts; withdraws or restores the permission to send in the tenant's spaces.
-    ``not_yet_copied`` is that of ``standing``. Alerts are committed before spaces change. After a
-    crash between the two, the next pass finds the spaces in the wrong state and changes them.
+    Raises and lifts alerts; restricts the tenant's spaces, or lifts restrictions. Alerts are
+    committed before spaces change. After a crash between the two, the next pass finds the spaces in
+    the wrong state and changes them.
     """
     tenant = Tenant.objects.get(pk=tenant_id)
-    found = [
-        standing(tenant, resource, not_yet_copied=not_yet_copied, now=now) for resource in METERED
-    ]
+    found = standings.of_tenant(tenant, now)
     with transaction.atomic():
         # One pass per tenant at a time. Read again: it may have been suspended meanwhile.
         tenant = Tenant.objects.select_for_update().get(pk=tenant_id)
+        open_alerts = list(QuotaAlert.objects.filter(tenant=tenant, lifted_at__isnull=True))
+        _lift(tenant, open_alerts, found, now)
         for quota in found:
-            _lift(tenant, quota, now)
             _raise(tenant, quota, now)
     _enforce(tenant, found)
+    UsageTail.objects.filter(tenant=tenant).update(evaluated_at=now)
     return found
 
 
-def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: datetime) -> None:
-    """Call ``evaluate`` for every tenant; ``not_yet_copied`` is {tenant id: {meter: quantity}}.
+def evaluate_all(tenant_ids: Iterable[str], *, now: datetime) -> None:
+    """Call ``evaluate`` for every tenant of ``tenant_ids``.
 
     A tenant that cannot be evaluated is logged; the others are still evaluated.
 
@@ -123,10 +82,9 @@ def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: dateti
             pass repeats everything.
     """
     failed = []
-    for tenant_id in Tenant.objects.order_by("id").values_list("id", flat=True):
-        counts = not_yet_copied.get(tenant_id, {})
+    for tenant_id in tenant_ids:
         try:
-            evaluate(tenant_id=tenant_id, not_yet_copied=counts, now=now)
+            evaluate(tenant_id=tenant_id, now=now)
         except (OperationalError, InterfaceError):
             raise  # an outage would fail all other tenants too
         except Exception as error:
@@ -139,13 +97,15 @@ def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: dateti
         )
 
 
-def _lift(tenant: Tenant, now_at: Standing, now: datetime) -> None:
-    """End the quota's open alerts of earlier months, and those for levels not reached any more."""
-    for alert in QuotaAlert.objects.filter(
-        tenant=tenant, resource=now_at.resource, lifted_at__isnull=True
-    ):
-        is_current = alert.period_starts_at == now_at.period.starts_at
-        if is_current and now_at.has_reached(alert.level_percent):
+def _lift(
+    tenant: Tenant, alerts: Iterable[QuotaAlert], found: Iterable[Standing], now: datetime
+) -> None:
+    """End alerts of earlier months, for levels not reached any more, and of removed caps."""
+    by_resource = {str(quota.resource): quota for quota in found}
+    for alert in alerts:
+        quota = by_resource.get(alert.resource)
+        is_current = quota is not None and alert.period_starts_at == quota.period.starts_at
+        if is_current and quota is not None and quota.has_reached(alert.level_percent):
             continue
         alert.lifted_at = now
         alert.save(update_fields=["lifted_at"])
@@ -157,23 +117,27 @@ def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
     newest = None
     for level in LEVELS:
         if not now_at.has_reached(level):
-            continue
+            break
         key: dict[str, Any] = {
             "tenant": tenant,
             "resource": now_at.resource,
             "period_starts_at": now_at.period.starts_at,
             "level_percent": level,
         }
+        action = str(now_at.at_quota) if level == 100 else AtQuota.NOTIFY.value
         known = QuotaAlert.objects.filter(**key).first()
-        if known is not None and known.lifted_at is None:
+        if known is not None and known.lifted_at is None and known.action == action:
             continue
-        # An alert of this period that was lifted is raised again in the same row.
+        # An alert of this period that was lifted is raised again in the same row, and so is one
+        # whose plan or cap does something else now.
         newest, _ = QuotaAlert.objects.update_or_create(
             **key,
             defaults={
                 "used": now_at.used,
+                "tail": now_at.use.tail,
                 "limit": now_at.limit or 0,  # never None here: without a limit no level is reached
-                "action": now_at.at_quota if level == 100 else NOTIFY,
+                "currency": now_at.currency,
+                "action": action,
                 "raised_at": now,
                 "lifted_at": None,
             },
@@ -183,45 +147,60 @@ def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
         _notify(tenant, newest, now)
 
 
-def _enforce(tenant: Tenant, found: list[Standing]) -> None:
-    """Withdraw ``send`` in all of the tenant's spaces, or restore it, as the quotas demand.
+def _enforce(tenant: Tenant, found: Iterable[Standing]) -> None:
+    """Restrict all of the tenant's spaces, or lift restrictions, as the quotas demand.
 
-    ``send`` is withdrawn if any quota in ``found`` demands it, if invoices are unpaid for long, or
-    if the tenant is suspended or being closed. Skips spaces that are in the right state already,
-    and spaces whose deletion was requested.
+    ``send`` is also withdrawn while invoices are unpaid for long, or while the tenant is suspended
+    or being closed. Connections are also refused in the last stage of unpaid invoices. Skips spaces
+    that are in the right state already, and spaces whose deletion was requested.
     """
-    breached = next((quota for quota in found if quota.withdraws_send), None)
-    reason = _reason(breached) if breached else ""
-    if tenant.is_frozen:
-        reason = "the tenant is suspended" if tenant.suspended_at else "the tenant is being closed"
-    if tenant.unpaid_stage:
-        reason = "invoices are unpaid"
-    spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
-    for space in spaces.exclude(send_withdrawn=bool(reason)).order_by("id"):
-        if reason:
-            address_spaces.withdraw_send(space=space, by=SYSTEM, reason=reason)
-        else:
-            address_spaces.restore_send(
-                space=space, by=SYSTEM, reason="usage is below the limit in force"
-            )
-
-
-def _reason(breached: Standing) -> str:
-    noun = WORDS[breached.resource]
-    return (
-        f"{breached.used} of {breached.limit} {noun} are used; sending is possible again from "
-        f"{breached.period.ends_at.isoformat()} on, or when the limit is raised"
+    demands = {quota.restriction: quota for quota in reversed(list(found))}
+    is_throttled = AtQuota.THROTTLE in demands
+    wanted = Restrictions(
+        send_withdrawn=AtQuota.WITHDRAW_SEND in demands
+        or tenant.is_frozen
+        or bool(tenant.unpaid_stage),
+        throttle_percent=standings.throttle_percent(tenant) if is_throttled else None,
+        connections_refused=AtQuota.REFUSE_CONNECTIONS in demands
+        or tenant.unpaid_stage == UnpaidStage.SUSPENDED,
     )
+    spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
+    for space in spaces.exclude(**wanted.columns).order_by("id"):
+        restrictions.restrict(
+            space=space, wanted=wanted, by=SYSTEM, reason=_reason(tenant, demands)
+        )
+
+
+def _reason(tenant: Tenant, demands: dict[AtQuota, Standing]) -> str:
+    if tenant.unpaid_stage:
+        return "invoices are unpaid"
+    if tenant.is_frozen:
+        return "the tenant is suspended" if tenant.suspended_at else "the tenant is being closed"
+    breached = [quota for action, quota in demands.items() if action is not AtQuota.NOTIFY]
+    if not breached:
+        return "usage is below the limit in force"
+    quota = breached[0]
+    used, limit = (
+        amount_words(quota.resource, n, quota.currency) for n in (quota.used, quota.limit or 0)
+    )
+    return (
+        f"{used} of {limit} {words(quota.resource)} are used; this ends by itself at "
+        f"{quota.period.ends_at.isoformat()}, or when the limit is raised"
+    )
+
+
+def amount_words(resource: str, amount: int, currency: str = "") -> str:
+    """Return an amount of a quota as people read it; of a spend cap with its currency."""
+    return display(amount, currency) if resource == SPEND else quantity_words(resource, amount)
 
 
 def _notify(tenant: Tenant, alert: QuotaAlert, now: datetime) -> None:
     is_full = alert.level_percent >= 100
-    if alert.action == WITHDRAW_SEND:
-        consequence = "Clients can no longer send until the month ends or the limit is raised."
-    elif is_full:
-        consequence = "Nothing stops: usage above the quota is billed as your plan says."
-    else:
+    consequence = CONSEQUENCES[AtQuota(alert.action)]
+    if not is_full:
         consequence = "You can raise the limit with a bigger plan."
+    if not is_full and alert.resource == SPEND:
+        consequence = "You can raise the cap on the page Usage."
     outbox.write(
         "quota.threshold",
         tenant=tenant,
@@ -229,10 +208,12 @@ def _notify(tenant: Tenant, alert: QuotaAlert, now: datetime) -> None:
         key=f"{alert.pk}:{now.isoformat()}",
         fields={
             "resource": alert.resource,
-            "resource_words": WORDS[Resource(alert.resource)],
+            "resource_words": words(alert.resource),
             "level_percent": alert.level_percent,
             "used": alert.used,
             "limit": alert.limit,
+            "used_words": amount_words(alert.resource, alert.used, alert.currency),
+            "limit_words": amount_words(alert.resource, alert.limit, alert.currency),
             "consequence": consequence,
         },
         now=now,

@@ -2,11 +2,14 @@
 
 from enum import StrEnum
 
+from plans.usage.meters import BY_SLUG, REGISTRY
+
 
 class Resource(StrEnum):
     """A resource with a limit; the value is its stable slug.
 
     A slug without a dot has a limit per tenant, ``space.*`` per space, ``broker.*`` per broker.
+    ``<meter>_per_month`` is the use of a meter in a billing month, in the meter's base unit.
     """
 
     SPACES = "spaces"
@@ -16,6 +19,14 @@ class Resource(StrEnum):
     MEMBERS = "members"
     API_TOKENS = "api_tokens"
     MESSAGES_PER_MONTH = "messages_per_month"  # in plus out
+    MESSAGES_IN_PER_MONTH = "messages_in_per_month"
+    MESSAGES_OUT_PER_MONTH = "messages_out_per_month"
+    CONNECTIONS_OPENED_PER_MONTH = "connections_opened_per_month"
+    CONNECTION_MS_PER_MONTH = "connection_ms_per_month"
+    STORED_BYTE_MS_PER_MONTH = "stored_byte_ms_per_month"
+    PEAK_CONNECTIONS_PER_MONTH = "peak_connections_per_month"
+    SPACE_HOURS_PER_MONTH = "space_hours_per_month"
+    ADDRESS_HOURS_PER_MONTH = "address_hours_per_month"
     SPACE_ADDRESSES = "space.addresses"
     SPACE_USERS = "space.users"
     SPACE_BROKERS = "space.brokers"
@@ -26,9 +37,20 @@ class Resource(StrEnum):
     BROKER_CREDIT = "broker.credit"  # thousandths of the one broker an address must sit on
 
 
+class AtQuota(StrEnum):
+    """What happens at 100 % of a monthly quota or of a spend cap; messages are never dropped."""
+
+    NOTIFY = "notify"  # an alert only
+    THROTTLE = "throttle"  # fewer connections, and fewer messages in a second
+    WITHDRAW_SEND = "withdraw_send"  # clients receive and cannot send
+    REFUSE_CONNECTIONS = "refuse_connections"  # clients cannot connect; messages stay stored
+
+
+# The alerts of a tenant's own spend cap have this resource. Plans and staff do not limit it.
+SPEND = "spend"
 # Resource -> the meter that counts it over a billing month. All other resources are counted rows or
-# credits. Portal, API and alerts iterate this mapping.
-METERED = {Resource.MESSAGES_PER_MONTH: "messages"}
+# credits. Portal, API and alerts iterate this mapping. A meter without a ``Resource`` fails here.
+METERED = {Resource(f"{meter.slug}_per_month"): meter.slug for meter in REGISTRY}
 TENANT_RESOURCES = tuple(resource for resource in Resource if "." not in resource.value)
 
 WORDS = {
@@ -38,7 +60,7 @@ WORDS = {
     Resource.BROKERS: "brokers in all spaces together",
     Resource.MEMBERS: "members",
     Resource.API_TOKENS: "API tokens",
-    Resource.MESSAGES_PER_MONTH: "messages a month",
+    **{resource: f"{BY_SLUG[meter].plan_text} a month" for resource, meter in METERED.items()},
     Resource.SPACE_ADDRESSES: "addresses in this space",
     Resource.SPACE_USERS: "messaging users in this space",
     Resource.SPACE_BROKERS: "brokers in this space",
@@ -48,3 +70,21 @@ WORDS = {
     Resource.BROKER_BYTES: "bytes of stored messages on the broker that must hold it",
     Resource.BROKER_CREDIT: "credits (thousandths) on the broker that must hold it",
 }
+
+
+def quantity_words(resource: str, amount: int) -> str:
+    """Return an amount of ``resource`` as people read it: ``1.5`` connection hours, ``1,000``.
+
+    Amounts of meters are base units, which this divides by the meter's ``base_per_unit``.
+    """
+    meter = METERED.get(resource)  # type: ignore[call-overload]
+    base = BY_SLUG[meter].base_per_unit if meter else 1
+    if base == 1:
+        return f"{amount:,}"
+    whole, rest = divmod(amount * 10 // base, 10)
+    return f"{whole:,}.{rest}" if rest else f"{whole:,}"
+
+
+def words(resource: str) -> str:
+    """Return what a limit is of, for sentences; also of the spend cap."""
+    return "monthly spend cap" if resource == SPEND else WORDS[Resource(resource)]

@@ -26,6 +26,7 @@ from plans.models import (
     UsageRecord,
     UsageSpaceDay,
     UsageSum,
+    UsageTail,
 )
 from plans.usage.meters import BY_SLUG, DERIVED, METERS, Kind
 
@@ -120,6 +121,46 @@ def totals(
     """
     figures = by_space(tenant_id, starts_at, ends_at)
     return combine(row for row in figures if space_id is None or row.space_id == space_id)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What a tenant used in a month and the copy of gold lacks: {meter: quantity}, never negative.
+
+    ``sampled_at`` is when it was counted last; None if nothing is counted, as for tenants without a
+    monthly quota. Of the peak meter it is how much higher than the copied peak the newest one is.
+    """
+
+    quantities: Mapping[str, int]
+    sampled_at: datetime | None
+
+    def figures(self) -> list[Figure]:
+        """Return the tail as figures of no space. Peaks are left out: they do not add up."""
+        return [
+            Figure("", "", meter, n)
+            for meter, n in self.quantities.items()
+            if n and not _is_peak(meter)
+        ]
+
+
+def tail(tenant_id: str, starts_at: datetime, ends_at: datetime) -> Tail:
+    """Return the tail of the billing month [starts_at, ends_at).
+
+    What was counted in an earlier month counts in no other one.
+    """
+    row = UsageTail.objects.filter(tenant_id=tenant_id).first()
+    if row is None or not starts_at <= row.since < ends_at:
+        return Tail({}, None)
+    copied = totals(tenant_id, row.since, ends_at)
+    # Peaks are maxima, so the copied one of the whole month counts.
+    peaks = {meter for meter in row.counted if meter in METERS and _is_peak(meter)}
+    whole = totals(tenant_id, starts_at, ends_at) if peaks else {}
+    found = {
+        meter: max(0, n - (whole if meter in peaks else copied)[meter])
+        for meter, n in row.counted.items()
+        if meter in METERS  # a newer version may count another one
+    }
+    return Tail(found, row.sampled_at)
 
 
 def by_space(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[Figure]:

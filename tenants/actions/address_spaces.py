@@ -1,4 +1,4 @@
-"""Create and delete address spaces; withdraw and restore the right to send in them."""
+"""Create and delete address spaces."""
 
 import re
 from collections.abc import Sequence
@@ -108,24 +108,6 @@ def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Ope
         kept = {"volumes": "kept" if keep_volumes else "deleted"}
         audit.record(by, f"{SUBJECT}.delete", subject(locked), after=kept)
     return operation
-
-
-def withdraw_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """Withdraw the right to send from all messaging users of the space, until ``restore_send``.
-
-    Their stored permissions stay. Returns False if the right was withdrawn already, or if the space
-    is being deleted; then nothing changes. ``reason`` goes to the audit.
-    """
-    return _set_send(space, withdrawn=True, by=by, reason=reason)
-
-
-def restore_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """End ``withdraw_send``: each messaging user may send again as its permissions say.
-
-    Returns False if the right was not withdrawn, or if the space is being deleted; then nothing
-    changes. ``reason`` goes to the audit.
-    """
-    return _set_send(space, withdrawn=False, by=by, reason=reason)
 
 
 def lock(space: AddressSpace) -> AddressSpace:
@@ -297,21 +279,3 @@ def _request_deletion(space: AddressSpace) -> None:
     AddressSpace.objects.filter(pk=space.pk).update(**wanted)
     # ``generation`` was raised in SQL; the operation needs its new value.
     space.refresh_from_db()
-
-
-def _set_send(space: AddressSpace, *, withdrawn: bool, by: Actor, reason: str) -> bool:
-    with transaction.atomic():
-        locked = lock(space)
-        # Nothing to do for a space that is being deleted: its users are deleted with it.
-        if locked.send_withdrawn == withdrawn or locked.deletion_requested_at is not None:
-            return False
-        locked.send_withdrawn = withdrawn
-        locked.generation += 1
-        locked.logins_generation = locked.generation
-        locked.save(
-            update_fields=["send_withdrawn", "generation", "logins_generation", "updated_at"]
-        )
-        action = "withdraw_send" if withdrawn else "restore_send"
-        audit.record(by, f"{SUBJECT}.{action}", subject(locked), reason=reason)
-        enqueue_reconcile(locked)
-    return True

@@ -7,7 +7,7 @@ from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from tenants import admission, queries
-from tenants.actions import address_spaces, tenants
+from tenants.actions import restrictions, tenants
 from tenants.models import Tenant
 from tenants.notifications import outbox
 
@@ -74,7 +74,7 @@ def restore(*, tenant: Tenant, by: Actor) -> Tenant:
 def withdraw_send(tenant: Tenant, by: Actor, reason: str) -> None:
     """Withdraw the right to send in all spaces of the tenant. Idempotent."""
     for space in queries.list_spaces(tenant):
-        address_spaces.withdraw_send(space=space, by=by, reason=reason)
+        restrictions.withdraw_send(space=space, by=by, reason=reason)
 
 
 def _key(tenant: Tenant, now: object) -> str:

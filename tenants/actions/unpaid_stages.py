@@ -9,17 +9,17 @@ from django.db import transaction
 from controlplane.core import audit, enqueue
 from controlplane.core.audit import SYSTEM
 from tenants import admission, queries
-from tenants.actions import address_spaces, suspensions, tenants
-from tenants.models import AddressSpace, Tenant, UnpaidStage
+from tenants.actions import restrictions, suspensions, tenants
+from tenants.models import Tenant, UnpaidStage
 
 _REASON = "invoices are unpaid"
 
 
 def move(*, tenant: Tenant, stage: UnpaidStage) -> Tenant:
-    """Set the stage, and make the tenant's spaces agree with it; return the tenant. Idempotent.
+    """Set the stage, and restrict the tenant's spaces by it; return the tenant. Idempotent.
 
-    Going back restores logins at once. The enforcement of quotas, which starts after the commit,
-    lets clients send again, unless something else prevents it.
+    Going back lifts nothing here: the enforcement of quotas, which starts after the commit, lets
+    clients connect and send again, unless something else prevents it.
     """
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
@@ -34,27 +34,10 @@ def move(*, tenant: Tenant, stage: UnpaidStage) -> Tenant:
                 before={"stage": before},
                 after={"stage": stage.value},
             )
+            enqueue.after_commit("workers.enforce_quotas", tenant_id=locked.pk)
         if stage != UnpaidStage.NONE:
             suspensions.withdraw_send(locked, SYSTEM, _REASON)
-        elif before != stage:
-            enqueue.after_commit("workers.enforce_quotas", tenant_id=locked.pk)
-        for space in queries.list_spaces(locked):
-            _refuse(space, refused=stage == UnpaidStage.SUSPENDED)
+        if stage == UnpaidStage.SUSPENDED:
+            for space in queries.list_spaces(locked):
+                restrictions.refuse_connections(space=space, by=SYSTEM, reason=_REASON)
     return locked
-
-
-def _refuse(space: AddressSpace, *, refused: bool) -> None:
-    """Refuse the logins of all messaging users of the space, or admit them again."""
-    locked = address_spaces.lock(space)
-    if locked.connections_refused == refused or locked.deletion_requested_at is not None:
-        return
-    locked.connections_refused = refused
-    locked.generation += 1
-    # Disconnects the clients that are logged in.
-    locked.logins_generation = locked.generation
-    locked.save(
-        update_fields=["connections_refused", "generation", "logins_generation", "updated_at"]
-    )
-    action = "refuse_connections" if refused else "admit_connections"
-    audit.record(SYSTEM, f"address_space.{action}", address_spaces.subject(locked), reason=_REASON)
-    address_spaces.enqueue_reconcile(locked)

@@ -38,15 +38,15 @@ class AddressSpace(Reconciled):
 
     Desired state:
 
-    - ``plan_generation``: the generation that set the present plan.
-    - ``logins_generation``: the generation that last withdrew or restored ``send``.
+    - ``plan_generation``: the generation that set the present plan, or the part of its limits that
+      clients have.
+    - ``logins_generation``: the generation that last changed what all users may do.
     - ``release``: the engine release to run; null before the first rollout.
     - ``released_at``: when a rollout moved the space to ``release``. Null if no rollout did, or if
       the space was down then, so that it never counts as a failure.
     - ``labels``: {key: value} of ``tenants.label_rules``; for people, nothing runs by them.
-    - ``send_withdrawn``: a used-up monthly quota has withdrawn ``send`` from every user of the
-      space.
-    - ``connections_refused``: no user of the space can log in; messages and users stay.
+    - ``send_withdrawn``, ``throttle_percent``, ``connections_refused``: what a used-up monthly
+      quota, or unpaid invoices, do to clients of the space (``tenants.actions.restrictions``).
 
     Observed state:
 
@@ -85,6 +85,8 @@ class AddressSpace(Reconciled):
     plan_generation = models.BigIntegerField(default=1, db_default=1)
     logins_generation = models.BigIntegerField(default=0, db_default=0)
     send_withdrawn = models.BooleanField(default=False)
+    connections_refused = models.BooleanField(default=False, db_default=False)
+    throttle_percent = models.PositiveSmallIntegerField(null=True)
     connections_refused = models.BooleanField(default=False, db_default=False)
     labels = models.JSONField(default=dict, db_default={})
     router_patches = models.JSONField(default=list, db_default=[])

@@ -70,10 +70,11 @@ REGISTRY = (
     EventKind(
         "quota.threshold",
         "Quota nearly or fully used",
-        "The usage of a monthly quota has reached 80, 90 or 100 percent.",
+        "The usage of a monthly quota or spend cap has reached 80, 90 or 100 percent.",
         Severity.WARNING,
         "{level_percent} % of {resource_words} are used",
-        "{organization} has used {used} of {limit} {resource_words} of this month. {consequence}",
+        "{organization} has used {used_words} of {limit_words} of this month: {resource_words}. "
+        "{consequence}",
         "/t/{tenant}/usage/",
         roles=frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
         sample={
@@ -82,6 +83,8 @@ REGISTRY = (
             "level_percent": 90,
             "used": 900_000,
             "limit": 1_000_000,
+            "used_words": "900,000",
+            "limit_words": "1,000,000",
             "consequence": "At 100 percent clients can no longer send.",
         },
     ),

@@ -199,9 +199,9 @@ class _Cycle:
         if state.bucket_at != bucket_at:
             state = state.in_bucket(bucket_at)
         if snapshot is None:
-            state = self._observe_space(state)
+            state = self._observe_space(state).compared(state)
         else:
-            state = self._observe(state, snapshot)
+            state = self._observe(state, snapshot).compared(state)
         if bucket_at < self._clock.current:  # the sample was the last one of its bucket
             state = _closed(state, self._rows).in_bucket(self._clock.current)
         self._done.append(state)
@@ -225,7 +225,6 @@ class _Cycle:
         gone = {n: old.gone() for n, old in olds if n not in seen and old.has_counted}
         # Old epochs of addresses that began again.
         over = tuple((n, a.gone()) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
-        used_in, used_out = state.used_until(seen)
         # Each value may be too low while a login is in progress, and is never too high. So the
         # maximum is right.
         grown = {name: max(state.counters[name], n) for name, n in snapshot.by_meter.items()}
@@ -243,8 +242,7 @@ class _Cycle:
                 # The previous number of connections counts until now.
                 connection_ms=state.counters[CONNECTION_MS] + state.connections * elapsed_ms,
             ),
-            used_in=state.used_in + used_in,
-            used_out=state.used_out + used_out,
+            used=state.used_with(seen),
         )
 
     def _observe_address(

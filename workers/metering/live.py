@@ -1,89 +1,132 @@
-"""Count the messages of the month that the copy of gold lacks so far, for period quotas.
+"""Count the usage of the month that the copy of gold lacks so far, and enforce period quotas.
 
-A quota must not wait for Spark. The messages that are not copied yet are computed from the
-collector's states: what the sources counted since the bucket in which the copy was last complete,
-minus what the copy has since then already.
+A quota must not wait for Spark. What is not copied yet is computed from the collector's states:
+what the sources counted since the bucket in which the copy was last complete. ``UsageTail`` keeps
+it for pages, the API and quotas alike; each subtracts what the copy has of the same time.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 
-from django.db.models import Q, Sum
+from django.db.models import F, OuterRef, Q, Subquery
 
-from plans.models import UsageRecord
-from plans.quotas import enforcement
+from plans.models import UsageTail
+from plans.quotas import enforcement, watched
 from plans.rating.periods import month_of
 from plans.usage import reading
-from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT
+from plans.usage.meters import BY_SLUG, METERS, PEAK_CONNECTIONS, Kind
 from tenants.models import Tenant
 from workers.metering import sources
 from workers.metering.source_states import BUCKET, SourceState, floor_bucket
 from workers.models import MeteredSource
 
-_MESSAGES = (MESSAGES_IN, MESSAGES_OUT)  # the meters that are counted before they are landed
+# A sample may be committed this much later than it was taken, beside newer ones of other spaces.
+_LATE_COMMIT = timedelta(minutes=1)
+_AT_ONCE = 500
 
 
-def enforce(now: datetime) -> None:
-    """Evaluate the period quotas of every tenant; update its alerts and its spaces. Idempotent.
+def enforce(now: datetime, tenant_id: str | None = None) -> None:
+    """Evaluate the period quotas of the tenants that are due; update their alerts and spaces.
 
-    Messages that the copy of gold lacks count too. ``plans.quotas.enforcement`` has the rules.
+    Due are tenants with a monthly quota or a spend cap whose usage has changed, and the few that
+    ``watched.always`` names. ``tenant_id`` names one that is due in any case. Idempotent.
+    ``plans.quotas.enforcement`` has the rules.
     """
-    enforcement.evaluate_all(not_yet_copied=not_yet_copied(now), now=now)
+    due = {tenant_id} if tenant_id else list_due(now)
+    keep_tails(due, now)
+    enforcement.evaluate_all(sorted(due), now=now)
 
 
-def not_yet_copied(now: datetime) -> dict[str, dict[str, int]]:
-    """Return {tenant id: {meter: messages}} of the running month that the copy of gold lacks.
+def list_due(now: datetime) -> set[str]:
+    """Return the ids of the tenants to evaluate, in a constant number of queries."""
+    return _moved() | watched.always(now)
 
-    Tenants without metered sources are missing. No number is negative. The numbers are exact while
-    the copy is less than a day behind, and a lower bound after that.
+
+def _moved() -> set[str]:
+    """Return the tenants with a limit whose sources have counted something since their last tail.
+
+    The value is a set of ids.
+    """
+    seen = UsageTail.objects.filter(tenant_id=OuterRef("tenant_id")).values("sampled_at")[:1]
+    rows = MeteredSource.objects.filter(
+        moved_at__isnull=False, tenant_id__in=watched.limited()
+    ).annotate(seen=Subquery(seen))
+    fresh = rows.filter(Q(seen__isnull=True) | Q(moved_at__gt=F("seen") - _LATE_COMMIT))
+    return set(fresh.order_by().values_list("tenant_id", flat=True).distinct())
+
+
+def keep_tails(tenant_ids: Collection[str], now: datetime) -> None:
+    """Count what the sources of these tenants counted since the copy, and store it. Idempotent.
+
+    Reads the sources of these tenants alone. Takes as many queries for many tenants as for one.
     """
     as_of = reading.as_of()
     # One bucket earlier than gold's time: spaces enter a new bucket one after the other.
     since = floor_bucket(as_of) - BUCKET if as_of else datetime(1970, 1, 1, tzinfo=UTC)
-    zones = dict(Tenant.objects.values_list("id", "billing_time_zone"))
+    tenants = Tenant.objects.filter(id__in=tenant_ids)
+    zones = dict(tenants.values_list("id", "billing_time_zone"))
     starts = {
         tenant_id: max(since, month_of(now, zone).starts_at) for tenant_id, zone in zones.items()
     }
-    used = _used_since(starts, since)
-    copied = _copied_since(starts)
-    return {
-        tenant_id: {m: max(0, n - copied[tenant_id][m]) for m, n in meters.items()}
-        for tenant_id, meters in used.items()
-    }
+    states = _states(starts, since)
+    rows = [
+        UsageTail(
+            tenant_id=tenant_id,
+            since=start,
+            counted=counted(states.get(tenant_id, []), start),
+            sampled_at=_newest(states.get(tenant_id, []), now),
+            # Until quotas were evaluated with it: a pass that is killed is repeated.
+            evaluated_at=None,
+        )
+        for tenant_id, start in starts.items()
+    ]
+    UsageTail.objects.bulk_create(
+        rows,
+        batch_size=_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["tenant"],
+        update_fields=["since", "counted", "sampled_at", "evaluated_at"],
+    )
 
 
-def used_since(state: SourceState, since: datetime) -> tuple[int, int]:
-    """Return an incarnation's messages in and out since its first bucket at or after ``since``.
+def counted(states: Iterable[SourceState], since: datetime) -> dict[str, int]:
+    """Return {meter: quantity} of the buckets from ``since`` on, over all ``states``.
 
-    Both are 0 if it has no such bucket.
+    Of the peak meter it is the largest one. The numbers are exact while the copy is less than a day
+    behind, and a lower bound after that.
     """
-    begun = [mark for mark in state.marks if mark.bucket_at >= since]
-    if not begun:
-        return 0, 0
-    first = min(begun, key=lambda mark: mark.bucket_at)
-    return state.used_in - first.messages_in, state.used_out - first.messages_out
-
-
-def _used_since(starts: Mapping[str, datetime], since: datetime) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_MESSAGES, 0))
-    recent = Q(ended_at__isnull=True) | Q(ended_at__gte=since)
-    for row in MeteredSource.objects.filter(recent).iterator():
-        if row.tenant_id in starts:
-            used_in, used_out = used_since(sources.state_of(row), starts[row.tenant_id])
-            found[row.tenant_id][MESSAGES_IN] += used_in
-            found[row.tenant_id][MESSAGES_OUT] += used_out
+    found = dict.fromkeys(METERS, 0)
+    for state in states:
+        for meter, quantity in used_since(state, since).items():
+            found[meter] = reading.merged(meter, found[meter], quantity)
     return found
 
 
-def _copied_since(starts: Mapping[str, datetime]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_MESSAGES, 0))
-    # One query per time zone in use: tenants of one zone have the same start.
-    for start in set(starts.values()):
-        tenants = [tenant_id for tenant_id, at in starts.items() if at == start]
-        rows = UsageRecord.objects.filter(
-            tenant_id__in=tenants, meter__in=_MESSAGES, bucket_at__gte=start
-        ).values("tenant_id", "meter")
-        for row in rows.annotate(copied=Sum("quantity")):
-            found[row["tenant_id"]][row["meter"]] = row["copied"]
+def used_since(state: SourceState, since: datetime) -> Mapping[str, int]:
+    """Return what an incarnation counted by meter since its first bucket at or after ``since``.
+
+    Empty if it has no such bucket.
+    """
+    begun = [mark for mark in state.marks if mark.bucket_at >= since]
+    if not begun:
+        return {}
+    first, totals = min(begun, key=lambda mark: mark.bucket_at), state.totals
+    grown = {
+        meter: totals[meter] - first.totals[meter]
+        for meter in METERS
+        if BY_SLUG[meter].kind is Kind.COUNTER
+    }
+    peaks = [mark.totals[PEAK_CONNECTIONS] for mark in begun]
+    return {**grown, PEAK_CONNECTIONS: max([totals[PEAK_CONNECTIONS], *peaks])}
+
+
+def _newest(states: Iterable[SourceState], now: datetime) -> datetime:
+    return max([state.moved_at for state in states if state.moved_at], default=now)
+
+
+def _states(starts: Mapping[str, datetime], since: datetime) -> dict[str, list[SourceState]]:
+    recent = Q(ended_at__isnull=True) | Q(ended_at__gte=since)
+    found: dict[str, list[SourceState]] = {}
+    for row in MeteredSource.objects.filter(recent, tenant_id__in=list(starts)).iterator():
+        found.setdefault(row.tenant_id, []).append(sources.state_of(row))
     return found

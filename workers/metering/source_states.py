@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from controlplane.core import address_types
 from controlplane.core.address_types import BrokerForm
-from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, METERS
+from plans.usage.meters import MESSAGES_OUT, METERS, PEAK_CONNECTIONS
 from workers.messaging.observed import AddressCounters
 from workers.metering.counters import ADDRESS_METERS, NOTHING, Counters
 
@@ -178,14 +178,14 @@ Retired = tuple[str, AddressState]  # the address's name, and the state of an en
 
 @dataclass(frozen=True)
 class Mark:
-    """The messages that an incarnation had counted in total when a bucket began.
+    """What an incarnation had counted in total, by meter, when a bucket began.
 
-    ``live`` subtracts them from the newest totals, to get the messages since that bucket began.
+    ``live`` subtracts it from the newest totals, to get the usage since that bucket began. The peak
+    is that of the bucket, known once the bucket has ended.
     """
 
     bucket_at: datetime
-    messages_in: int
-    messages_out: int
+    totals: Counters = NOTHING
 
 
 @dataclass(frozen=True)
@@ -194,10 +194,11 @@ class SourceState:
 
     * ``seq``: the number of the last landed set of rows.
     * ``sampled_at``, ``bucket_at``: the last sample and its bucket; None before the first one.
+    * ``moved_at``: the last sample in which one of ``totals`` changed; None before the first one.
     * ``connections``: the open connections in the last sample.
     * ``health``: ``EngineHealth`` of the last sample as JSON, for operators' metrics.
     * ``counters``: those of ``SOURCE_METERS``; the others are zero.
-    * ``used_in``, ``used_out``: messages of all addresses and epochs of the incarnation.
+    * ``used``: ``ADDRESS_METERS`` over all addresses and epochs of the incarnation.
     * ``unlanded``: the source was sampled since anything of it was landed.
     * ``unclosed``: the source was sampled since a whole snapshot of it was landed.
     * ``ended``: the incarnation is over.
@@ -214,8 +215,7 @@ class SourceState:
     bucket_at: datetime | None = None
     connections: int = 0
     counters: Counters = NOTHING
-    used_in: int = 0
-    used_out: int = 0
+    used: Counters = NOTHING
     unlanded: bool = False
     unclosed: bool = False
     ended: bool = False
@@ -223,28 +223,43 @@ class SourceState:
     retired: tuple[Retired, ...] = ()
     marks: tuple[Mark, ...] = ()
     health: Mapping[str, float] = field(default_factory=dict)
+    moved_at: datetime | None = None
+
+    @property
+    def totals(self) -> Counters:
+        """What the incarnation has counted, by meter: its addresses together, and itself."""
+        return self.counters.having(**{meter: self.used[meter] for meter in ADDRESS_METERS})
 
     def in_bucket(self, bucket_at: datetime) -> Self:
         """Return the state in the new bucket ``bucket_at``, with a new mark and a peak of zero."""
-        mark = Mark(bucket_at, self.used_in, self.used_out)
-        marks = (*self.marks, mark)[-_MARKS_KEPT:]
+        peak = self.counters[PEAK_CONNECTIONS]
+        ended = [
+            replace(mark, totals=mark.totals.having(peak_connections=peak))
+            for mark in self.marks[-1:]
+        ]
         # A peak is that of one bucket; all other counters run through the whole incarnation.
         counters = self.counters.having(peak_connections=0)
-        return replace(self, bucket_at=bucket_at, counters=counters, marks=marks)
+        begun = replace(self, bucket_at=bucket_at, counters=counters)
+        marks = (*self.marks[:-1], *ended, Mark(bucket_at, begun.totals))[-_MARKS_KEPT:]
+        return replace(begun, marks=marks)
 
-    def used_until(self, seen: Mapping[str, AddressState]) -> tuple[int, int]:
-        """Return the messages in and out that were counted between this state and ``seen``.
+    def compared(self, before: Self) -> Self:
+        """Return the state after a sample; ``before`` is the one without it, in the same bucket."""
+        return self if self.totals == before.totals else replace(self, moved_at=self.sampled_at)
+
+    def used_with(self, seen: Mapping[str, AddressState]) -> Counters:
+        """Return ``used`` plus what was counted between this state and ``seen``.
 
         ``seen`` has the next state of each address that the newest snapshot shows.
         """
-        used_in = used_out = 0
+        grown = dict.fromkeys(ADDRESS_METERS, 0)
         for name, address in seen.items():
             old = self.addresses.get(name)
             # A new epoch counts from zero.
             before = old.counters if old and old.epoch == address.epoch else NOTHING
-            used_in += address.counters[MESSAGES_IN] - before[MESSAGES_IN]
-            used_out += address.counters[MESSAGES_OUT] - before[MESSAGES_OUT]
-        return used_in, used_out
+            for meter in ADDRESS_METERS:
+                grown[meter] += address.counters[meter] - before[meter]
+        return self.used.having(**{meter: self.used[meter] + n for meter, n in grown.items()})
 
 
 def floor_bucket(instant: datetime) -> datetime:

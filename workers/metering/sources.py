@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, METERS
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering.counters import SOURCE_METERS, Counters
 from workers.metering.source_states import SPACE, AddressState, Mark, SourceState
@@ -19,12 +20,12 @@ from workers.models import MeteredSource
 # Fields of ``SourceState`` that are keys of the JSON column ``integrals``.
 _SCALARS = (
     "connections",
-    "used_in",
-    "used_out",
     "unlanded",
     "unclosed",
     "health",
 )
+# The totals that versions before this one stored, by their keys of ``integrals``.
+_USED = {MESSAGES_IN: "used_in", MESSAGES_OUT: "used_out"}
 # Columns that ``save`` changes in a row that exists.
 _WRITTEN = (
     "space_id",
@@ -138,10 +139,6 @@ def state_of(row: MeteredSource) -> SourceState:
     """Return the state that is stored in one row."""
     # Keys that an older version did not write keep the default of the dataclass.
     scalars = {name: row.integrals[name] for name in _SCALARS if name in row.integrals}
-    marks = tuple(
-        Mark(datetime.fromisoformat(at), messages_in, messages_out)
-        for at, messages_in, messages_out in row.integrals.get("marks", [])
-    )
     counters = {meter: row.integrals[meter] for meter in SOURCE_METERS if meter in row.integrals}
     addresses = {name: AddressState.of_stored(values) for name, values in row.addresses.items()}
     retired = tuple(
@@ -155,27 +152,64 @@ def state_of(row: MeteredSource) -> SourceState:
         seq=row.seq,
         sampled_at=row.sampled_at,
         bucket_at=row.bucket_at,
+        moved_at=row.moved_at,
         counters=Counters(counters),
         addresses=addresses,
         retired=retired,
-        marks=marks,
+        used=_used(row.integrals),
+        marks=_marks(row.integrals),
         **scalars,
     )
+
+
+def _used(integrals: Mapping[str, Any]) -> Counters:
+    """Return the totals over addresses; meters that an older version did not add up are zero."""
+    messages = {meter: integrals[key] for meter, key in _USED.items() if key in integrals}
+    return Counters({**messages, **_known(integrals.get("used", {}))})
+
+
+def _marks(integrals: Mapping[str, Any]) -> tuple[Mark, ...]:
+    rows = integrals.get("marks", [])
+    # Written beside ``marks``, because an older worker reads three values of each of these.
+    more = integrals.get("mark_totals", {})
+    return tuple(
+        Mark(
+            datetime.fromisoformat(at),
+            Counters({MESSAGES_IN: n_in, MESSAGES_OUT: n_out, **_known(more.get(at, {}))}),
+        )
+        for at, n_in, n_out in rows
+    )
+
+
+def _known(values: Mapping[str, int]) -> dict[str, int]:
+    """Leave out meters of a newer version."""
+    return {meter: n for meter, n in values.items() if meter in METERS}
+
+
+def _others(totals: Counters) -> dict[str, int]:
+    return {meter: n for meter, n in totals.items() if n and meter not in _USED}
 
 
 def _columns(state: SourceState) -> dict[str, Any]:
     integrals = {name: getattr(state, name) for name in _SCALARS}
     integrals |= {meter: state.counters[meter] for meter in SOURCE_METERS}
     integrals["retired"] = [[name, address.stored()] for name, address in state.retired]
+    integrals |= {key: state.used[meter] for meter, key in _USED.items()}
+    integrals["used"] = _others(state.used)
     integrals["marks"] = [
-        [mark.bucket_at.isoformat(), mark.messages_in, mark.messages_out] for mark in state.marks
+        [mark.bucket_at.isoformat(), mark.totals[MESSAGES_IN], mark.totals[MESSAGES_OUT]]
+        for mark in state.marks
     ]
+    integrals["mark_totals"] = {
+        mark.bucket_at.isoformat(): _others(mark.totals) for mark in state.marks
+    }
     return {
         "space_id": state.space_id,
         "tenant_id": state.tenant_id,
         "seq": state.seq,
         "sampled_at": state.sampled_at,
         "bucket_at": state.bucket_at,
+        "moved_at": state.moved_at,
         "integrals": integrals,
         "addresses": {name: address.stored() for name, address in state.addresses.items()},
     }

@@ -49,9 +49,8 @@ def build(
         KeyError: a certificate of the broker was not issued yet.
     """
     addresses = [] if emptied else list_addresses(rows, broker)
-    # In a standard space clients log in at the routers, so its brokers know no users. A space that
-    # refuses connections has users that no broker knows.
-    has_users = rows.is_brokered and not emptied and not rows.space.connections_refused
+    # In a standard space clients log in at the routers, so its brokers know no users.
+    has_users = rows.is_brokered and not emptied
     users = [_user(row) for row in rows.wanted_users] if has_users else []
     plan = publishing.space_plan_definition(rows.space.space_plan)
     return DesiredBroker(
@@ -67,6 +66,7 @@ def build(
         ),
         client_limits=_client_limits(plan) if rows.is_brokered else ClientLimits(),
         public_certificate=keys.public_pair if rows.is_brokered else None,
+        throttle_percent=rows.space.throttle_percent if rows.is_brokered else None,
     )
 
 

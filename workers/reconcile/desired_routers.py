@@ -71,6 +71,9 @@ class DesiredRouters:
         """
         rows = self.rows
         plan = publishing.space_plan_definition(rows.space.space_plan)
+        # A router reads its limits at its start, so it restarts when this changes. It stores no
+        # messages.
+        plan = plan.throttled(rows.space.throttle_percent)
         return DesiredRouter(
             name=name,
             space_id=rows.space.id,

@@ -126,6 +126,9 @@ class SpaceRows:
 
     @property
     def wanted_users(self) -> Sequence[MessagingUser]:
+        """The users who may log in: none of them while the space refuses connections."""
+        if self.space.connections_refused:
+            return []
         return [user for user in self.users if user.deletion_requested_at is None]
 
     @property

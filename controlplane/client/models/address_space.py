@@ -34,6 +34,9 @@ class AddressSpace:
         labels (AddressSpaceLabels): At most 16 labels {key: value}, such as team: shop. A key has lowercase letters,
             digits, dots, hyphens and underscores; a value may be empty.
         send_withdrawn (bool): True while a used-up quota keeps every client from sending.
+        throttle_percent (int | None): The part of the plan's limits of connections and message rates that clients have
+            while a used-up quota throttles them; null: all of it.
+        connections_refused (bool): True while a used-up quota keeps every client from connecting.
         probed_at (datetime.datetime | None): When probe messages last passed through every type of address in use, on
             every broker and router. They use internal addresses, never those of the tenant.
         silent_since (datetime.datetime | None): Since when a broker or router has not answered; null if all answer.
@@ -52,6 +55,8 @@ class AddressSpace:
     plan: str
     labels: AddressSpaceLabels
     send_withdrawn: bool
+    throttle_percent: int | None
+    connections_refused: bool
     probed_at: datetime.datetime | None
     silent_since: datetime.datetime | None
     endpoints: list[Endpoint]
@@ -89,6 +94,11 @@ class AddressSpace:
 
         send_withdrawn = self.send_withdrawn
 
+        throttle_percent: int | None
+        throttle_percent = self.throttle_percent
+
+        connections_refused = self.connections_refused
+
         probed_at: None | str
         if isinstance(self.probed_at, datetime.datetime):
             probed_at = self.probed_at.isoformat()
@@ -122,6 +132,8 @@ class AddressSpace:
                 "plan": plan,
                 "labels": labels,
                 "send_withdrawn": send_withdrawn,
+                "throttle_percent": throttle_percent,
+                "connections_refused": connections_refused,
                 "probed_at": probed_at,
                 "silent_since": silent_since,
                 "endpoints": endpoints,
@@ -179,6 +191,15 @@ class AddressSpace:
 
         send_withdrawn = d.pop("send_withdrawn")
 
+        def _parse_throttle_percent(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        throttle_percent = _parse_throttle_percent(d.pop("throttle_percent"))
+
+        connections_refused = d.pop("connections_refused")
+
         def _parse_probed_at(data: object) -> datetime.datetime | None:
             if data is None:
                 return data
@@ -229,6 +250,8 @@ class AddressSpace:
             plan=plan,
             labels=labels,
             send_withdrawn=send_withdrawn,
+            throttle_percent=throttle_percent,
+            connections_refused=connections_refused,
             probed_at=probed_at,
             silent_since=silent_since,
             endpoints=endpoints,

@@ -24,6 +24,14 @@ class Overridden:
             * `members` - members
             * `api_tokens` - api_tokens
             * `messages_per_month` - messages_per_month
+            * `messages_in_per_month` - messages_in_per_month
+            * `messages_out_per_month` - messages_out_per_month
+            * `connections_opened_per_month` - connections_opened_per_month
+            * `connection_ms_per_month` - connection_ms_per_month
+            * `stored_byte_ms_per_month` - stored_byte_ms_per_month
+            * `peak_connections_per_month` - peak_connections_per_month
+            * `space_hours_per_month` - space_hours_per_month
+            * `address_hours_per_month` - address_hours_per_month
         amount (int):
         reason (str):
         expires_at (datetime.datetime | None):

@@ -14,18 +14,28 @@ T = TypeVar("T", bound="Quota")
 class Quota:
     """A resource of a tenant: its limit (null: no limit), and how much the tenant uses.
 
-    Attributes:
-        resource (str):
-        title (str):
-        limit (int | None):
-        used (int):
-        as_of (datetime.datetime | None): For a monthly resource: usage before this time is counted.
+    `used` is `landed` plus `tail`. Of a monthly resource, `landed` is complete up to `as_of`, and
+    `tail` is counted and not in it yet. Amounts are in base units, such as milliseconds. The
+    resource `spend` is the spend cap, in minor units; only who may see amounts gets it.
+
+        Attributes:
+            resource (str):
+            title (str):
+            limit (int | None):
+            used (int):
+            landed (int):
+            tail (int):
+            at_quota (str): For a monthly resource: what happens at 100 percent.
+            as_of (datetime.datetime | None): For a monthly resource: usage before this time has landed.
     """
 
     resource: str
     title: str
     limit: int | None
     used: int
+    landed: int
+    tail: int
+    at_quota: str
     as_of: datetime.datetime | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -38,6 +48,12 @@ class Quota:
         limit = self.limit
 
         used = self.used
+
+        landed = self.landed
+
+        tail = self.tail
+
+        at_quota = self.at_quota
 
         as_of: None | str
         if isinstance(self.as_of, datetime.datetime):
@@ -53,6 +69,9 @@ class Quota:
                 "title": title,
                 "limit": limit,
                 "used": used,
+                "landed": landed,
+                "tail": tail,
+                "at_quota": at_quota,
                 "as_of": as_of,
             }
         )
@@ -75,6 +94,12 @@ class Quota:
 
         used = d.pop("used")
 
+        landed = d.pop("landed")
+
+        tail = d.pop("tail")
+
+        at_quota = d.pop("at_quota")
+
         def _parse_as_of(data: object) -> datetime.datetime | None:
             if data is None:
                 return data
@@ -95,6 +120,9 @@ class Quota:
             title=title,
             limit=limit,
             used=used,
+            landed=landed,
+            tail=tail,
+            at_quota=at_quota,
             as_of=as_of,
         )
 

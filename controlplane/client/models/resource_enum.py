@@ -1,7 +1,21 @@
 from typing import Literal, cast
 
 ResourceEnum = Literal[
-    "addresses", "api_tokens", "brokers", "members", "messages_per_month", "spaces", "users"
+    "address_hours_per_month",
+    "addresses",
+    "api_tokens",
+    "brokers",
+    "connection_ms_per_month",
+    "connections_opened_per_month",
+    "members",
+    "messages_in_per_month",
+    "messages_out_per_month",
+    "messages_per_month",
+    "peak_connections_per_month",
+    "space_hours_per_month",
+    "spaces",
+    "stored_byte_ms_per_month",
+    "users",
 ]
 
 

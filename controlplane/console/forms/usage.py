@@ -1,6 +1,7 @@
-"""The form that chooses which days of usage to show."""
+"""Forms of usage: which days to show, and the spend cap."""
 
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -9,6 +10,8 @@ from controlplane.console import windows
 from controlplane.console.forms.base import ConsoleForm
 from controlplane.console.windows import Window
 from controlplane.core.errors import Invalid
+from plans.quotas.resources import AtQuota
+from plans.rating import money
 
 _DATE = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
 
@@ -55,3 +58,32 @@ class UsageForm(ConsoleForm):
     def problems(self) -> list[str]:
         """What is wrong with the submitted values, as sentences."""
         return [str(reason) for reasons in self.errors.values() for reason in reasons]
+
+
+class SpendCapForm(ConsoleForm):
+    """Asks for a spend cap, in whole units of the currency, and for what happens then."""
+
+    amount = forms.DecimalField(
+        label="Amount", min_value=Decimal("0.01"), max_value=Decimal(10**9), decimal_places=2
+    )
+    action = forms.ChoiceField(
+        label="When it is reached",
+        initial=AtQuota.WITHDRAW_SEND,
+        choices=[
+            (AtQuota.NOTIFY, "Only notify"),
+            (AtQuota.THROTTLE, "Throttle: fewer connections and slower senders"),
+            (AtQuota.WITHDRAW_SEND, "Block sending; receiving goes on"),
+            (AtQuota.REFUSE_CONNECTIONS, "Refuse connections; messages stay stored"),
+        ],
+        help_text="It ends by itself with the month, or when you raise the cap.",
+    )
+
+    def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._digits = money.minor_digits(currency)
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """The arguments of ``spend_caps.set_cap``; the form is valid."""
+        amount = int(self.cleaned_data["amount"].scaleb(self._digits))
+        return {"amount_minor": amount, "action": self.cleaned_data["action"]}

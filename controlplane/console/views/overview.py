@@ -69,7 +69,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "phases": phases,
         "space_count": sum(count for _, count in phases),
         "as_of": reading.as_of(),
-        "alerts": limits.alerts(scope.tenant),
+        "alerts": limits.alerts(scope.tenant, with_money=scope.may["view_billing"]),
         "figures": _figures(scope.tenant, window),
         "panels": usage_tables.panels(series, window),
         "gauges": [_gauge(limit) for limit in limits.of(scope.tenant)],
@@ -99,9 +99,9 @@ def _figures(tenant: Tenant, window: Window) -> list[UsageFigure]:
 def _gauge(limit: limits.Limit) -> Gauge:
     title = limit.title
     if limit.amount is None:
-        return Gauge(title, f"{limit.used:,}, no limit", None, 0, "")
+        return Gauge(title, f"{limit.words(limit.used)}, no limit", None, 0, "")
     # A limit of zero counts as fully used.
     percent = 100 if not limit.amount else int(Decimal(limit.used) * 100 / limit.amount)
     level = "bad" if percent >= 100 else "warn" if percent >= 80 else ""
-    text = f"{limit.used:,} of {limit.amount:,}"
+    text = f"{limit.words(limit.used)} of {limit.words(limit.amount)}"
     return Gauge(title, text, percent, min(percent, 100), level)

@@ -93,7 +93,8 @@ def status_context(space: AddressSpace) -> dict[str, Any]:
     problems = formats.problems_of(space)
     # What the card shows, except the time of the last test message. The browser sends the hash with
     # the next poll, and an unchanged card is not sent again.
-    content = (space.phase, space.send_withdrawn, running, len(operations), problems)
+    limits = (space.send_withdrawn, space.throttle_percent, space.connections_refused)
+    content = (space.phase, limits, running, len(operations), problems)
     return {
         "space": space,
         "seen": hashlib.sha256(repr(content).encode()).hexdigest()[:16],

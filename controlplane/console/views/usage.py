@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from controlplane.console import limits, usage_tables
 from controlplane.console.access import tenant_page
+from controlplane.console.formats import AT_QUOTA
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.usage import UsageForm
 from controlplane.console.scope import TenantScope
@@ -21,6 +22,10 @@ from controlplane.console.windows import Window
 from controlplane.core.errors import Invalid
 from controlplane.core.spreadsheets import harmless
 from plans.invoicing import month_costs
+from plans.quotas import standings
+from plans.quotas.enforcement import amount_words
+from plans.quotas.resources import words
+from plans.quotas.standings import Standing
 from plans.rating.periods import Period
 from plans.usage import reading
 from tenants import queries
@@ -47,6 +52,33 @@ class _Request:
         return is_space and self.address in ("", cell.address)
 
 
+@dataclass(frozen=True)
+class Quota:
+    """A monthly limit as the page shows it; all are texts."""
+
+    title: str
+    used: str
+    landed: str
+    tail: str
+    limit: str
+    action: str
+
+    @classmethod
+    def of(cls, standing: Standing) -> "Quota":
+        used, landed, tail, limit = (
+            amount_words(standing.resource, amount, standing.currency)
+            for amount in (
+                standing.used,
+                standing.use.landed,
+                standing.use.tail,
+                standing.limit or 0,
+            )
+        )
+        title = words(standing.resource)
+        title = f"{title[:1].upper()}{title[1:]}"
+        return cls(title, used, landed, tail, limit, AT_QUOTA[standing.at_quota])
+
+
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
     """Show the tenant's usage of a month or some days by days, or of a day by hours.
@@ -65,7 +97,8 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "chosen": chosen,
         "address": asked.address,
         "as_of": reading.as_of(),
-        "alerts": limits.alerts(scope.tenant),
+        "alerts": limits.alerts(scope.tenant, with_money=scope.may["view_billing"]),
+        "quotas": _quotas(scope) if window.starts_at <= now < window.ends_at else [],
         "spaces": spaces,
         "panels": usage_tables.panels(series, window),
         "steps": usage_tables.steps(series, window, lambda day: _link(scope, day, asked)),
@@ -78,6 +111,12 @@ def page(scope: TenantScope) -> HttpResponseBase:
         else None,
     }
     return scope.render("usage/page.html", context, form_status(asked.form))
+
+
+def _quotas(scope: TenantScope) -> list[Quota]:
+    """Return the monthly limits of the tenant with both parts of their use."""
+    found = standings.of_tenant(scope.tenant, timezone.now(), with_money=scope.may["view_billing"])
+    return [Quota.of(quota) for quota in found if quota.limit is not None]
 
 
 @tenant_page(Permission.VIEW)

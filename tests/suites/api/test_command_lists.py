@@ -311,3 +311,16 @@ def test_watch_reads_a_list_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert ended.code == 130
     assert ended.stdout.count("weekday") == 2
     assert ended.stdout.count("sunday") == 1
+
+
+def test_a_spend_cap_is_tried_set_and_removed(run: Run) -> None:
+    tried = json.loads(run("spend-cap", "simulate", "10", "-o", "json").stdout)
+    made = run("spend-cap", "set", "10", "--action", "notify")
+    again = run("spend-cap", "set", "20", "--action", "notify")
+    shown = json.loads(run("spend-cap", "show", "-o", "json").stdout)
+    cleared = run("spend-cap", "clear", "--yes")
+
+    assert tried["action"] == "withdraw_send"
+    assert (made.code, again.code, cleared.code) == (0, 0, 0)
+    assert (shown["amount_minor"], shown["action"]) == (20, "notify")
+    assert run("spend-cap", "clear").error == "confirmation.missing"

@@ -65,6 +65,7 @@ READ_CREDIT_NOTES = (
     "verify_credit_note",
 )
 COUPON = {"code": "LAUNCH", "title": "Launch", "percent": "50", "months": 3, "limit": 100}
+CAP = {"amount_minor": 10000, "action": "withdraw_send"}
 # Operations that need more than the scene. All others are a request without a body.
 CASES = {
     "log_in": Case({"email": "new@a.test", "password": "a-good-passphrase"}, before=("sign_up",)),
@@ -143,6 +144,10 @@ CASES = {
     "close_tenant_running_period_now": Case({"tenant": "other"}),
     "release_kept_volumes": Case(path={"space": "kept"}),
     "steer_rollout": Case({"reason": "holiday"}),
+    "set_spend_cap": Case(CAP, headers={"If-None-Match": "*"}),
+    "get_spend_cap": Case(before=("set_spend_cap",)),
+    "remove_spend_cap": Case(before=("set_spend_cap",)),
+    "simulate_spend_cap": Case(CAP),
     "override_quota": Case({"amount": 300, "reason": "launch"}, headers={"If-None-Match": "*"}),
     "get_override": Case(before=("override_quota",)),
     "drop_override": Case(before=("override_quota",)),

@@ -18,7 +18,7 @@ from proton import symbol
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.catalog.definitions import MAX_ROUTERS
-from tenants.actions import address_spaces, addresses, messaging_users, unpaid_stages
+from tenants.actions import address_spaces, addresses, messaging_users, restrictions, unpaid_stages
 from tenants.models import AddressSpace, MessagingUser, UnpaidStage
 from tenants.router_patches import Patch
 from tests.support.messaging import routing_rig as rigs
@@ -334,7 +334,7 @@ def test_changes_arrive_by_notification(watched: State) -> None:
         user=anna, permissions=[{"addresses": ["a"], "operations": ["recv"]}], by=SYSTEM
     )
     eventually(lambda: users()["anna"] != known_before)
-    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
     eventually(is_withdrawn)
     unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.SUSPENDED)
     eventually(lambda: not users())

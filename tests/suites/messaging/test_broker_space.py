@@ -18,7 +18,8 @@ from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
 from controlplane.embedded.supervisor_client import SupervisorClient
-from tenants.actions import address_spaces, addresses, messaging_users, unpaid_stages
+from tenants.actions import address_spaces, addresses, messaging_users, restrictions, unpaid_stages
+from tenants.actions.restrictions import Restrictions
 from tenants.models import Address, AddressSpace, MessagingUser, UnpaidStage
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.recording_metering import RecordingMetering
@@ -226,14 +227,14 @@ def test_withdrawn_send_refuses_messages_and_lets_receive(
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "before")
         sender = connection.create_sender("orders/new", name="open-before")
-        address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+        restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
         settle(space, real_ports)
 
         with pytest.raises((SendException, LinkDetached)):
             sender.send(amqp.message("after"))
         assert amqp.receive(connection, "orders/new", 1) == ["before"]
 
-        address_spaces.restore_send(space=space, by=SYSTEM, reason="raised")
+        restrictions.restore_send(space=space, by=SYSTEM, reason="raised")
         settle(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "again")
@@ -259,6 +260,30 @@ def test_unpaid_invoices_refuse_connections_and_keep_messages_and_users(
     settle(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         assert amqp.receive(connection, "orders/new", 1) == ["kept"]
+
+
+def test_refused_connections_end_open_ones_and_keep_what_is_stored(
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
+) -> None:
+    wanted = Restrictions(connections_refused=True)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/new", "before")
+        restrictions.restrict(space=space, wanted=wanted, by=SYSTEM, reason="quota")
+
+        settle(space, real_ports)
+
+        eventually(lambda: is_closed(connection))
+    with (
+        pytest.raises(ConnectionException),
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD),
+    ):
+        pass
+    # Nothing is probed as a tenant's user, so the space stays Active.
+    assert space.phase == "Active"
+    restrictions.restrict(space=space, wanted=Restrictions(), by=SYSTEM, reason="raised")
+    settle(space, real_ports)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        assert amqp.receive(connection, "orders/new", 1) == ["before"]
 
 
 @pytest.mark.drill

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,13 @@ from tests.support.messaging import amqp, public_broker, routing_rig
 from tests.support.messaging.public_broker import PublicBroker, user
 from tests.support.waiting import eventually
 from workers.messaging import management
-from workers.messaging.brokers.desired import BrokerAddressKind, ClientLimits, DesiredAddress
+from workers.messaging.brokers import driver
+from workers.messaging.brokers.desired import (
+    BrokerAddressKind,
+    ClientLimits,
+    DesiredAddress,
+    DesiredBroker,
+)
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -185,3 +192,51 @@ def test_who_sends_too_fast_gets_no_credit_and_others_are_unharmed(
         assert other.send(Message(body="calm")).remote_state == Delivery.ACCEPTED
         fast.wait(lambda: all(one.remote_state for one in deliveries), timeout=60)
         assert {one.remote_state for one in deliveries} == {Disposition.ACCEPTED}
+
+
+def test_a_throttle_lowers_connections_and_rates_of_a_running_broker_and_ends(
+    tmp_path: Path,
+) -> None:
+    limits = ClientLimits(user_connections=20, connection_rate=100)
+    with public_broker.running(
+        tmp_path, ADDRESSES, USERS, max_connections=20, client_limits=limits
+    ) as broker:
+        desired = broker.rigged.desired
+        boot = driver.find_incarnation(broker.rigged.target)
+        with broker.connected(timeout=60) as open_before:
+            amqp.send(open_before, "orders", "accepted before")
+            throttle(broker, replace(desired, throttle_percent=10))
+            eventually(lambda: is_full_with(broker, 1), "of 20 connections 2 are left")
+            sender = open_before.create_sender("orders")
+            # The credit that a sender has already is that of a second of the whole rate.
+            deliveries = [routing_rig.hand_over(sender, Message(body=str(n))) for n in range(130)]
+            open_before.wait(lambda: bool(deliveries[10].remote_state))
+            assert not deliveries[-1].remote_state  # 10 messages a second are left of 100
+            open_before.wait(lambda: all(one.remote_state for one in deliveries), timeout=60)
+            assert {one.remote_state for one in deliveries} == {Disposition.ACCEPTED}
+
+            throttle(broker, desired)
+            eventually(lambda: not is_full_with(broker, 3), "the whole limits count again")
+            received = amqp.receive(open_before, "orders", 131)
+        assert received[0] == "accepted before"
+        assert driver.find_incarnation(broker.rigged.target) == boot  # without a restart
+
+
+def throttle(broker: PublicBroker, desired: DesiredBroker) -> None:
+    broker.rigged.desired = desired
+    broker.rigged.hold(*ADDRESSES)
+
+
+def is_full_with(broker: PublicBroker, count: int) -> bool:
+    """Return whether a connection is refused while ``count`` more than the open one are open."""
+    with ExitStack() as stack:
+        try:
+            for _ in range(count):
+                stack.enter_context(broker.connected("bob"))
+        except ConnectionException:
+            return False
+        try:
+            stack.enter_context(broker.connected("bob"))
+        except ConnectionException:
+            return True
+    return False

@@ -132,7 +132,10 @@ def test_everything_that_went_through_a_standard_space_is_metered_once(
 
     assert counted() == EXPECTED
     states = [sources.state_of(row) for row in MeteredSource.objects.filter(space_id=space.id)]
-    assert (sum(s.used_in for s in states), sum(s.used_out for s in states)) == (8, 10)
+    assert (
+        sum(s.used["messages_in"] for s in states),
+        sum(s.used["messages_out"] for s in states),
+    ) == (8, 10)
     # The router's health was stored with its last sample, before its space was deleted.
     health = {s.source.rpartition("/")[2]: s.health for s in states}
     assert health["router-0"]["links"] > 0

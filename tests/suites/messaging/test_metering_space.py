@@ -50,7 +50,7 @@ def settle(space: AddressSpace, ports: Ports) -> None:
 def used(space: AddressSpace) -> tuple[int, int]:
     """Messages in and out over every life that was ever seen."""
     states = [sources.state_of(row) for row in MeteredSource.objects.filter(space_id=space.id)]
-    return sum(s.used_in for s in states), sum(s.used_out for s in states)
+    return sum(s.used["messages_in"] for s in states), sum(s.used["messages_out"] for s in states)
 
 
 def counted(product: Readers, space: AddressSpace) -> dict[str, tuple[int, int]]:

@@ -10,7 +10,8 @@ from proton.utils import LinkDetached
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
-from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.actions import address_spaces, addresses, messaging_users, restrictions
+from tenants.actions.restrictions import Restrictions
 from tenants.models import Address, AddressSpace
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
@@ -85,7 +86,7 @@ def test_changes_of_users_hold_for_open_connections(
     alice = space.users.get(name="alice")
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         sender = connection.create_sender("orders")
-        address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+        restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
         assert isinstance(patience.look(space.id, real_ports), Done)
         with pytest.raises((ConnectionException, LinkDetached)):
             sender.send(Message(body="too late", durable=True))
@@ -103,6 +104,48 @@ def test_changes_of_users_hold_for_open_connections(
         amqp.connected(space, tmp_path, "alice", rows.PASSWORD),
     ):
         pass
+
+
+def test_refused_connections_end_open_ones_and_keep_what_is_stored(
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
+) -> None:
+    wanted = Restrictions(connections_refused=True)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders", "before")
+        connection.timeout = 2  # it will be gone, and closing it would wait for an answer
+        restrictions.restrict(space=space, wanted=wanted, by=SYSTEM, reason="quota")
+        assert isinstance(patience.look(space.id, real_ports), Done)
+        with pytest.raises((ConnectionException, LinkDetached)):
+            connection.create_sender("orders")
+    with (
+        pytest.raises(ConnectionException),
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD),
+    ):
+        pass
+    restrictions.restrict(space=space, wanted=Restrictions(), by=SYSTEM, reason="raised")
+    assert isinstance(patience.look(space.id, real_ports), Done)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        assert amqp.receive(connection, "orders", 1) == ["before"]
+
+
+def test_a_throttle_restarts_routers_with_fewer_connections_and_keeps_what_is_stored(
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
+) -> None:
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders", "before")
+    # One percent of the 200 connections of the plan, and of the 150 of a user.
+    wanted = Restrictions(throttle_percent=1)
+    restrictions.restrict(space=space, wanted=wanted, by=SYSTEM, reason="quota")
+
+    assert isinstance(patience.look(space.id, real_ports), Done)
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        with (
+            pytest.raises(ConnectionException),
+            amqp.connected(space, tmp_path, "alice", rows.PASSWORD),
+        ):
+            pass
+        assert amqp.receive(connection, "orders", 1) == ["before"]
 
 
 @pytest.mark.drill

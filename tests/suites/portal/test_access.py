@@ -81,6 +81,7 @@ TENANT_PAGES = {
     "space_certificate": Page("spaces/orders/certificate"),
     "usage": Page("usage/"),
     "usage_csv": Page("usage/cells.csv"),
+    "spend_cap": Page("usage/spend-cap", developer=False),
     "invoices": Page("invoices/", developer=False),
     "invoice_preview": Page("invoices/preview", developer=False),
     "invoice": Page("invoices/INVOICE/", developer=False),

@@ -284,10 +284,10 @@ def test_the_overview_shows_limits_and_what_they_led_to(
     usage = as_(world.owner).get("/t/acme-shipping/usage/").content.decode()
     space = as_(world.owner).get(f"/t/acme-shipping/spaces/{spaces[0].name}/").content.decode()
 
-    assert "100 % of your messages per month is used: 600 of 500." in page
-    assert "100 % of your messages per month is used: 600 of 500." in usage
+    assert "100 % of your messages a month is used: 600 of 500." in page
+    assert "100 % of your messages a month is used: 600 of 500." in usage
     assert "Sending blocked by the quota" in space
-    assert "Sending is blocked until" in page
+    assert "Clients can no longer send until" in page
     assert page.count("Sending blocked<") == 1
     assert "1,240 of 500,000,000" in page
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from controlplane.core.reasons import Reason
-from tenants.actions import address_spaces, addresses, messaging_users, unpaid_stages
+from tenants.actions import address_spaces, addresses, messaging_users, restrictions, unpaid_stages
 from tenants.models import Address, AddressSpace, SpaceSecret, UnpaidStage
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
@@ -180,7 +180,7 @@ def test_withdrawn_send_takes_the_role_and_keeps_receivers(
     world.settle(space)
     broker = world.broker(space)
     broker.links = {("alice", "recv", "orders/new"), ("alice", "send", "orders/new")}
-    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
 
     world.settle(space)
 

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from controlplane.core.reasons import Reason
-from tenants.actions import address_spaces
+from tenants.actions import address_spaces, restrictions
 from tenants.models import AddressSpace
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
@@ -306,7 +306,7 @@ def test_the_next_look_at_a_settled_space_is_a_full_pass(world: World, space: Ad
 
 def test_a_change_is_due_even_when_its_message_was_lost(world: World, space: AddressSpace) -> None:
     world.settle(space)
-    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
     AddressSpace.objects.filter(pk=space.pk).update(
         next_attempt_at=world.now + timedelta(minutes=4)
     )

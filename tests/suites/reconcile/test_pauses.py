@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.reasons import Reason
-from tenants.actions import address_spaces
+from tenants.actions import restrictions
 from tenants.models import Address, AddressSpace
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
@@ -76,7 +76,7 @@ def test_a_change_is_looked_at_at_once_and_pauses_begin_again(
     world: World, space: AddressSpace
 ) -> None:
     wait_long(world, space)
-    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
 
     assert next_look(world, space) == 2.0
 

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from controlplane.core.audit import SYSTEM
 from controlplane.core.reasons import Reason
 from tenants import rollouts
-from tenants.actions import address_spaces, space_plans
+from tenants.actions import restrictions, space_plans
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, EngineRelease, Rollout, Tenant
 from tests.support.reconcile import rows
@@ -191,7 +191,7 @@ def test_a_withdrawn_send_restarts_nothing_before_its_wave(
     use_other_files(monkeypatch)
 
     for space in spaces:
-        address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+        restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
     settle_all(world, spaces)
 
     assert starts(world) == [1] * 6

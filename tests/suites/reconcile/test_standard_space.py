@@ -10,7 +10,7 @@ from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from controlplane.core.reasons import Reason
 from plans.models import SpacePlan
-from tenants.actions import address_spaces, addresses, messaging_users, space_plans
+from tenants.actions import address_spaces, addresses, messaging_users, restrictions, space_plans
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
@@ -258,7 +258,7 @@ def test_withdrawn_send_makes_everybody_log_in_again(world: World, space: Addres
     router = world.router(space)
     router.connections = {Connected("alice", world.now)}
 
-    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
     world.settle(space)
 
     assert router.connections == set()
@@ -296,7 +296,7 @@ def test_a_change_of_plan_hides_no_withdrawn_send(world: World, space: AddressSp
     router.connections = {Connected("alice", world.now)}
     plan_with_more_addresses(space)
 
-    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
     space_plans.change(space=space, space_plan=space.space_plan.key, by=SYSTEM)
     world.settle(space)
 

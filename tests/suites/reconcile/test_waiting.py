@@ -8,7 +8,7 @@ import pytest
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.reasons import Reason
-from tenants.actions import address_spaces, addresses
+from tenants.actions import address_spaces, addresses, restrictions
 from tenants.models import Address, AddressSpace
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
@@ -82,7 +82,7 @@ def test_withdrawing_sending_changes_logins(world: World) -> None:
     space = rows.make_space(rows.make_tenant(), kind="standard")
     world.settle(space)
 
-    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    restrictions.withdraw_send(space=space, by=SYSTEM, reason="quota")
 
     space.refresh_from_db()
     assert space.logins_generation == space.generation == 2

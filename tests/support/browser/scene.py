@@ -24,7 +24,6 @@ from plans.models import (
     PaymentEvent,
     PlanSubscription,
 )
-from plans.quotas import enforcement
 from plans.quotas.resources import Resource
 from plans.rating import periods
 from plans.usage.meters import MESSAGES_IN
@@ -53,7 +52,7 @@ from tenants.notifications.models import MailboxMessage
 from tenants.reading_history import MINUTES, QUARTERS, History
 from tenants.rollouts import Window
 from tests.support.notifications import notified
-from tests.support.plans import read_samples, term_rows
+from tests.support.plans import read_samples, term_rows, usage_tails
 from tests.support.portal import rows
 from tests.support.portal.rows import World
 from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
@@ -242,7 +241,7 @@ def _use_up() -> None:
         expires_at=None,
         by=rows.STAFF,
     )
-    enforcement.evaluate(tenant_id=full.pk, not_yet_copied={MESSAGES_IN: 1200}, now=timezone.now())
+    usage_tails.evaluate(full.pk, {MESSAGES_IN: 1200}, timezone.now())
     rows.real(carts)
 
 

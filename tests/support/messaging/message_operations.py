@@ -84,7 +84,7 @@ class Operated:
         found = [
             sources.state_of(row) for row in MeteredSource.objects.filter(space_id=self.space.pk)
         ]
-        return sum(s.used_in for s in found), sum(s.used_out for s in found)
+        return sum(s.used["messages_in"] for s in found), sum(s.used["messages_out"] for s in found)
 
     def reject(self, *bodies: str) -> None:
         """Send messages to ``orders`` as alice and reject them all: they become dead letters.

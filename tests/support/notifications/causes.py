@@ -11,7 +11,6 @@ from django.utils import timezone
 from controlplane.core import phases
 from controlplane.core.reasons import Reason
 from plans.invoicing import issuing
-from plans.quotas import enforcement
 from plans.quotas.resources import Resource
 from plans.usage.meters import MESSAGES_IN
 from tenants.actions import (
@@ -29,6 +28,7 @@ from tenants.notifications.models import Channel
 from tests.support import domain
 from tests.support.domain import Cast
 from tests.support.notifications import mails, notified, receiver
+from tests.support.plans import usage_tails
 from tests.support.portal import rows
 from workers.messaging.observed import AddressGauges, InstanceSnapshot
 from workers.metering import sampling
@@ -54,7 +54,7 @@ class Cause:
 def _quota(cast: Cast, _: Channel) -> None:
     domain.limit(cast.tenant, Resource.MESSAGES_PER_MONTH, 10)
     counts = {MESSAGES_IN: 10}
-    enforcement.evaluate(tenant_id=cast.tenant.id, not_yet_copied=counts, now=timezone.now())
+    usage_tails.evaluate(cast.tenant.id, counts, timezone.now())
 
 
 def _spend(cast: Cast, _: Channel) -> None:

@@ -214,6 +214,9 @@ class _Document:
         if self._broker.users:
             revision = desired.users_revision(self._broker)
             matches[desired.USERS_MATCH] = {"expiry-delay": str(revision)}
+        if self._broker.throttle_percent is not None:
+            percent = self._broker.throttle_percent
+            matches[desired.THROTTLE_MATCH] = {"expiry-delay": str(percent)}
         for match, settings in matches.items():
             setting = ElementTree.SubElement(parent, "address-setting", match=match)
             for name, value in settings.items():

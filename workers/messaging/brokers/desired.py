@@ -38,6 +38,10 @@ RESTORED_QUEUE = "$waypost.restored"
 # The match of an address setting whose expiry delay is ``users_revision``: by reading it back we
 # know that the broker has loaded the file with these users. No address has this name.
 USERS_MATCH = "$waypost.users"
+# Likewise: its expiry delay is the percentage of their limits that clients have. The broker plugin
+# reads it, because its own properties never change while the broker runs. Without a throttle the
+# file has no such match.
+THROTTLE_MATCH = "$waypost.throttle"
 
 # XML 1.0, production [2] Char: anything else cannot be written in a configuration file.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -189,6 +193,8 @@ class DesiredBroker:
     * ``addresses``: those of tenants; internal ones are added by whoever renders or compares.
     * ``users``: all messaging users of the space.
     * ``send_withdrawn``: no user may send now (quota).
+    * ``throttle_percent``: the part of ``max_connections``, ``client_limits.user_connections`` and
+      the rates that clients have now (quota); None: all. A running broker applies it.
     * ``server``: the key pair of its listeners; ``authority_pem``: the authority that signed it.
     * ``public_certificate``: presented to clients instead of ``server``, from files of its own.
     """
@@ -203,6 +209,7 @@ class DesiredBroker:
     sizes: BrokerSizes = BrokerSizes()
     client_limits: ClientLimits = ClientLimits()
     public_certificate: KeyPair | None = None
+    throttle_percent: int | None = None
 
 
 def probe_address(address_kind: BrokerAddressKind) -> str:

@@ -135,7 +135,9 @@ class _Files:
         The digest covers ``login.config``, and ``broker.xml`` without addresses and users. The file
         is not in ``LIVE_FILES``, so a change of the digest restarts the broker.
         """
-        bare = replace(self._broker, addresses=(), users=(), send_withdrawn=False)
+        bare = replace(
+            self._broker, addresses=(), users=(), send_withdrawn=False, throttle_percent=None
+        )
         text = broker_xml.render(bare, self._layout) + _LOGIN
         digest = hashlib.sha256(text.encode()).hexdigest()
         return _BOOTSTRAP.format(revision=digest[:16], config_dir=self._layout.config_dir)

@@ -176,22 +176,32 @@ def find_differences(
 def has_loaded_users(client: ManagementClient, broker: DesiredBroker) -> bool:
     """Return whether the broker has loaded a ``broker.xml`` that was written for ``broker.users``.
 
-    The file has an address setting for this check alone (``desired.USERS_MATCH``). The permissions
-    of addresses do not show whether the file is loaded, because requests may have set them.
+    And for its ``throttle_percent``. The file has two address settings for this check
+    (``desired.USERS_MATCH``, ``desired.THROTTLE_MATCH``). The permissions of addresses do not show
+    whether the file is loaded, because requests may have set them.
 
     Raises:
         Unreachable: the broker stopped answering.
     """
-    (answer,) = client.try_all(
-        [Request("broker", "getAddressSettingsAsJSON", [desired.USERS_MATCH])]
+    revision = desired.users_revision(broker) if broker.users else None
+    wanted = {desired.USERS_MATCH: revision, desired.THROTTLE_MATCH: broker.throttle_percent}
+    answers = client.try_all(
+        [Request("broker", "getAddressSettingsAsJSON", [match]) for match in wanted]
     )
+    return all(
+        _has_delay(answer, number) for answer, number in zip(answers, wanted.values(), strict=True)
+    )
+
+
+def _has_delay(answer: Any, wanted: int | None) -> bool:
+    """Return whether the address setting in ``answer`` has the expiry delay ``wanted``."""
     if isinstance(answer, Refused):
         return False
     found: Mapping[str, Any] = json.loads(answer) if isinstance(answer, str) else answer
-    if not broker.users:
+    if wanted is None:
         # The file has no such setting, so the one of ``#`` applies, which has no expiry delay.
         return found.get("expiryDelay") in _UNSET
-    return str(found.get("expiryDelay")) == str(desired.users_revision(broker))
+    return str(found.get("expiryDelay")) == str(wanted)
 
 
 def _settings_difference(address: DesiredAddress, answer: Any) -> str:

@@ -57,6 +57,7 @@ class _Reading:
         return {
             space_id: SpaceUsers(
                 withdrawn,
+                # Nobody may log in while connections are refused.
                 {} if refused else users.get(space_id, {}),
                 addresses.get(space_id, ()),
                 read_only.get(space_id, ()),

@@ -139,8 +139,8 @@ def test_live_usage_is_what_gold_will_say(seed: int) -> None:
         meter: sum(n for key, n in past.cells.items() if key.meter == meter)
         for meter in (MESSAGES_IN, MESSAGES_OUT)
     }
-    assert sum(state.used_in for state in past.states) == used[MESSAGES_IN]
-    assert sum(state.used_out for state in past.states) == used[MESSAGES_OUT]
+    assert sum(state.used["messages_in"] for state in past.states) == used[MESSAGES_IN]
+    assert sum(state.used["messages_out"] for state in past.states) == used[MESSAGES_OUT]
 
 
 def bronze_of(past: History, delivery: Delivery, root: Path) -> recompute.Question:

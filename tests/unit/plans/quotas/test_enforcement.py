@@ -9,10 +9,11 @@ from structlog.testing import capture_logs
 
 from controlplane.core.models import AuditEvent
 from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
-from plans.quotas import enforcement
-from tenants.actions import address_spaces, suspensions
+from plans.quotas import enforcement, standings
+from tenants.actions import restrictions, suspensions
 from tenants.models import AddressSpace, Tenant
 from tests.support.plans import billing_rows as rows
+from tests.support.plans import usage_tails
 from tests.support.plans.billing_rows import ENDS_AT, STAFF, STARTS_AT
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ def tenant(plan: str = "free") -> Tenant:
 
 def pass_over(owner: Tenant, sent: int, received: int = 0, now: datetime = NOW) -> None:
     counts = {"messages_in": sent, "messages_out": received, "connection_ms": 10**9}
-    enforcement.evaluate(tenant_id=owner.id, not_yet_copied=counts, now=now)
+    usage_tails.evaluate(owner.id, counts, now)
 
 
 def alerts() -> list[tuple[int, str, bool]]:
@@ -61,11 +62,12 @@ def test_messages_in_and_out_and_the_copy_count_together() -> None:
         rows.cell(space, "messages_in", 5_000, at=STARTS_AT - timedelta(minutes=15)),
     )
 
-    (standing,) = enforcement.evaluate(
-        tenant_id=owner.id, not_yet_copied={"messages_in": 100, "messages_out": 100}, now=NOW
-    )
+    # The sources counted the copied messages of the month too.
+    found_standings = usage_tails.evaluate(owner.id, {"messages_in": 400, "messages_out": 400}, NOW)
 
-    assert (standing.used, standing.limit) == (800, 1000)
+    found = {quota.resource: quota for quota in found_standings}["messages_per_month"]
+    assert (found.use.landed, found.use.tail) == (600, 200)
+    assert (found.used, found.limit) == (800, 1000)
 
 
 def test_at_the_limit_send_is_withdrawn_with_the_reason_once() -> None:
@@ -78,7 +80,7 @@ def test_at_the_limit_send_is_withdrawn_with_the_reason_once() -> None:
     assert alerts()[-1] == (100, "withdraw_send", False)
     assert AuditEvent.objects.filter(action="quota.alert").count() == 3
     event = AuditEvent.objects.get(subject_type="address_space", actor="system")
-    assert "1001 of 1000 messages a month are used" in event.reason
+    assert "1,001 of 1,000 messages a month are used" in event.reason
 
 
 def test_a_plan_that_only_notifies_leaves_send() -> None:
@@ -169,7 +171,7 @@ def test_a_crash_after_the_alerts_is_repaired_by_the_next_pass(
     def dies(**_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(address_spaces, "withdraw_send", dies)
+    monkeypatch.setattr(restrictions, "restrict", dies)
     with pytest.raises(KeyboardInterrupt):
         pass_over(owner, 1000)
     monkeypatch.undo()
@@ -205,9 +207,9 @@ def test_a_space_that_is_being_deleted_is_left_alone() -> None:
 def test_evaluate_all_takes_each_tenants_own_counts() -> None:
     busy, quiet = tenant(), rows.tenant(to=rows.plan("free"))
 
-    enforcement.evaluate_all(
-        not_yet_copied={busy.id: {"messages_in": 850}, "ten_gone": {"messages_in": 1}}, now=NOW
-    )
+    usage_tails.store(busy.id, {"messages_in": 850}, NOW)
+
+    enforcement.evaluate_all([busy.id, quiet.id], now=NOW)
 
     assert list(QuotaAlert.objects.values_list("tenant", flat=True)) == [busy.id]
     assert not QuotaAlert.objects.filter(tenant=quiet).exists()
@@ -217,18 +219,19 @@ def test_one_tenants_failure_stops_nobody_and_is_said_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     broken, fine = tenant(), rows.tenant(to=rows.plan("free"))
-    real = enforcement.standing
+    real = standings.of_tenant
 
-    def standing(owner: Tenant, *args: Any, **given: Any) -> enforcement.Standing:
+    def of_tenant(owner: Tenant, *args: Any, **given: Any) -> list[standings.Standing]:
         if owner.id == broken.id:
             raise KeyError("definition")
         return real(owner, *args, **given)
 
-    monkeypatch.setattr(enforcement, "standing", standing)
-    counts = {tenant.id: {"messages_in": 850} for tenant in (broken, fine)}
+    monkeypatch.setattr(standings, "of_tenant", of_tenant)
+    for owner in (broken, fine):
+        usage_tails.store(owner.id, {"messages_in": 850}, NOW)
 
     with capture_logs() as logs, pytest.raises(enforcement.PassIncomplete) as refused:
-        enforcement.evaluate_all(not_yet_copied=counts, now=NOW)
+        enforcement.evaluate_all([broken.id, fine.id], now=NOW)
 
     assert list(QuotaAlert.objects.values_list("tenant", flat=True)) == [fine.id]
     assert [(log["log_level"], log["tenant"]) for log in logs] == [("error", broken.id)]
@@ -237,7 +240,7 @@ def test_one_tenants_failure_stops_nobody_and_is_said_once(
 
 
 def test_a_database_that_is_away_ends_the_pass_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    tenant(), rows.tenant(to=rows.plan("free"))
+    owners = [tenant().id, rows.tenant(to=rows.plan("free")).id]
     asked: list[str] = []
 
     def evaluate(*, tenant_id: str, **_: object) -> None:
@@ -247,7 +250,7 @@ def test_a_database_that_is_away_ends_the_pass_at_once(monkeypatch: pytest.Monke
     monkeypatch.setattr(enforcement, "evaluate", evaluate)
 
     with pytest.raises(OperationalError):
-        enforcement.evaluate_all(not_yet_copied={}, now=NOW)
+        enforcement.evaluate_all(owners, now=NOW)
 
     assert len(asked) == 1
 

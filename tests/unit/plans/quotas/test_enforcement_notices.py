@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from plans.models import QuotaAlert
-from plans.quotas import enforcement
 from tenants.notifications import outbox
 from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
+from tests.support.plans import usage_tails
 from tests.support.plans.billing_rows import STARTS_AT
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +18,7 @@ NOW = STARTS_AT + timedelta(days=5)
 def evaluate(tenant_id: str, sent: int, minutes: int = 0) -> None:
     now = NOW + timedelta(minutes=minutes)
     counts = {"messages_in": sent, "messages_out": 0, "connection_ms": 0}
-    enforcement.evaluate(tenant_id=tenant_id, not_yet_copied=counts, now=now)
+    usage_tails.evaluate(tenant_id, counts, now)
 
 
 def levels() -> list[int]:

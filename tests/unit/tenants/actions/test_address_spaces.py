@@ -10,7 +10,7 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Conflict, Denied, Invalid, QuotaExceeded, WaypostError
 from controlplane.core.models import AuditEvent, Operation
 from controlplane.core.phases import Phase
-from tenants.actions import address_spaces, messaging_users
+from tenants.actions import address_spaces, messaging_users, restrictions
 from tenants.models import AddressSpace, Broker
 from tests.support import domain
 from tests.support.domain import Cast
@@ -200,13 +200,13 @@ def test_delete_keeps_when_a_leaving_user_was_asked_to_go(cast: Cast) -> None:
 def test_sending_is_withdrawn_and_restored_once_each(cast: Cast) -> None:
     space = create(cast)
 
-    assert address_spaces.withdraw_send(space=space, by=SYSTEM, reason="over quota") is True
-    assert address_spaces.withdraw_send(space=space, by=SYSTEM, reason="over quota") is False
+    assert restrictions.withdraw_send(space=space, by=SYSTEM, reason="over quota") is True
+    assert restrictions.withdraw_send(space=space, by=SYSTEM, reason="over quota") is False
     space.refresh_from_db()
     assert (space.send_withdrawn, space.generation) == (True, 2)
 
-    assert address_spaces.restore_send(space=space, by=SYSTEM, reason="raised") is True
-    assert address_spaces.restore_send(space=space, by=SYSTEM, reason="raised") is False
+    assert restrictions.restore_send(space=space, by=SYSTEM, reason="raised") is True
+    assert restrictions.restore_send(space=space, by=SYSTEM, reason="raised") is False
     space.refresh_from_db()
     assert (space.send_withdrawn, space.generation) == (False, 3)
     reasons = AuditEvent.objects.filter(action__endswith="_send").order_by("id")
@@ -217,4 +217,4 @@ def test_sending_in_a_leaving_space_is_left_as_it_is(cast: Cast) -> None:
     space = create(cast)
     address_spaces.delete(space=space, by=cast.by)
 
-    assert address_spaces.withdraw_send(space=space, by=SYSTEM, reason="late") is False
+    assert restrictions.withdraw_send(space=space, by=SYSTEM, reason="late") is False

@@ -33,7 +33,7 @@ NOW = timezone.now()
 
 
 def enforce(tenant: Tenant) -> None:
-    enforcement.evaluate(tenant_id=tenant.pk, not_yet_copied={}, now=timezone.now())
+    enforcement.evaluate(tenant_id=tenant.pk, now=timezone.now())
 
 
 def is_withdrawn(tenant: Tenant) -> list[bool]:

@@ -103,7 +103,7 @@ def test_address_recreated_between_two_rounds_begins_an_epoch(rounds: Rounds) ->
         (0, 5),
         (1, 9),
     ]
-    assert rounds.state("broker-0").used_in == 5 + 9
+    assert rounds.state("broker-0").used["messages_in"] == 5 + 9
 
 
 def test_topic_recreated_between_two_rounds_begins_an_epoch(rounds: Rounds) -> None:
@@ -335,4 +335,4 @@ def test_what_never_counted_anything_leaves_no_state(rounds: Rounds) -> None:
     rounds.play(at(10, 7), broker_0=snapshot(orders=(4, 0)))
 
     state = rounds.state("broker-0")
-    assert (state.addresses["orders"].epoch, state.used_in) == (2, 5)
+    assert (state.addresses["orders"].epoch, state.used["messages_in"]) == (2, 5)

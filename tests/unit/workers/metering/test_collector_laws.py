@@ -36,8 +36,8 @@ def test_growth_of_the_rows_is_what_the_snapshots_ever_showed(
     assert _billed(rounds.rows, "messages_in") == seen_in
     assert _billed(rounds.rows, "messages_out") == seen_out
     lives = [*rounds.ended, *rounds.states]
-    assert sum(state.used_in for state in lives) == seen_in
-    assert sum(state.used_out for state in lives) == seen_out
+    assert sum(state.used["messages_in"] for state in lives) == seen_in
+    assert sum(state.used["messages_out"] for state in lives) == seen_out
 
 
 @given(events=EVENTS)

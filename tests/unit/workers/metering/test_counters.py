@@ -114,7 +114,9 @@ def test_states_keep_the_form_of_older_versions() -> None:
         "unlanded": False,
         "unclosed": False,
         "retired": [["gone", flat]],
+        "used": {},
         "marks": [],
+        "mark_totals": {},
         "health": {},  # the version before it reads the other keys by name
     }
     assert sources.state_of(row) == state

@@ -1,15 +1,22 @@
 """Usage not copied yet: counted once, whatever of it is landed, committed or in gold."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
 
-from plans.models import QuotaAlert, UsageCopy, UsageRecord
-from plans.usage import recording
+from controlplane.core.audit import SYSTEM
+from plans.models import PlanSubscription, QuotaAlert, UsageCopy, UsageRecord, UsageTail
+from plans.rating.periods import month_of
+from plans.usage import reading, recording
+from plans.usage.meters import METERS
 from plans.usage.reading import UsageCell
+from tenants.actions import quota_overrides
 from tenants.models import AddressSpace
 from tests.support.metering.readings import snapshot
+from tests.support.plans import billing_rows
 from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.metering import live, sampling, source_states
 from workers.models import MeteredSource
@@ -37,8 +44,11 @@ def copied(space: AddressSpace, messages_in: int, *, buckets_ago: int = 0) -> No
     )
 
 
-def uncopied(space: AddressSpace) -> dict[str, int]:
-    return live.not_yet_copied(clock())[space.tenant_id]
+def uncopied(space: AddressSpace, *meters: str) -> dict[str, int]:
+    live.keep_tails([space.tenant_id], clock())
+    month = month_of(clock(), "UTC")
+    tail = reading.tail(space.tenant_id, month.starts_at, month.ends_at)
+    return {meter: tail.quantities[meter] for meter in meters or ("messages_in", "messages_out")}
 
 
 def test_before_the_first_copy_everything_is_uncopied(fresh: AddressSpace) -> None:
@@ -80,12 +90,52 @@ def test_what_was_used_in_earlier_buckets_is_gold_s_business(
     assert UsageRecord.objects.get().quantity == 5
 
 
-def test_month_that_began_after_the_copy_counts_from_its_beginning(
-    fresh: AddressSpace, root: Path
-) -> None:
+def test_month_that_began_after_the_copy_counts_from_its_beginning(fresh: AddressSpace) -> None:
     next_month = clock() + timedelta(days=40)
 
-    assert live.not_yet_copied(next_month)[fresh.tenant_id] == {"messages_in": 0, "messages_out": 0}
+    live.keep_tails([fresh.tenant_id], next_month)
+
+    month = month_of(next_month, "UTC")
+    tail = reading.tail(fresh.tenant_id, month.starts_at, month.ends_at)
+    assert not any(tail.quantities.values())
+
+
+def test_a_copy_after_the_tail_counts_nothing_twice(fresh: AddressSpace) -> None:
+    live.keep_tails([fresh.tenant_id], clock())
+    copied(fresh, 5)
+
+    month = month_of(clock(), "UTC")
+    copy = reading.totals(fresh.tenant_id, month.starts_at, month.ends_at)
+    tail = reading.tail(fresh.tenant_id, month.starts_at, month.ends_at)
+    assert (copy["messages_in"], tail.quantities["messages_in"]) == (5, 0)
+
+
+def test_every_sampled_meter_has_a_tail(fresh: AddressSpace, readers: FakeReaders) -> None:
+    shown = snapshot(orders=(7, 3), open_now=4, opened=6)
+    readers.answers[fresh.id] = {"broker-0": shown}
+    for _ in range(2):
+        sampling.sample_all(readers)
+
+    found = uncopied(fresh, "connections_opened", "peak_connections", "connection_ms")
+
+    assert (found["connections_opened"], found["peak_connections"]) == (6, 4)
+    assert uncopied(fresh, *METERS).keys() == set(METERS)
+
+
+def limited(space: AddressSpace, resource: str = "messages_per_month", amount: int = 10) -> None:
+    quota_overrides.set_override(
+        tenant=space.tenant,
+        resource=resource,
+        amount=amount,
+        reason="test",
+        expires_at=None,
+        by=SYSTEM,
+    )
+
+
+def levels(space: AddressSpace) -> set[int]:
+    alerts = QuotaAlert.objects.filter(tenant=space.tenant_id, lifted_at__isnull=True)
+    return set(alerts.values_list("level_percent", flat=True))
 
 
 def test_enforce_raises_alerts_before_any_pipeline_run(
@@ -93,10 +143,60 @@ def test_enforce_raises_alerts_before_any_pipeline_run(
 ) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(10**9, 0))}
     sampling.sample_all(readers)
+    limited(space)
 
     live.enforce(clock())
 
-    levels = QuotaAlert.objects.filter(tenant=space.tenant_id).values_list(
-        "level_percent", flat=True
-    )
-    assert set(levels) == {80, 90, 100}
+    assert levels(space) == {80, 90, 100}
+
+
+def test_a_tenant_without_a_limit_is_never_read(fresh: AddressSpace) -> None:
+    PlanSubscription.objects.all().delete()
+
+    assert live.list_due(clock()) == set()
+    live.enforce(clock())
+    assert not UsageTail.objects.exists()
+
+
+def test_an_idle_tenant_is_read_once_and_again_when_it_moves(
+    fresh: AddressSpace, readers: FakeReaders
+) -> None:
+    limited(fresh, amount=10**6)
+    first = fresh.tenant_id in live.list_due(clock())
+    live.enforce(clock())
+    # The space did nothing since, and later than samples may be committed late.
+    MeteredSource.objects.update(moved_at=clock() - timedelta(hours=1))
+    UsageTail.objects.update(sampled_at=clock(), evaluated_at=clock() + timedelta(seconds=1))
+    idle = live.list_due(clock())
+    readers.answers[fresh.id] = {"broker-0": snapshot(orders=(900, 2))}
+    sampling.sample_all(readers)
+
+    assert (first, idle) == (True, set())
+    assert live.list_due(clock()) == {fresh.tenant_id}
+
+
+def test_a_killed_pass_is_repeated(fresh: AddressSpace) -> None:
+    limited(fresh, amount=10**6)
+    live.keep_tails([fresh.tenant_id], clock())
+    MeteredSource.objects.update(moved_at=clock() - timedelta(hours=1))
+
+    assert fresh.tenant_id in live.list_due(clock())
+
+
+def test_a_pass_over_many_tenants_that_nothing_changed_takes_as_many_queries_as_over_one(
+    fresh: AddressSpace, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    limited(fresh, amount=10**6)
+    live.enforce(clock())
+    MeteredSource.objects.update(moved_at=clock() - timedelta(hours=1))
+    UsageTail.objects.update(sampled_at=clock(), evaluated_at=clock() + timedelta(seconds=1))
+    with CaptureQueriesContext(connection) as alone:
+        live.enforce(clock())
+    for _ in range(20):
+        other = billing_rows.tenant(to=billing_rows.plan("free"))
+        UsageTail.objects.create(
+            tenant=other, since=clock(), sampled_at=clock(), evaluated_at=clock() + timedelta(1)
+        )
+
+    with django_assert_num_queries(len(alone)):
+        live.enforce(clock())

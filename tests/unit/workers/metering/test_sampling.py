@@ -338,7 +338,7 @@ def test_planned_restart_after_a_last_sample_is_no_crash(
     sampling.sample_all(readers)
 
     ended = MeteredSource.objects.get(boot_id="boot-1", source__endswith="broker-0")
-    assert sources.state_of(ended).used_in == 9
+    assert sources.state_of(ended).used["messages_in"] == 9
     assert [gap.source for gap in gaps(space)] == [f"{space.id}/broker-1"]
 
 

@@ -59,7 +59,7 @@ final class Client implements EventHandler {
 
    /** {@code channel}: the connection's, after its TLS handshake. */
    Client(Channel channel, AMQPConnectionContext amqp, PlanLimits limits, Users users,
-          ScheduledExecutorService timer) {
+          Throttle throttle, ScheduledExecutorService timer) {
       SslHandler handler = channel.pipeline().get(SslHandler.class);
       SSLSession tls = handler == null ? null : handler.engine().getSession();
       tlsProtocol = tls == null ? NO_TLS : tls.getProtocol();
@@ -68,7 +68,7 @@ final class Client implements EventHandler {
       this.limits = limits;
       this.users = users;
       this.timer = timer;
-      own = new Rate(limits.connectionRate());
+      own = new Rate(limits.connectionRate(), throttle);
    }
 
    @Override

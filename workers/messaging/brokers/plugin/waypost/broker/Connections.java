@@ -51,6 +51,7 @@ final class Connections {
    private final PlanLimits plan;
    private final Users users;
    private final Clients described;
+   private final Throttle throttle;
    private final Arrivals arrivals = new Arrivals();
    private final Map<Channel, RemotingConnection> undecided = new ConcurrentHashMap<>();
    private final Map<Channel, String> clients = new ConcurrentHashMap<>();  // to their users
@@ -58,13 +59,14 @@ final class Connections {
    private final AtomicLong evicted = new AtomicLong();
 
    Connections(ActiveMQServer server, Limits limits, PlanLimits plan, Filters filters,
-               Clients described) {
+               Clients described, Throttle throttle) {
       this.server = server;
+      this.throttle = throttle;
       this.limits = limits;
       this.filters = filters;
       this.plan = plan;
       this.described = described;
-      users = new Users(plan);
+      users = new Users(plan, throttle);
       this.waiting = new Waiting(limits);
    }
 
@@ -112,7 +114,8 @@ final class Connections {
          AMQPConnectionContext context = amqp.getAmqpConnection();
          context.addRemoteOpenedListener(opened -> opened(channel, amqp, opened));
          context.addEventHandler(new FilterLinks(filters, context));
-         Client client = new Client(channel, context, plan, users, server.getScheduledPool());
+         Client client = new Client(channel, context, plan, users, throttle,
+            server.getScheduledPool());
          context.addEventHandler(client);
          described.add(connection.getID(), client, channel);
       }
@@ -161,13 +164,14 @@ final class Connections {
    /** Counts a connection, or returns why it may not be. */
    private String admit(Channel channel, String user) {
       int count = clientCount.incrementAndGet();
-      if (limits.connections() >= 0 && count > limits.connections()) {
+      int most = throttle.of(limits.connections());
+      if (most >= 0 && count > most) {
          clientCount.decrementAndGet();
-         return "The plan allows " + limits.connections() + " connections: close one first.";
+         return "The plan allows " + most + " connections: close one first.";
       }
       if (!users.enter(user)) {
          clientCount.decrementAndGet();
-         return "The plan allows " + plan.userConnections()
+         return "The plan allows " + throttle.of(plan.userConnections())
             + " connections of one user: close one first.";
       }
       clients.put(channel, user);

@@ -55,6 +55,7 @@ public final class Guard implements ActiveMQServerPlugin {
    private LargeFiles files;
    private Storage storage;
    private Filters filters;
+   private Throttle throttle;
    private Transit transit;
    private Health health;
 
@@ -69,7 +70,8 @@ public final class Guard implements ActiveMQServerPlugin {
       this.server = server;
       filters = new Filters(server);
       clients = new Clients();
-      connections = new Connections(server, limits, plan, filters, clients);
+      throttle = new Throttle(server);
+      connections = new Connections(server, limits, plan, filters, clients, throttle);
       messages = new Messages(server);
       replies = new Replies(server);
       files = new LargeFiles(server);
@@ -88,6 +90,7 @@ public final class Guard implements ActiveMQServerPlugin {
    }
 
    private void sweep() {
+      throttle.sweep();
       connections.sweep();
       filters.sweep();
       transit.sweep();

@@ -8,15 +8,18 @@ package waypost.broker;
  */
 final class Rate {
 
-   private final double perNano;
-   private final double most;
+   private final int sold;
+   private final Throttle throttle;
+   private double perNano;
+   private double most;
    private double free;
    private long last = System.nanoTime();
 
-   /** {@code perSecond}: messages; -1 is no limit. */
-   Rate(int perSecond) {
-      perNano = perSecond < 0 ? Double.POSITIVE_INFINITY : perSecond / 1e9;
-      most = perSecond < 0 ? Double.POSITIVE_INFINITY : perSecond;
+   /** {@code perSecond}: messages; -1 is no limit. {@code throttle} says which part counts now. */
+   Rate(int perSecond, Throttle throttle) {
+      sold = perSecond;
+      this.throttle = throttle;
+      limit();
       free = most;
    }
 
@@ -31,7 +34,14 @@ final class Rate {
       return free >= 0 ? 0 : (long) Math.ceil(-free / perNano);
    }
 
+   private void limit() {
+      int perSecond = throttle.of(sold);
+      perNano = perSecond < 0 ? Double.POSITIVE_INFINITY : perSecond / 1e9;
+      most = perSecond < 0 ? Double.POSITIVE_INFINITY : perSecond;
+   }
+
    private void refill() {
+      limit();
       long now = System.nanoTime();
       if (most < Double.POSITIVE_INFINITY) {
          free = Math.min(most, free + (now - last) * perNano);

@@ -13,20 +13,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Users {
 
    private final PlanLimits limits;
+   private final Throttle throttle;
    private final Map<String, Shared> byName = new ConcurrentHashMap<>();
 
    private record Shared(AtomicInteger connections, Rate rate) {
    }
 
-   Users(PlanLimits limits) {
+   Users(PlanLimits limits, Throttle throttle) {
       this.limits = limits;
+      this.throttle = throttle;
    }
 
    /** Counts a connection of the user, or returns false because it would be one too many. */
    boolean enter(String user) {
       AtomicInteger connections = of(user).connections();
       int count = connections.incrementAndGet();
-      if (limits.userConnections() >= 0 && count > limits.userConnections()) {
+      int most = throttle.of(limits.userConnections());
+      if (most >= 0 && count > most) {
          connections.decrementAndGet();
          return false;
       }
@@ -43,6 +46,6 @@ final class Users {
 
    private Shared of(String user) {
       return byName.computeIfAbsent(user,
-         name -> new Shared(new AtomicInteger(), new Rate(limits.userRate())));
+         name -> new Shared(new AtomicInteger(), new Rate(limits.userRate(), throttle)));
    }
 }

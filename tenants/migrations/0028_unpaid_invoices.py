@@ -1,6 +1,6 @@
-"""Add what unpaid invoices keep a tenant from, and spaces whose clients cannot connect.
+"""Add what unpaid invoices keep a tenant from.
 
-Safe beside the previous version: it writes neither column.
+Safe beside the previous version, which does not write the column.
 """
 
 from django.db import migrations, models
@@ -9,15 +9,10 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tenants', '0026_watched_rows'),
+        ('tenants', '0027_restrictions'),
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='addressspace',
-            name='connections_refused',
-            field=models.BooleanField(db_default=False, default=False),
-        ),
         migrations.AddField(
             model_name='tenant',
             name='unpaid_stage',

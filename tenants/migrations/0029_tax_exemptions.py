@@ -4,5 +4,5 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tenants", "0026_watched_rows"), ("plans", "0018_sellers")]
+    dependencies = [("tenants", "0028_unpaid_invoices"), ("plans", "0018_sellers")]
     operations = [migrations.RemoveField("tenant", "tax_exemption")]
