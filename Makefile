@@ -11,7 +11,7 @@ LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate
 GENERATE := PATH="$(CURDIR)/.venv/generator/bin:$$PATH" .venv/generator/bin/python .ci/client/generate.py
 # The extras of each image. The lock of development holds all extras and is the constraint of the
 # others, so one package has one version everywhere.
-CONTROL_PLANE := pdf cli
+CONTROL_PLANE := exports pdf cli
 WORKER := $(CONTROL_PLANE) kubernetes metering resources
 SPARK := $(WORKER) lakehouse
 # The parts whose branch coverage is kept at 90 % or more; `source_pkgs` in pyproject.toml too. Their

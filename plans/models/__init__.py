@@ -9,6 +9,7 @@ from plans.models.catalog import (
     SpacePlan,
 )
 from plans.models.credit_note import CreditNote, CreditNoteNumberSeries
+from plans.models.exports import AccountCode
 from plans.models.invoice import (
     Invoice,
     InvoiceEvent,
@@ -36,6 +37,7 @@ from plans.models.usage_copy import (
 )
 
 __all__ = [
+    "AccountCode",
     "AddressPlan",
     "CatalogVersion",
     "Commitment",
