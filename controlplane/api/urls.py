@@ -15,6 +15,8 @@ from controlplane.api import (
     credit_notes,
     deliveries,
     device_login,
+    exports,
+    finance,
     identity_providers,
     invitations,
     invoices,
@@ -112,12 +114,19 @@ urlpatterns = [
         for kind, view in invoices.FILE_VIEWS.items()
     ),
     path(f"{_TENANT}/credit-notes", credit_notes.CreditNotesView.as_view()),
-    path(f"{_TENANT}/credit-notes/<str:credit_note>.pdf", credit_notes.CreditNotePdfView.as_view()),
+    *(
+        path(f"{_TENANT}/credit-notes/<str:credit_note>.{kind}", view.as_view())
+        for kind, view in credit_notes.FILE_VIEWS.items()
+    ),
     path(
         f"{_TENANT}/credit-notes/<str:credit_note>/verify",
         credit_notes.CreditNoteVerifyView.as_view(),
     ),
     path(f"{_TENANT}/credit-notes/<str:credit_note>", credit_notes.CreditNoteView.as_view()),
+    *(
+        path(f"{_TENANT}/exports/{kind}.{format}", view.as_view())
+        for (kind, format), view in exports.TENANT_VIEWS.items()
+    ),
     path(f"{_TENANT}/benefits", benefits.BenefitsView.as_view()),
     path(f"{_TENANT}/coupons", benefits.RedeemView.as_view()),
     path(f"{_TENANT}/invoices/<str:invoice>/verify", invoices.InvoiceVerifyView.as_view()),
@@ -180,6 +189,15 @@ urlpatterns = [
     path("staff/invoices/<str:invoice>/credit-notes", credit_notes.StaffCreditNotesView.as_view()),
     path("staff/invoices/<str:invoice>/void", credit_notes.VoidView.as_view()),
     path("staff/invoices/<str:invoice>/write-off", credit_notes.WriteOffView.as_view()),
+    *(
+        path(f"staff/exports/{kind}.{format}", view.as_view())
+        for (kind, format), view in exports.STAFF_VIEWS.items()
+    ),
+    path("staff/journal", finance.JournalView.as_view()),
+    path("staff/journal.csv", finance.JournalCsvView.as_view()),
+    path("staff/deferred-revenue", finance.DeferredRevenueView.as_view()),
+    path("staff/deferred-revenue.csv", finance.DeferredRevenueCsvView.as_view()),
+    path("staff/account-codes/<slug:legal_entity>", finance.AccountCodesView.as_view()),
     path("staff/coupons", benefits.CouponsView.as_view()),
     path("staff/tenants/<slug:tenant>/benefits", benefits.StaffBenefitsView.as_view()),
     path("staff/tenants/<slug:tenant>/discounts", benefits.StaffDiscountsView.as_view()),

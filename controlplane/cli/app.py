@@ -18,6 +18,7 @@ from controlplane.cli import (
     connections,
     contexts,
     credit,
+    exports,
     extras,
     identity,
     login_store,
@@ -123,6 +124,7 @@ app.add_typer(connections.app, name="connections")
 app.add_typer(billing.usage_app, name="usage")
 app.add_typer(billing.invoices_app, name="invoices")
 app.add_typer(credit.app, name="credit")
+app.add_typer(exports.app, name="exports")
 app.add_typer(members.app, name="members")
 app.add_typer(members.invitations_app, name="invitations")
 app.add_typer(tokens.app, name="tokens")

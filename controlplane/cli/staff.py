@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from controlplane.cli import calls, credit, listing, login_store, output, slow, tokens
+from controlplane.cli import calls, credit, exports, listing, login_store, output, slow, tokens
 from controlplane.cli.options import Yes
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
@@ -25,6 +25,7 @@ app.add_typer(quotas_app, name="quotas")
 app.add_typer(invoices_app, name="invoices")
 app.add_typer(volumes_app, name="volumes")
 app.add_typer(credit.staff_app, name="credit")
+app.add_typer(exports.staff_app, name="finance")
 _INVOICES = ["id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor"]
 Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]

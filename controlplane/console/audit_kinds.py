@@ -35,6 +35,7 @@ KINDS: Mapping[str, Kind] = {
     "benefit": Kind("Discount or credit", ("discount", "commitment", "coupon", "credit")),
     "user": Kind("Account", ("user", "account", "login"), is_internal=True),
     "catalogue": Kind("Catalog", ("catalogue",), is_internal=True),
+    "finance": Kind("Finance", ("account_codes",), is_internal=True),
     "rollout": Kind("Rollout", ("rollout",), is_internal=True),
     "tenant_note": Kind("Note about a tenant", ("tenant_note",), is_internal=True),
 }

@@ -38,6 +38,7 @@ _PERMISSIONS = HelpPage("permissions of messaging users", "develop/concepts.md",
 _CONNECTIONS = HelpPage("connections of clients", "messaging.md", "see-and-close-connections")
 _PLANS = HelpPage("plans", "administer/plans.md")
 _SPACE_PLAN = HelpPage("the plan of a space", "administer/plans.md", "change-the-plan-of-a-space")
+_FINANCE = HelpPage("what finance takes", "finance.md")
 _INVOICES = HelpPage("invoices", "administer/invoices.md")
 _LIMITS = HelpPage("limits", "administer/quotas.md")
 _TEAM = HelpPage("your team", "administer/team.md")
@@ -112,6 +113,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "messages_change": HelpPage("dead letters", "develop/dead-letters.md"),
     "usage": HelpPage("what you pay for", "administer/invoices.md", "what-you-pay-for"),
     "usage_csv": _INVOICES,
+    "export": HelpPage("exports", "finance.md", "charges-by-focus"),
     "invoices": _INVOICES,
     "invoice_preview": HelpPage("what you pay for", "administer/invoices.md", "what-you-pay-for"),
     "invoice": HelpPage("verify an invoice", "administer/invoices.md", "verify-an-invoice"),
@@ -182,6 +184,10 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_retry": _CONDITIONS,
     "staff_health": _CONSOLE,
     "staff_revenue": _CONSOLE,
+    "staff_finance": _FINANCE,
+    "staff_finance_report": _FINANCE,
+    "staff_charges": _FINANCE,
+    "staff_account_code": _FINANCE,
     "staff_volumes": _VOLUMES,
     "staff_volumes_release": _VOLUMES,
     "staff_audit": _CONSOLE,

@@ -51,6 +51,7 @@ STAFF_NAV = (
     ("Fleet", "staff_fleet"),
     ("Invoices", "staff_invoices"),
     ("Revenue", "staff_revenue"),
+    ("Finance", "staff_finance"),
     ("Volumes", "staff_volumes"),
     ("Mailbox", "staff_mailbox"),
     ("Audit", "staff_audit"),

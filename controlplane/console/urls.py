@@ -13,6 +13,7 @@ from controlplane.console.views import (
     connect,
     connections,
     documentation,
+    finance,
     first_message,
     invitations,
     invoices,
@@ -81,6 +82,7 @@ tenant_urls = [
     path("spaces/-/new", spaces.new, name="space_new"),  # no space can be named "-"
     path("usage/", usage.page, name="usage"),
     path("usage/cells.csv", usage.cells, name="usage_csv"),
+    path("exports/<slug:kind>.<slug:suffix>", finance.export, name="export"),
     path("invoices/", invoices.invoice_list, name="invoices"),
     path("invoices/preview", invoices.preview, name="invoice_preview"),
     path("invoices/<str:invoice>/", invoices.detail, name="invoice"),
@@ -184,6 +186,10 @@ staff_urls = [
     path("fleet/rollout/<slug:verb>", staff_fleet.steer, name="staff_rollout"),
     path("health/", staff_installation.health, name="staff_health"),
     path("revenue/", staff_installation.revenue, name="staff_revenue"),
+    path("finance/", finance.page, name="staff_finance"),
+    path("finance/<slug:report>.csv", finance.report, name="staff_finance_report"),
+    path("finance/focus.<slug:suffix>", finance.all_charges, name="staff_charges"),
+    path("finance/codes", finance.change_code, name="staff_account_code"),
     path("volumes/", staff_installation.volumes, name="staff_volumes"),
     path(
         "volumes/<slug:space>/release",

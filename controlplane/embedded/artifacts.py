@@ -1,9 +1,9 @@
 """Fetch the servers and JARs that no Python package carries into a cache, each once.
 
-``make setup`` runs it (``python -m controlplane.embedded.artifacts [keycloak] [s3] [einvoices]``). The Maven
-coordinates are in ``ivy/artifacts.xml``; Apache Ivy, which is part of pyspark, downloads them.
-Every file is compared with a pinned checksum and moved into the cache by one rename, so a killed
-fetch leaves nothing incomplete there.
+``make setup`` runs it: ``python -m controlplane.embedded.artifacts [keycloak] [s3] [einvoices]``.
+The Maven coordinates are in ``ivy/artifacts.xml``; Apache Ivy, which is part of pyspark, downloads
+them. Every file is compared with a pinned checksum and moved into the cache by one rename, so a
+killed fetch leaves nothing incomplete there.
 """
 
 import hashlib
@@ -135,6 +135,18 @@ ARTIFACTS = (
         "ph-ubl21-10.2.0.jar",
         "7317ddd448f58cdf4e550878d839be8d3324b410771ba462a35ced49ccb26a52",
         "jars/einvoices/ph-ubl21-10.2.0.jar",
+    ),
+    Artifact(
+        "einvoices",
+        "ph-xsds-ccts-cct-schemamodule-4.1.0.jar",
+        "ec0e60be5265b09fac75a57a4b284244820c23f0481a1c75802ba4eb6338b0fd",
+        "jars/einvoices/ph-xsds-ccts-cct-schemamodule-4.1.0.jar",
+    ),
+    Artifact(
+        "einvoices",
+        "ph-xsds-xmldsig-4.1.0.jar",
+        "66590e38b0994d0fd6cd89b1588a3c96fad3a3c85494cf764783fe0c4acc9c3d",
+        "jars/einvoices/ph-xsds-xmldsig-4.1.0.jar",
     ),
 )
 # The configurations that every run needs; the others are fetched on request. `einvoices` is what

@@ -1,4 +1,4 @@
-"""Keeps what the accounting system of a legal entity calls the accounts of the ledger. Staff only."""
+"""Keeps what the accounting system of a legal entity calls the ledger's accounts. Staff only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

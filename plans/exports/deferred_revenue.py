@@ -115,6 +115,25 @@ def report(first: date, last: date) -> list[Month]:
     return [_month(month, key, revenue[key], prepaid[key]) for key in keys for month in months]
 
 
+def months_of(first: str | None, last: str | None, today: date) -> tuple[date, date]:
+    """Return the first days of two months such as 2026-11.
+
+    Without ``last``, it is the month of ``today``; without ``first``, there are twelve months.
+
+    Raises:
+        Invalid: a text is no month.
+    """
+    end = _month_of(last) if last else today.replace(day=1)
+    return (_month_of(first) if first else next_month(end.replace(year=end.year - 1))), end
+
+
+def _month_of(text: str) -> date:
+    try:
+        return date.fromisoformat(f"{text}-01")
+    except ValueError:
+        raise Invalid(f"{text!r} is no month: write 2026-11.", code="report.months") from None
+
+
 def disagreements(months: Sequence[Month]) -> list[str]:
     """Return where the report and the documents disagree, as texts for people; normally none.
 
@@ -122,7 +141,7 @@ def disagreements(months: Sequence[Month]) -> list[str]:
     prepaid credit with the grants of the month: the report is made of ledger postings only.
     """
     billed: Counter[tuple[date, str, str]] = Counter()
-    first, after = min(row.month for row in months), _next(max(row.month for row in months))
+    first, after = min(row.month for row in months), next_month(max(row.month for row in months))
     for model, sign in ((Invoice, 1), (CreditNote, -1)):
         issued = model._default_manager.filter(
             issued_at__gte=_utc(first), issued_at__lt=_utc(after)
@@ -189,10 +208,11 @@ def _months(first: date, last: date) -> Iterator[date]:
     month = first
     while month <= last:
         yield month
-        month = _next(month)
+        month = next_month(month)
 
 
-def _next(month: date) -> date:
+def next_month(month: date) -> date:
+    """Return the first day of the next month; ``month`` is a first day."""
     return (month.replace(day=28) + timedelta(days=4)).replace(day=1)
 
 

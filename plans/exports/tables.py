@@ -16,20 +16,11 @@ from typing import IO, Any
 
 from controlplane.core import spreadsheets
 from controlplane.core.errors import Invalid, Unavailable
+from plans.export_kinds import FileFormat
 
 MAX_ROWS = 1_000_000  # of one file
 _BATCH = 10_000
 Row = Mapping[str, Any]
-
-
-class FileFormat(StrEnum):
-    """A format of exported tables; its value is also the suffix of their names."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
-
-
-MEDIA_TYPES = {FileFormat.CSV: "text/csv", FileFormat.PARQUET: "application/vnd.apache.parquet"}
 
 
 class Type(StrEnum):
@@ -63,7 +54,7 @@ def write(columns: Sequence[Column], rows: Iterable[Row], format: FileFormat) ->
         TooManyRows: there are more than ``MAX_ROWS``.
         Unavailable: Parquet needs pyarrow, which is not installed.
     """
-    file = tempfile.TemporaryFile()  # noqa: SIM115  (the answer to the request closes it)
+    file = tempfile.TemporaryFile()
     try:
         _WRITERS[format](columns, _bounded(rows), file)
     except BaseException:

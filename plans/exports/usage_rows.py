@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from plans.exports.tables import Column, Row, Type
 from plans.rating.periods import Period
 from plans.usage import reading
+from tenants.models import AddressSpace, Tenant
 
 # The names are those of the table ``gold.usage``, except ``space``.
 COLUMNS = (
@@ -17,13 +18,14 @@ COLUMNS = (
 )
 
 
-def rows(tenant_id: str, window: Period, names: dict[str, str]) -> Iterator[Row]:
+def rows(tenant: Tenant, window: Period) -> Iterator[Row]:
     """Yield the tenant's usage in ``window`` in order of time, in base units.
 
-    ``names`` are the names of spaces by id. The rows are those of the copy of gold, which invoices
-    read too; no other tenant's row is read.
+    The rows are those of the copy of gold, which invoices read too; no row of another tenant is
+    read. Deleted spaces keep their name.
     """
-    for cell in reading.cells(tenant_id, window.starts_at, window.ends_at):
+    names = dict(AddressSpace.objects.filter(tenant=tenant).values_list("pk", "name"))
+    for cell in reading.cells(tenant.pk, window.starts_at, window.ends_at):
         yield {
             "space_id": cell.space_id,
             "space": names.get(cell.space_id, cell.space_id),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .accept_request import AcceptRequest
+    from .account_codes import AccountCodes
+    from .account_codes_codes import AccountCodesCodes
     from .address import Address
     from .address_create_request import AddressCreateRequest
     from .address_create_request_labels import AddressCreateRequestLabels
@@ -86,6 +88,8 @@ if TYPE_CHECKING:
     from .default_role_enum import DefaultRoleEnum
     from .defaults import Defaults
     from .defaults_choices import DefaultsChoices
+    from .deferred_month import DeferredMonth
+    from .deferred_revenue import DeferredRevenue
     from .delete_space_volumes import DeleteSpaceVolumes
     from .delivery import Delivery
     from .delivery_detail import DeliveryDetail
@@ -101,6 +105,9 @@ if TYPE_CHECKING:
     from .export_document import ExportDocument
     from .failure import Failure
     from .figure import Figure
+    from .get_credit_note_document_json_response_200 import (
+        GetCreditNoteDocumentJsonResponse200,
+    )
     from .get_history_address_span import GetHistoryAddressSpan
     from .get_invoice_document_json_response_200 import (
         GetInvoiceDocumentJsonResponse200,
@@ -126,6 +133,8 @@ if TYPE_CHECKING:
     from .invoice_page import InvoicePage
     from .invoice_reason_request import InvoiceReasonRequest
     from .invoice_state import InvoiceState
+    from .journal import Journal
+    from .journal_line import JournalLine
     from .kept_volumes import KeptVolumes
     from .kept_volumes_page import KeptVolumesPage
     from .kind_enum import KindEnum
@@ -206,6 +215,8 @@ if TYPE_CHECKING:
     from .override_request import OverrideRequest
     from .past_rollout import PastRollout
     from .past_rollout_page import PastRolloutPage
+    from .patched_account_codes_request import PatchedAccountCodesRequest
+    from .patched_account_codes_request_codes import PatchedAccountCodesRequestCodes
     from .patched_address_labels_request import PatchedAddressLabelsRequest
     from .patched_address_labels_request_labels import PatchedAddressLabelsRequestLabels
     from .patched_address_space_change_request import PatchedAddressSpaceChangeRequest
@@ -288,6 +299,8 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "AcceptRequest": ".accept_request",
+    "AccountCodes": ".account_codes",
+    "AccountCodesCodes": ".account_codes_codes",
     "Address": ".address",
     "AddressCreateRequest": ".address_create_request",
     "AddressCreateRequestLabels": ".address_create_request_labels",
@@ -366,6 +379,8 @@ _MODULES = {
     "DefaultRoleEnum": ".default_role_enum",
     "Defaults": ".defaults",
     "DefaultsChoices": ".defaults_choices",
+    "DeferredMonth": ".deferred_month",
+    "DeferredRevenue": ".deferred_revenue",
     "DeleteSpaceVolumes": ".delete_space_volumes",
     "Delivery": ".delivery",
     "DeliveryDetail": ".delivery_detail",
@@ -381,6 +396,7 @@ _MODULES = {
     "ExportDocument": ".export_document",
     "Failure": ".failure",
     "Figure": ".figure",
+    "GetCreditNoteDocumentJsonResponse200": ".get_credit_note_document_json_response_200",
     "GetHistoryAddressSpan": ".get_history_address_span",
     "GetInvoiceDocumentJsonResponse200": ".get_invoice_document_json_response_200",
     "GetUsageOverTimeMeter": ".get_usage_over_time_meter",
@@ -402,6 +418,8 @@ _MODULES = {
     "InvoicePage": ".invoice_page",
     "InvoiceReasonRequest": ".invoice_reason_request",
     "InvoiceState": ".invoice_state",
+    "Journal": ".journal",
+    "JournalLine": ".journal_line",
     "KeptVolumes": ".kept_volumes",
     "KeptVolumesPage": ".kept_volumes_page",
     "KindEnum": ".kind_enum",
@@ -482,6 +500,8 @@ _MODULES = {
     "OverrideRequest": ".override_request",
     "PastRollout": ".past_rollout",
     "PastRolloutPage": ".past_rollout_page",
+    "PatchedAccountCodesRequest": ".patched_account_codes_request",
+    "PatchedAccountCodesRequestCodes": ".patched_account_codes_request_codes",
     "PatchedAddressLabelsRequest": ".patched_address_labels_request",
     "PatchedAddressLabelsRequestLabels": ".patched_address_labels_request_labels",
     "PatchedAddressSpaceChangeRequest": ".patched_address_space_change_request",
@@ -557,6 +577,8 @@ _MODULES = {
 
 __all__ = (
     "AcceptRequest",
+    "AccountCodes",
+    "AccountCodesCodes",
     "Address",
     "AddressCreateRequest",
     "AddressCreateRequestLabels",
@@ -635,6 +657,8 @@ __all__ = (
     "DefaultRoleEnum",
     "Defaults",
     "DefaultsChoices",
+    "DeferredMonth",
+    "DeferredRevenue",
     "DeleteSpaceVolumes",
     "Delivery",
     "DeliveryDetail",
@@ -650,6 +674,7 @@ __all__ = (
     "ExportDocument",
     "Failure",
     "Figure",
+    "GetCreditNoteDocumentJsonResponse200",
     "GetHistoryAddressSpan",
     "GetInvoiceDocumentJsonResponse200",
     "GetUsageOverTimeMeter",
@@ -671,6 +696,8 @@ __all__ = (
     "InvoicePage",
     "InvoiceReasonRequest",
     "InvoiceState",
+    "Journal",
+    "JournalLine",
     "KeptVolumes",
     "KeptVolumesPage",
     "KindEnum",
@@ -750,6 +777,8 @@ __all__ = (
     "OverrideRequest",
     "PastRollout",
     "PastRolloutPage",
+    "PatchedAccountCodesRequest",
+    "PatchedAccountCodesRequestCodes",
     "PatchedAddressLabelsRequest",
     "PatchedAddressLabelsRequestLabels",
     "PatchedAddressSpaceChangeRequest",

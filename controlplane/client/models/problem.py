@@ -17,6 +17,7 @@ T = TypeVar("T", bound="Problem")
 class Problem:
     """An error (RFC 9457). Compare `code`; show `detail` to people.
 
+    * `account_codes.invalid` (422): The codes of accounts are not valid
     * `address.exists` (409): The space has this address already
     * `address.fixed_at_creation` (409): Type, plan and topic of an address cannot change
     * `address.in_use` (409): Other addresses need this one
@@ -78,6 +79,8 @@ class Problem:
     * `denied` (403): Not allowed
     * `discount.invalid` (422): The discount is not valid
     * `events.too_many` (429): Too many event streams
+    * `export.parquet_unavailable` (503): Parquet is not available on this server
+    * `export.too_large` (422): The window has too many rows
     * `generation.changed` (412): Changed by someone else since you read it
     * `history.span_unknown` (422): There is no history of this span
     * `idempotency_key.invalid` (400): The Idempotency-Key is not valid
@@ -102,12 +105,14 @@ class Problem:
     * `invoice.engine_unknown` (409): Another version of Waypost made the invoice
     * `invoice.no_document` (409): The invoice has no document yet
     * `invoice.no_plan` (409): The tenant had no plan in the period
+    * `invoice.not_en16931` (409): The document lacks what EN 16931 demands
     * `invoice.pdf_unavailable` (503): PDF is not available on this server
     * `invoice.period_overlaps` (409): Another invoice covers part of the period
     * `invoice.too_early` (409): The period cannot be closed yet
     * `invoice.wrong_state` (409): The invoice is in another state
     * `kept_volumes.missing` (404): No volumes are kept for such a space
     * `labels.invalid` (422): The labels are not valid
+    * `ledger.busy` (503): The ledger is being written
     * `ledger.not_balanced` (409): The booking does not balance
     * `ledger.reference_reused` (409): The booking's reference is in use
     * `local_accounts.disabled` (403): Password login is disabled
@@ -149,6 +154,7 @@ class Problem:
     * `quota_override.invalid` (422): The override is not valid
     * `quota_override.missing` (404): The limit is not overridden
     * `rate_limited` (429): Too many requests
+    * `report.months` (422): The months of the report are not valid
     * `request.invalid` (422): Some fields are not valid
     * `request.malformed` (400): The request could not be read
     * `request.media_type_unsupported` (415): Only application/json is accepted

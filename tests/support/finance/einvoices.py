@@ -7,6 +7,7 @@ the schematron.
 
 import subprocess
 import zipfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -28,17 +29,27 @@ def jars() -> dict[str, Path]:
     return {row.file.rpartition("-")[0]: cache_dir / row.cache_path for row in rows}
 
 
-def violations(xml: bytes, syntax: str, folder: Path) -> list[str]:
-    """Return what ``xml`` violates of the schematron of EN 16931; ``syntax``: ``ubl`` or ``cii``."""
-    source, report = folder / "document.xml", folder / "report.xml"
-    source.write_bytes(xml)
+def violations(files: Mapping[str, bytes], syntax: str, folder: Path) -> dict[str, list[str]]:
+    """Return what each XML file violates of the schematron of EN 16931, by the names of the files.
+
+    ``syntax`` is ubl or cii. ``folder`` gets files. All files are checked by one Java process.
+    """
+    sources, reports = folder / "sources", folder / "reports"
+    sources.mkdir(parents=True)
+    reports.mkdir()
+    for n, xml in enumerate(files.values()):
+        (sources / f"{n}.xml").write_bytes(xml)
     rules = f"jar:{jars()['phive-rules-en16931'].as_uri()}!/{_RULES}/{syntax}"
     subprocess.run(
-        [java.find(), "-cp", jars()["validator"], "net.sf.saxon.Transform", f"-s:{source}",
-         f"-xsl:{rules}/EN16931-{syntax.upper()}-validation.xslt", f"-o:{report}"],
+        [java.find(), "-cp", jars()["validator"], "net.sf.saxon.Transform", f"-s:{sources}",
+         f"-xsl:{rules}/EN16931-{syntax.upper()}-validation.xslt", f"-o:{reports}"],
         check=True,
         capture_output=True,
     )  # fmt: skip
+    return {name: _failed(reports / f"{n}.xml") for n, name in enumerate(files)}
+
+
+def _failed(report: Path) -> list[str]:
     found = ElementTree.parse(report).getroot()
     # A stylesheet that matched nothing would report nothing.
     assert found.findall(f"{_REPORT}fired-rule")
@@ -57,12 +68,24 @@ def schema_errors(xml: bytes, kind: str) -> list[str]:
 
 @cache
 def _schema(kind: str) -> etree.XMLSchema:
-    folder = artifacts.cache_dir() / "jars" / "einvoices" / "ubl21"
-    with zipfile.ZipFile(jars()["ph-ubl21"]) as archive:
-        names = [name for name in archive.namelist() if name.startswith("external/schemas/ubl21/")]
-        archive.extractall(folder, names)
-    path = folder / "external/schemas/ubl21/maindoc" / f"UBL-{kind}-2.1.xsd"
-    return etree.XMLSchema(etree.parse(path))
+    folder = artifacts.cache_dir() / "jars" / "einvoices" / "schemas"
+    for name in ("ph-ubl21", "ph-xsds-ccts-cct-schemamodule", "ph-xsds-xmldsig"):
+        with zipfile.ZipFile(jars()[name]) as archive:
+            archive.extractall(folder, [row for row in archive.namelist() if "schemas/" in row])
+    # UBL imports the first two without saying where they are.
+    imports = {
+        "urn:un:unece:uncefact:data:specification:CoreComponentTypeSchemaModule:2":
+            folder / "schemas" / "CCTS_CCT_SchemaModule.xsd",
+        "http://www.w3.org/2000/09/xmldsig#": folder / "schemas" / "xmldsig-core-schema.xsd",
+        f"urn:oasis:names:specification:ubl:schema:xsd:{kind}-2":
+            folder / "external" / "schemas" / "ubl21" / "maindoc" / f"UBL-{kind}-2.1.xsd",
+    }  # fmt: skip
+    listed = "".join(
+        f'<xs:import namespace="{namespace}" schemaLocation="{path.as_uri()}"/>'
+        for namespace, path in imports.items()
+    )
+    root = f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{listed}</xs:schema>'
+    return etree.XMLSchema(etree.fromstring(root))
 
 
 def mustang_report(file: Path, folder: Path) -> str:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import (
         get_invoice,
+        get_invoice_cii,
         get_invoice_document_json,
+        get_invoice_factur_x,
         get_invoice_lines_csv,
         get_invoice_pdf,
+        get_invoice_ubl,
         list_invoices,
         preview_running_period,
         verify_invoice,
@@ -18,9 +21,12 @@ if TYPE_CHECKING:
 __all__ = (
     "list_invoices",
     "get_invoice",
+    "get_invoice_cii",
     "get_invoice_lines_csv",
+    "get_invoice_factur_x",
     "get_invoice_document_json",
     "get_invoice_pdf",
+    "get_invoice_ubl",
     "verify_invoice",
     "preview_running_period",
 )
