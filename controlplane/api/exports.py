@@ -6,6 +6,7 @@ from rest_framework.request import Request
 
 from controlplane.api import schema, windows
 from controlplane.api.views import ApiView, StaffView, TenantView
+from controlplane.core.downloads import attached
 from plans.export_kinds import INFO, MEDIA_TYPES, ExportKind, FileFormat
 from plans.exports import registry
 from plans.rating.periods import Period
@@ -19,13 +20,8 @@ def respond(
     """Return the file of an export, which caches must not store; ``tenant`` None: of all."""
     first, last = (f"{at:%Y-%m-%d}" for at in (window.starts_at, window.ends_at))
     owner = tenant.slug if tenant else "all"
-    return FileResponse(
-        registry.file(kind, format, window, tenant),
-        as_attachment=True,
-        filename=f"{kind}-{owner}-{first}-{last}.{format}",
-        content_type=MEDIA_TYPES[format],
-        headers={"Cache-Control": "no-store"},
-    )
+    name = f"{kind}-{owner}-{first}-{last}.{format}"
+    return attached(registry.file(kind, format, window, tenant), name, MEDIA_TYPES[format])
 
 
 def view_of(kind: ExportKind, format: FileFormat, *, is_staff: bool) -> type[ApiView]:

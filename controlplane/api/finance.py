@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from controlplane.api import schema
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
+from controlplane.core.downloads import attached
 from plans.export_kinds import FileFormat
 from plans.exports import account_codes, deferred_revenue, journal, tables
 
@@ -129,7 +130,7 @@ class JournalCsvView(StaffView):
     def get(self, request: Request) -> FileResponse:
         """Return all journal lines after a posting as a file; amounts are in the main unit."""
         file = tables.write(journal.COLUMNS, journal.all_rows(_after(request)), FileFormat.CSV)
-        return _csv(file, f"journal-after-{_after(request)}.csv")
+        return attached(file, f"journal-after-{_after(request)}.csv", "text/csv")
 
 
 class DeferredRevenueView(StaffView):
@@ -159,7 +160,7 @@ class DeferredRevenueCsvView(StaffView):
         """Return the report as a file; amounts are in the main unit."""
         rows = (month.row() for month in deferred_revenue.report(*months_of(request)))
         file = tables.write(deferred_revenue.COLUMNS, rows, FileFormat.CSV)
-        return _csv(file, "deferred-revenue.csv")
+        return attached(file, "deferred-revenue.csv", "text/csv")
 
 
 class AccountCodesView(StaffView):
@@ -200,13 +201,3 @@ def _after(request: Request) -> int:
     serializer = JournalQuerySerializer(data=request.query_params.dict())
     serializer.is_valid(raise_exception=True)
     return int(serializer.validated_data["after"])
-
-
-def _csv(file: Any, name: str) -> FileResponse:
-    return FileResponse(
-        file,
-        as_attachment=True,
-        filename=name,
-        content_type="text/csv",
-        headers={"Cache-Control": "no-store"},
-    )

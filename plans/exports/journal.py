@@ -110,7 +110,8 @@ def last_id(*, wait_seconds: int = 5) -> int:
 def lines(*, after: int, limit: int = MOST_LINES) -> list[JournalLine]:
     """Return up to ``limit`` lines with ids above ``after``, whole entries only.
 
-    The number of queries is constant. An entry that alone has more lines than ``limit`` is returned whole. Empty: nothing is new.
+    The number of queries is constant. An entry that alone has more lines than ``limit`` is returned
+    whole. Empty: nothing is new.
 
     Raises:
         NotBalanced: an entry's debits and credits differ.

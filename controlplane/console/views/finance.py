@@ -14,6 +14,7 @@ from controlplane.console.access import staff_page, tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.finance import CodeForm, MonthsForm
 from controlplane.console.scope import Scope, StaffScope, TenantScope
+from controlplane.core.downloads import attached
 from controlplane.core.errors import Missing
 from plans.export_kinds import INFO, MEDIA_TYPES, ExportKind, FileFormat
 from plans.exports import account_codes, deferred_revenue, journal, registry, tables
@@ -91,13 +92,7 @@ def _export(scope: Scope, kind: ExportKind, suffix: str, zone: str) -> HttpRespo
 
 
 def _file(file: IO[bytes], format: FileFormat, name: str) -> FileResponse:
-    return FileResponse(
-        file,
-        as_attachment=True,
-        filename=f"waypost-{name}.{format}",
-        content_type=MEDIA_TYPES[format],
-        headers={"Cache-Control": "no-store"},
-    )
+    return attached(file, f"waypost-{name}.{format}", MEDIA_TYPES[format])
 
 
 def _page(scope: StaffScope, code: CodeForm) -> HttpResponseBase:

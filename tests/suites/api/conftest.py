@@ -321,6 +321,7 @@ def names(
         "overdue": overdue(cast.tenant).pk,
         "credit_note": "WAYPOST-CN-000001",
         "page": row.pk,
+        "legal_entity": "waypost",
         "resource": "spaces",
         "verb": "pause",
         "alarm": notified.alarm(queue).pk,

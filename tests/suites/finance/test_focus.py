@@ -1,6 +1,7 @@
 """Charges by FOCUS 1.0 are valid by the foundation's validator, and add up to the invoices."""
 
 import csv
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -113,13 +114,22 @@ def test_parquet_has_the_same_rows_and_the_same_bytes_again(tmp_path: Path) -> N
 
 
 def test_usage_of_a_tenant_is_exported_by_bucket(tmp_path: Path) -> None:
-    mine, _other = billed(), billed()
+    mine, other = rows.tenant(), rows.tenant()
+    shop, stranger = rows.space(mine, "shop"), rows.space(other, "stranger")
+    later = STARTS_AT + timedelta(minutes=15)
+    rows.used(
+        rows.cell(stranger, meters.MESSAGES_IN, 7),
+        rows.cell(shop, meters.MESSAGES_OUT, 2, at=later, address="orders"),
+        rows.cell(shop, meters.MESSAGES_IN, 1, address="orders"),
+        rows.cell(shop, meters.MESSAGES_IN, 9, at=ENDS_AT, address="orders"),
+    )
 
-    with registry.file(ExportKind.USAGE, FileFormat.PARQUET, WINDOW, mine.tenant) as file:
-        found = pq.read_table(file).to_pylist()
+    with registry.file(ExportKind.USAGE, FileFormat.PARQUET, WINDOW, mine) as file:
+        found = [tuple(row.values()) for row in pq.read_table(file).to_pylist()]
 
-    assert [(row["space"], row["meter"], row["quantity"]) for row in found] == [
-        (space.name, "messages_in", 1_500_000) for space in mine.tenant.spaces.order_by("pk")
+    assert found == [
+        (shop.pk, "shop", "orders", "messages_in", STARTS_AT, 1),
+        (shop.pk, "shop", "orders", "messages_out", later, 2),
     ]
 
 

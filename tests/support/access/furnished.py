@@ -121,6 +121,8 @@ def _values(tenant: Tenant) -> dict[str, str]:
         "credit_note": _credit_note(invoice).number,
         "suffix": "json",
         "kind": "csv",
+        "exports/kind": "usage",
+        "exports/suffix": "csv",
         "alarm": notified.alarm(queue).pk,
         "channel": str(delivery.channel_id),
         "delivery": delivery.pk,
@@ -175,6 +177,9 @@ def _of_operators(space: AddressSpace) -> dict[str, str]:
         "staff/fleet/spaces/space": space.pk,
         "note": str(note.pk),
         "mail": str(mail.pk),
+        "staff/finance/suffix": "csv",
+        "report": "journal",
+        "legal_entity": "waypost",
         "resource": "spaces",
         "verb": _rollout(space),
     }

@@ -96,7 +96,7 @@ def mustang_report(file: Path, folder: Path) -> str:
     mustang = jars()["validator"]
     source = Path(__file__).parent / "Validate.java"
     compiler = [java.find(), "-jar", artifacts.compiler(), "-17", "-cp", mustang, "-d", folder]
-    subprocess.run([*compiler, source], check=True, capture_output=True)
+    subprocess.run(list(map(str, [*compiler, source])), check=True, capture_output=True)
     command = [java.find(), "-cp", f"{mustang}:{folder}", "Validate", file]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    answer = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
     return answer.stdout

@@ -32,9 +32,9 @@ def environment() -> Path:
     if not stamp.exists() or stamp.read_text() != wanted:
         uv = Path(sys.executable).parent / "uv"
         venv = [uv, "venv", "-q", "--clear", "--no-project", "--python", sys.executable, _PLACE]
-        subprocess.run(venv, check=True)
+        subprocess.run(list(map(str, venv)), check=True)
         install = [uv, "pip", "install", "-q", "--python", python, "--require-hashes", "-r", _LOCK]
-        subprocess.run(install, check=True)
+        subprocess.run(list(map(str, install)), check=True)
         stamp.write_text(wanted)
     return python
 
@@ -56,7 +56,9 @@ def report(file: Path, folder: Path) -> tuple[bool, str]:
         text=True,
         check=False,
     )  # fmt: skip
-    return answer.returncode == 0, answer.stdout + answer.stderr
+    # It ends with 0 even if the file is not valid.
+    is_valid = answer.returncode == 0 and "Validation succeeded." in answer.stdout
+    return is_valid, answer.stdout + answer.stderr
 
 
 if __name__ == "__main__":
