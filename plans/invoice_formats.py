@@ -16,6 +16,9 @@ class InvoiceFormat(StrEnum):
     PDF = "pdf"
     CSV = "csv"
     JSON = "json"
+    UBL = "ubl.xml"
+    CII = "cii.xml"
+    FACTUR_X = "facturx.pdf"
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class FormatInfo:
 
     ``operation`` is its operation id, after which the generated client names its function.
     ``summary`` and ``description`` document it. ``is_text`` is False for binary files.
+    ``note_operation`` is the operation id of the same format of credit notes; empty: they have no
+    such format. ``is_final``: only an issued document has this format.
     """
 
     media_type: str
@@ -31,6 +36,9 @@ class FormatInfo:
     summary: str
     description: str
     is_text: bool = True
+    title: str = ""
+    note_operation: str = ""
+    is_final: bool = False
 
 
 INFO = {
@@ -40,19 +48,70 @@ INFO = {
         "Get an invoice as PDF",
         "Return the invoice of this number or id as a file.",
         is_text=False,
+        title="PDF",
+        note_operation="get_credit_note_pdf",
     ),
     InvoiceFormat.CSV: FormatInfo(
         "text/csv",
         "get_invoice_lines_csv",
         "Get an invoice's lines as CSV",
         "Return the lines of the invoice of this number or id as a file.",
+        title="Lines as CSV",
     ),
     InvoiceFormat.JSON: FormatInfo(
         "application/json",
         "get_invoice_document_json",
         "Get an invoice's document as JSON",
         "Return exactly the bytes that a verification of the invoice compares.",
+        title="JSON",
+        note_operation="get_credit_note_document_json",
+    ),
+    InvoiceFormat.UBL: FormatInfo(
+        "application/xml",
+        "get_invoice_ubl",
+        "Get an invoice as UBL",
+        "Return the issued invoice of this number or id as UBL 2.1 by EN 16931. An invoice that "
+        "lacks what the standard demands is refused (409), with what is missing.",
+        is_text=False,
+        title="UBL (EN 16931)",
+        note_operation="get_credit_note_ubl",
+        is_final=True,
+    ),
+    InvoiceFormat.CII: FormatInfo(
+        "application/xml",
+        "get_invoice_cii",
+        "Get an invoice as CII",
+        "Return the issued invoice of this number or id as UN/CEFACT Cross Industry Invoice by "
+        "EN 16931. An invoice that lacks what the standard demands is refused (409), with what is "
+        "missing.",
+        is_text=False,
+        title="CII (EN 16931)",
+        note_operation="get_credit_note_cii",
+        is_final=True,
+    ),
+    InvoiceFormat.FACTUR_X: FormatInfo(
+        "application/pdf",
+        "get_invoice_factur_x",
+        "Get an invoice as Factur-X",
+        "Return the issued invoice of this number or id as Factur-X (ZUGFeRD 2): a PDF/A-3 file "
+        "that carries the CII document. An invoice that lacks what EN 16931 demands is refused "
+        "(409), with what is missing.",
+        is_text=False,
+        title="Factur-X / ZUGFeRD",
+        note_operation="get_credit_note_factur_x",
+        is_final=True,
     ),
 }
 if missing := set(InvoiceFormat) - INFO.keys():
     raise RuntimeError(f"invoice formats without a row: {sorted(missing)}")
+# Credit notes have the formats of invoices, except their lines as CSV.
+CREDIT_NOTE_FORMATS = tuple(kind for kind, info in INFO.items() if info.note_operation)
+
+
+def format_of(filename: str) -> InvoiceFormat | None:
+    """Return the format whose suffix ends ``filename``, of several the longest; None if none does.
+
+    ``bill.facturx.pdf`` is Factur-X, ``bill.pdf`` a plain PDF.
+    """
+    known = [kind for kind in InvoiceFormat if filename.lower().endswith(f".{kind}")]
+    return max(known, key=len, default=None)

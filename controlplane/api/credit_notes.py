@@ -15,6 +15,7 @@ from controlplane.api.staff_invoices import StaffInvoiceSerializer, find_invoice
 from controlplane.api.usage import attachment
 from controlplane.api.views import StaffView, TenantView
 from controlplane.core.errors import Missing
+from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, FormatInfo, InvoiceFormat
 from plans.invoicing import credit_note_rendering, credit_notes, document, issuing
 from plans.models import CreditNote
 from tenants.models import Tenant
@@ -109,19 +110,40 @@ class CreditNoteView(TenantView):
         return Response({**CreditNoteSerializer(row).data, "document": made})
 
 
-class CreditNotePdfView(TenantView):
-    """One credit note as PDF."""
+def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
+    """Return a new view class, whose GET answers with a credit note as a file of ``kind``.
 
-    needs = {"GET": Permission.VIEW_BILLING}
+    ``info`` is the row of this format in the registry.
+    """
 
-    @schema.describe(
-        "Get a credit note as PDF", response={(200, "application/pdf"): OpenApiTypes.BINARY}
-    )
-    def get(self, request: Request, tenant: str, credit_note: str) -> HttpResponse:
+    def get(self: TenantView, request: Request, tenant: str, credit_note: str) -> HttpResponse:
         """Return the credit note of this number as a file."""
         row = get_note(self.tenant, credit_note)
-        content = credit_note_rendering.pdf(document.loaded(row.document))
-        return attachment(content, "application/pdf", f"{row.number}.pdf")
+        content = credit_note_rendering.RENDERERS[kind](document.loaded(row.document))
+        return attachment(content, info.media_type, f"{row.number}.{kind}")
+
+    type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.OBJECT
+    described = schema.describe(
+        info.summary.replace("an invoice", "a credit note"),
+        response={(200, info.media_type): type_},
+        operation_id=info.note_operation,
+    )
+    return type(
+        f"CreditNote{kind.name.title()}View",
+        (TenantView,),
+        {
+            "__doc__": f"One credit note as {info.title}.",
+            "needs": {"GET": Permission.VIEW_BILLING},
+            "get": described(get),
+        },
+    )
+
+
+# The longest suffix first: a path that ends with .facturx.pdf also ends with .pdf.
+FILE_VIEWS = {
+    kind: file_view(kind, INFO[kind])
+    for kind in sorted(CREDIT_NOTE_FORMATS, key=lambda kind: -len(kind))
+}
 
 
 class CreditNoteVerifyView(TenantView):

@@ -19,6 +19,7 @@ class ErrorCode(NamedTuple):
 
 # Clients compare codes, so a code never changes; titles may. Sorted by code.
 CODES: tuple[ErrorCode, ...] = (
+    ErrorCode("account_codes.invalid", 422, "The codes of accounts are not valid"),
     ErrorCode("address.exists", 409, "The space has this address already"),
     ErrorCode("address.fixed_at_creation", 409, "Type, plan and topic of an address cannot change"),
     ErrorCode("address.in_use", 409, "Other addresses need this one"),
@@ -98,6 +99,8 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("dunning.until", 422, "The pause must end later"),
     ErrorCode("discount.missing", 404, "There is no such discount"),
     ErrorCode("events.too_many", 429, "Too many event streams"),
+    ErrorCode("export.parquet_unavailable", 503, "Parquet is not available on this server"),
+    ErrorCode("export.too_large", 422, "The window has too many rows"),
     ErrorCode("generation.changed", 412, "Changed by someone else since you read it"),
     ErrorCode("history.span_unknown", 422, "There is no history of this span"),
     ErrorCode("idempotency_key.invalid", 400, "The Idempotency-Key is not valid"),
@@ -129,6 +132,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("invoice.no_document", 409, "The invoice has no document yet"),
     ErrorCode("invoice.no_plan", 409, "The tenant had no plan in the period"),
     ErrorCode("invoice.not_in_period", 422, "The part is not inside the invoice's period"),
+    ErrorCode("invoice.not_en16931", 409, "The document lacks what EN 16931 demands"),
     ErrorCode("invoice.pdf_unavailable", 503, "PDF is not available on this server"),
     ErrorCode("invoice.period_overlaps", 409, "Another invoice covers part of the period"),
     ErrorCode("invoice.too_early", 409, "The period cannot be closed yet"),
@@ -136,6 +140,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("invoice.wrong_state", 409, "The invoice is in another state"),
     ErrorCode("kept_volumes.missing", 404, "No volumes are kept for such a space"),
     ErrorCode("labels.invalid", 422, "The labels are not valid"),
+    ErrorCode("ledger.busy", 503, "The ledger is being written"),
     ErrorCode("ledger.not_balanced", 409, "The booking does not balance"),
     ErrorCode("ledger.reference_reused", 409, "The booking's reference is in use"),
     ErrorCode("local_accounts.disabled", 403, "Password login is disabled"),
@@ -191,6 +196,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("refund.needs_credit", 409, "The tenant has too little credit for the refund"),
     ErrorCode("refund.reference", 422, "The refund needs the bank's reference"),
     ErrorCode("refund.settled", 409, "What the refund made due again is paid"),
+    ErrorCode("report.months", 422, "The months of the report are not valid"),
     ErrorCode("request.invalid", 422, "Some fields are not valid"),
     ErrorCode("request.malformed", 400, "The request could not be read"),
     ErrorCode("request.media_type_unsupported", 415, "Only application/json is accepted"),

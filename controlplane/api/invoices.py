@@ -191,17 +191,20 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
         info.summary, response={(200, info.media_type): type_}, operation_id=info.operation
     )
     return type(
-        f"Invoice{kind.title()}View",
+        f"Invoice{kind.name.title()}View",
         (TenantView,),
         {
-            "__doc__": f"One invoice as {kind.upper()}.",
+            "__doc__": f"One invoice as {info.title}.",
             "needs": {"GET": Permission.VIEW_BILLING},
             "get": described(get),
         },
     )
 
 
-FILE_VIEWS = {kind: file_view(kind, info) for kind, info in INFO.items()}
+# The longest suffix first: a path that ends with .facturx.pdf also ends with .pdf.
+FILE_VIEWS = {
+    kind: file_view(kind, INFO[kind]) for kind in sorted(INFO, key=lambda kind: -len(kind))
+}
 
 
 _WITH_FILES = OpenApiParameter(

@@ -17,6 +17,8 @@ from controlplane.api import (
     deliveries,
     device_login,
     drill_down,
+    exports,
+    finance,
     identity_providers,
     invitations,
     invoices,
@@ -124,12 +126,19 @@ urlpatterns = [
         for kind, view in invoices.FILE_VIEWS.items()
     ),
     path(f"{_TENANT}/credit-notes", credit_notes.CreditNotesView.as_view()),
-    path(f"{_TENANT}/credit-notes/<str:credit_note>.pdf", credit_notes.CreditNotePdfView.as_view()),
+    *(
+        path(f"{_TENANT}/credit-notes/<str:credit_note>.{kind}", view.as_view())
+        for kind, view in credit_notes.FILE_VIEWS.items()
+    ),
     path(
         f"{_TENANT}/credit-notes/<str:credit_note>/verify",
         credit_notes.CreditNoteVerifyView.as_view(),
     ),
     path(f"{_TENANT}/credit-notes/<str:credit_note>", credit_notes.CreditNoteView.as_view()),
+    *(
+        path(f"{_TENANT}/exports/{kind}.{format}", view.as_view())
+        for (kind, format), view in exports.TENANT_VIEWS.items()
+    ),
     path(f"{_TENANT}/benefits", benefits.BenefitsView.as_view()),
     path(f"{_TENANT}/coupons", benefits.RedeemView.as_view()),
     path(f"{_TENANT}/payments", payments.TenantPaymentsView.as_view()),
@@ -232,6 +241,15 @@ urlpatterns = [
     path("staff/invoices/<str:invoice>/credit-notes", credit_notes.StaffCreditNotesView.as_view()),
     path("staff/invoices/<str:invoice>/void", credit_notes.VoidView.as_view()),
     path("staff/invoices/<str:invoice>/write-off", credit_notes.WriteOffView.as_view()),
+    *(
+        path(f"staff/exports/{kind}.{format}", view.as_view())
+        for (kind, format), view in exports.STAFF_VIEWS.items()
+    ),
+    path("staff/journal", finance.JournalView.as_view()),
+    path("staff/journal.csv", finance.JournalCsvView.as_view()),
+    path("staff/deferred-revenue", finance.DeferredRevenueView.as_view()),
+    path("staff/deferred-revenue.csv", finance.DeferredRevenueCsvView.as_view()),
+    path("staff/account-codes/<slug:legal_entity>", finance.AccountCodesView.as_view()),
     path("staff/payments", staff_payments.StaffPaymentsView.as_view()),
     path("staff/payments/<int:payment>/refunds", staff_payments.StaffRefundsView.as_view()),
     path("staff/payment-events", staff_payments.StaffPaymentEventsView.as_view()),

@@ -19,6 +19,7 @@ from controlplane.cli import (
     contexts,
     credit,
     drill_down,
+    exports,
     extras,
     identity,
     login_store,
@@ -131,6 +132,7 @@ app.add_typer(payments.app, name="payments")
 app.add_typer(credit.app, name="credit")
 app.add_typer(selling.seller_app, name="seller")
 app.add_typer(selling.tax_app, name="tax")
+app.add_typer(exports.app, name="exports")
 app.add_typer(members.app, name="members")
 app.add_typer(members.invitations_app, name="invitations")
 app.add_typer(tokens.app, name="tokens")

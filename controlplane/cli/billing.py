@@ -1,7 +1,7 @@
 """`waypost usage` and `waypost invoices`: metered usage, invoices and their verification."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,13 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from controlplane.cli import calls, cells, listing, login_store, output, slow
+from controlplane.cli.instants import UNTIL, WHEN, instant
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
 from controlplane.client.api import invoices, usage
 from controlplane.client.types import UNSET
 from controlplane.core.errors import Invalid, Missing
 from controlplane.rest_client import Api, Json
-from plans.invoice_formats import INFO, InvoiceFormat
+from plans.invoice_formats import INFO, InvoiceFormat, format_of
 from plans.usage import meters
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
@@ -36,35 +37,14 @@ _TITLES = {meter.slug: meter.title for meter in meters.REGISTRY}
 _SUFFIXES = ", ".join(f".{kind}" for kind in InvoiceFormat)
 
 
-def instant_of(text: str) -> datetime:
-    """Return an option's text, in ISO 8601, as an instant with an offset.
-
-    A date means its midnight. A time without an offset is in UTC.
-
-    Raises:
-        typer.BadParameter: the text is neither a date nor a time.
-    """
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise typer.BadParameter(
-            f"{text!r} is neither a date nor a time: write 2026-11-01 or 2026-11-01T08:00:00Z."
-        ) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-WHEN = "A date or a time, ISO 8601; UTC unless it has an offset."
-_UNTIL = f"The end, not included. {WHEN}"
-
-
 @usage_app.command("show")
 def show_usage(
     from_: Annotated[
-        datetime | None, typer.Option("--from", help=WHEN, parser=instant_of, metavar="<instant>")
+        datetime | None, typer.Option("--from", help=WHEN, parser=instant, metavar="<instant>")
     ] = None,
     until: Annotated[
         datetime | None,
-        typer.Option(help=_UNTIL, parser=instant_of, metavar="<instant>"),
+        typer.Option(help=UNTIL, parser=instant, metavar="<instant>"),
     ] = None,
     tenant: Tenant = None,
     form: Output = Format.TABLE,
@@ -164,7 +144,7 @@ def download(
     ] = None,
     tenant: Tenant = None,
 ) -> None:
-    """Write an invoice to a file: as PDF, its lines as CSV, or its whole document as JSON."""
+    """Write an invoice to a file: as PDF, Factur-X, UBL, CII or JSON, or its lines as CSV."""
     kind = _kind(file, kind)  # refuses a wrong name before anything is requested
     api, tenant = login_store.connect(tenant)
     operation: Any = getattr(invoices, INFO[kind].operation)
@@ -203,22 +183,22 @@ def _kind(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:
         Invalid: ``invoice.format``: the suffix is not a format, or not the requested one; or there
             is neither a suffix nor a requested format.
     """
-    suffix = file.suffix.lower().removeprefix(".")
-    if not suffix and requested:
+    if not file.suffix and requested:
         return requested
-    if suffix not in list(InvoiceFormat):
+    named = format_of(file.name)
+    if named is None:
         raise Invalid(
             f"The name {file} does not end with a format of invoices: end it with one of "
             f"{_SUFFIXES}, or give a name without a suffix and --format.",
             code="invoice.format",
         )
-    if requested not in (None, suffix):
+    if requested not in (None, named):
         raise Invalid(
             f"The suffix of {file} is not the format {requested}: name it .{requested}, or omit "
             "--format.",
             code="invoice.format",
         )
-    return InvoiceFormat(suffix)
+    return named
 
 
 def _show_lines(lines: Sequence[Mapping[str, Any]], currency: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,10 +13,13 @@ from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
 from controlplane.client.api import benefits, coupons, credit_movements, credit_notes, staff
+from controlplane.core.errors import Invalid
 from controlplane.rest_client import Api, Json
+from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, format_of
 
 app = typer.Typer(no_args_is_help=True, help="Discounts, coupons, credit and credit notes.")
 staff_app = typer.Typer(no_args_is_help=True, help="Discounts, coupons and credit of tenants.")
+_SUFFIXES = ", ".join(f".{kind}" for kind in CREDIT_NOTE_FORMATS)
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]
 Percent = Annotated[str, typer.Option(help="How much cheaper, such as 12.5.")]
 Amount = Annotated[int, typer.Option(help="Or an amount a month, in minor units.")]
@@ -74,6 +78,29 @@ def notes(*, how: listing.TenantRows) -> None:
     """List the tenant's credit notes, the newest first."""
     columns = ["number", "invoice", "issued_at", "total_minor", "reason"]
     listing.show(how, _notes, columns)
+
+
+@app.command()
+def download(
+    number: str,
+    file: Annotated[
+        Path, typer.Option("--to", help=f"Where to write it; its suffix is one of {_SUFFIXES}.")
+    ],
+    tenant: Tenant = None,
+) -> None:
+    """Write a credit note to a file: as PDF, Factur-X, UBL, CII or JSON."""
+    kind = format_of(file.name)
+    if kind not in CREDIT_NOTE_FORMATS:
+        raise Invalid(
+            f"The name {file} does not end with a format of credit notes: end it with one of "
+            f"{_SUFFIXES}.",
+            code="credit_note.format",
+        )
+    api, tenant = login_store.connect(tenant)
+    operation: Any = getattr(credit_notes, INFO[kind].note_operation)
+    answer = operation.sync_detailed(tenant, calls.named(number), client=api.client)
+    file.write_bytes(answer.content)
+    output.say(f"wrote {file}")
 
 
 def _notes(api: Api, tenant: str) -> Iterator[Json]:

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from controlplane.cli import calls, cells, login_store, output
-from controlplane.cli.billing import UNITS, WHEN, instant_of, quantity_words
+from controlplane.cli.billing import UNITS, quantity_words
+from controlplane.cli.instants import WHEN, instant
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
 from controlplane.client.api import invoices
@@ -21,10 +22,10 @@ from controlplane.rest_client import Api, Json
 
 _PAGE = 1000  # samples in one request
 _Instant = Annotated[
-    datetime | None, typer.Option(help=WHEN, parser=instant_of, metavar="<instant>")
+    datetime | None, typer.Option(help=WHEN, parser=instant, metavar="<instant>")
 ]
 _From = Annotated[
-    datetime | None, typer.Option("--from", help=WHEN, parser=instant_of, metavar="<instant>")
+    datetime | None, typer.Option("--from", help=WHEN, parser=instant, metavar="<instant>")
 ]
 
 

@@ -10,6 +10,7 @@ from controlplane.cli import (
     calls,
     close_runs,
     credit,
+    exports,
     listing,
     login_store,
     output,
@@ -43,6 +44,7 @@ app.add_typer(payments.staff_app, name="payments")
 app.add_typer(payments.dunning_app, name="dunning")
 app.add_typer(selling.staff_seller_app, name="seller")
 app.add_typer(selling.staff_tax_app, name="tax")
+app.add_typer(exports.staff_app, name="finance")
 _INVOICES = ["id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor"]
 Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]

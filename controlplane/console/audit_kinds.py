@@ -38,6 +38,7 @@ KINDS: Mapping[str, Kind] = {
     "user": Kind("Account", ("user", "account", "login"), is_internal=True),
     "catalogue": Kind("Catalog", ("catalogue", "back_test"), is_internal=True),
     "close_run": Kind("Close run", ("close_run",), is_internal=True),
+    "finance": Kind("Finance", ("account_codes",), is_internal=True),
     "rollout": Kind("Rollout", ("rollout",), is_internal=True),
     "tenant_note": Kind("Note about a tenant", ("tenant_note",), is_internal=True),
 }

@@ -102,8 +102,6 @@ _SENTENCES: Mapping[str, str] = {
     "address_space.restore_send": "Allowed sending in the space {name} again",
     "address_space.throttle": "Lowered the limits of clients in the space {name}",
     "address_space.end_throttle": "Restored the limits of clients in the space {name}",
-    "address_space.refuse_connections": "Refused connections to the space {name}",
-    "address_space.admit_connections": "Allowed connections to the space {name} again",
     "messages.send": "Sent a test message to {name}",
     "messages.purge": "Deleted all messages in {name}",
     "messages.delete": "Deleted messages in {name}",

@@ -41,6 +41,7 @@ _SPACE_PLAN = HelpPage("the plan of a space", "administer/plans.md", "change-the
 _PAYING = HelpPage("paying an invoice", "billing.md", "pay-an-invoice")
 _PAYMENTS = HelpPage("payments", "operate/payments.md")
 _DUNNING = HelpPage("unpaid invoices", "operate/payments.md", "unpaid-invoices")
+_FINANCE = HelpPage("what finance takes", "finance.md")
 _INVOICES = HelpPage("invoices", "administer/invoices.md")
 _LIMITS = HelpPage("limits", "administer/quotas.md")
 _TEAM = HelpPage("your team", "administer/team.md")
@@ -118,6 +119,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "usage": HelpPage("what you pay for", "administer/invoices.md", "what-you-pay-for"),
     "usage_csv": _INVOICES,
     "spend_cap": HelpPage("spend caps", "administer/quotas.md", "a-cap-of-your-own"),
+    "export": HelpPage("exports", "finance.md", "charges-by-focus"),
     "invoices": _INVOICES,
     "invoice_preview": HelpPage("what you pay for", "administer/invoices.md", "what-you-pay-for"),
     "invoice": HelpPage("verify an invoice", "administer/invoices.md", "verify-an-invoice"),
@@ -236,6 +238,10 @@ BY_ROUTE: Mapping[str, HelpPage] = {
         ],
         _PRICES,
     ),
+    "staff_finance": _FINANCE,
+    "staff_finance_report": _FINANCE,
+    "staff_charges": _FINANCE,
+    "staff_account_code": _FINANCE,
     "staff_volumes": _VOLUMES,
     "staff_volumes_release": _VOLUMES,
     "staff_audit": _CONSOLE,

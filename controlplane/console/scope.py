@@ -57,6 +57,7 @@ STAFF_NAV = (
     ("Coupons", "staff_coupons"),
     ("Revenue", "staff_revenue"),
     ("Prices", "staff_prices"),
+    ("Finance", "staff_finance"),
     ("Volumes", "staff_volumes"),
     ("Mailbox", "staff_mailbox"),
     ("Audit", "staff_audit"),

@@ -1,9 +1,9 @@
 """Fetch the servers and JARs that no Python package carries into a cache, each once.
 
-``make setup`` runs it (``python -m controlplane.embedded.artifacts [keycloak] [s3]``). The Maven
-coordinates are in ``ivy/artifacts.xml``; Apache Ivy, which is part of pyspark, downloads them.
-Every file is compared with a pinned checksum and moved into the cache by one rename, so a killed
-fetch leaves nothing incomplete there.
+``make setup`` runs it: ``python -m controlplane.embedded.artifacts [keycloak] [s3] [einvoices]``.
+The Maven coordinates are in ``ivy/artifacts.xml``; Apache Ivy, which is part of pyspark, downloads
+them. Every file is compared with a pinned checksum and moved into the cache by one rename, so a
+killed fetch leaves nothing incomplete there.
 """
 
 import hashlib
@@ -118,8 +118,39 @@ ARTIFACTS = (
         "db4b55f24ad1b4e70f17eb1717a4de76a8dadc5a27d764be7c44ff67b2c1c677",
         "jars/s3/bundle-2.35.4.jar",
     ),
+    Artifact(
+        "einvoices",
+        "validator-2.20.0.jar",
+        "034d2d316f963263092ff8d7890b2073c2f5423c248339cac8e939703fb9f680",
+        "jars/einvoices/validator-2.20.0.jar",
+    ),
+    Artifact(
+        "einvoices",
+        "phive-rules-en16931-4.3.7.jar",
+        "842998fe45911442b711300ab251e46489a9a5e2ffc02ddefc4293f8784c2662",
+        "jars/einvoices/phive-rules-en16931-4.3.7.jar",
+    ),
+    Artifact(
+        "einvoices",
+        "ph-ubl21-10.2.0.jar",
+        "7317ddd448f58cdf4e550878d839be8d3324b410771ba462a35ced49ccb26a52",
+        "jars/einvoices/ph-ubl21-10.2.0.jar",
+    ),
+    Artifact(
+        "einvoices",
+        "ph-xsds-ccts-cct-schemamodule-4.1.0.jar",
+        "ec0e60be5265b09fac75a57a4b284244820c23f0481a1c75802ba4eb6338b0fd",
+        "jars/einvoices/ph-xsds-ccts-cct-schemamodule-4.1.0.jar",
+    ),
+    Artifact(
+        "einvoices",
+        "ph-xsds-xmldsig-4.1.0.jar",
+        "66590e38b0994d0fd6cd89b1588a3c96fad3a3c85494cf764783fe0c4acc9c3d",
+        "jars/einvoices/ph-xsds-xmldsig-4.1.0.jar",
+    ),
 )
-# The configurations that every run needs; `keycloak` and `s3` are fetched on request.
+# The configurations that every run needs; the others are fetched on request. `einvoices` is what
+# tests validate electronic invoices with.
 ALWAYS = ("delta", "artemis", "compiler")
 
 

@@ -1,11 +1,15 @@
-"""Renders the document of a credit note as HTML page, PDF and JSON, from the document alone."""
+"""Renders the document of a credit note as HTML page and in each format of credit notes."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.template.loader import render_to_string
 
+from plans.einvoices import cii, en16931, ubl
+from plans.invoice_formats import CREDIT_NOTE_FORMATS, InvoiceFormat
 from plans.invoicing import document as documents
+from plans.invoicing import pdf as pdfs
 from plans.invoicing import rendering
 from plans.rating import money
 
@@ -21,7 +25,27 @@ def pdf(document: Mapping[str, Any]) -> bytes:
     Raises:
         Unavailable: the Pango libraries, which WeasyPrint needs, are not installed.
     """
-    return rendering.pdf_of(html(document))
+    return pdfs.of_page(html(document))
+
+
+def ubl_of(document: Mapping[str, Any]) -> bytes:
+    """Return the credit note as UBL 2.1 by EN 16931.
+
+    Raises:
+        NotStandard: something that the standard demands is missing.
+    """
+    return ubl.write(en16931.of_credit_note(document))
+
+
+def cii_of(document: Mapping[str, Any]) -> bytes:
+    """Return the credit note as Cross Industry Invoice; raise as ``ubl_of`` does."""
+    return cii.write(en16931.of_credit_note(document))
+
+
+def factur_x(document: Mapping[str, Any]) -> bytes:
+    """Return the credit note as Factur-X; raise as ``ubl_of`` and ``pdf`` do."""
+    xml = cii_of(document)
+    return pdfs.factur_x(html(document), xml, datetime.fromisoformat(document["issued_at"]))
 
 
 def json(document: Mapping[str, Any]) -> str:
@@ -29,11 +53,15 @@ def json(document: Mapping[str, Any]) -> str:
     return documents.canonical(dict(document))
 
 
-# By the suffix of the file: its media type, and the function that makes it.
-RENDERERS: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], bytes | str]]] = {
-    "pdf": ("application/pdf", pdf),
-    "json": ("application/json", json),
+RENDERERS: Mapping[InvoiceFormat, Callable[[Mapping[str, Any]], bytes | str]] = {
+    InvoiceFormat.PDF: pdf,
+    InvoiceFormat.JSON: json,
+    InvoiceFormat.UBL: ubl_of,
+    InvoiceFormat.CII: cii_of,
+    InvoiceFormat.FACTUR_X: factur_x,
 }
+if missing := set(CREDIT_NOTE_FORMATS) ^ RENDERERS.keys():
+    raise RuntimeError(f"formats of credit notes without a row or a function: {sorted(missing)}")
 
 
 def context(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from plans.models.catalog import (
 from plans.models.catalog_draft import BackTest, BackTestRow, CatalogDraft
 from plans.models.close_run import CloseRun, CloseRunAction, CloseRunInvoice
 from plans.models.credit_note import CreditNote, CreditNoteNumberSeries
+from plans.models.exports import AccountCode
 from plans.models.invoice import (
     Invoice,
     InvoiceEvent,
@@ -49,6 +50,7 @@ from plans.models.usage_copy import (
 )
 
 __all__ = [
+    "AccountCode",
     "AddressPlan",
     "BackTest",
     "BackTestRow",

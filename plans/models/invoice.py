@@ -195,6 +195,10 @@ class LedgerEntry(models.Model):
     text = models.CharField(max_length=300)
     booked_at = models.DateTimeField()
 
+    class Meta:
+        # The report of deferred revenue reads the entries of some months.
+        indexes = [models.Index(fields=["booked_at"], name="ledger_entry_booked")]
+
 
 class LedgerPosting(models.Model):
     """One posting of a ledger entry: ``amount_minor`` > 0 debits ``account``, < 0 credits it.

@@ -139,7 +139,7 @@ class Tail:
         return [
             Figure("", "", meter, n)
             for meter, n in self.quantities.items()
-            if n and not _is_peak(meter)
+            if n and not is_peak(meter)
         ]
 
 
@@ -153,7 +153,7 @@ def tail(tenant_id: str, starts_at: datetime, ends_at: datetime) -> Tail:
         return Tail({}, None)
     copied = totals(tenant_id, row.since, ends_at)
     # Peaks are maxima, so the copied one of the whole month counts.
-    peaks = {meter for meter in row.counted if meter in METERS and _is_peak(meter)}
+    peaks = {meter for meter in row.counted if meter in METERS and is_peak(meter)}
     whole = totals(tenant_id, starts_at, ends_at) if peaks else {}
     found = {
         meter: max(0, n - (whole if meter in peaks else copied)[meter])

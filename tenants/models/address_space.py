@@ -85,7 +85,6 @@ class AddressSpace(Reconciled):
     plan_generation = models.BigIntegerField(default=1, db_default=1)
     logins_generation = models.BigIntegerField(default=0, db_default=0)
     send_withdrawn = models.BooleanField(default=False)
-    connections_refused = models.BooleanField(default=False, db_default=False)
     throttle_percent = models.PositiveSmallIntegerField(null=True)
     connections_refused = models.BooleanField(default=False, db_default=False)
     labels = models.JSONField(default=dict, db_default={})

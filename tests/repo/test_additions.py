@@ -10,7 +10,7 @@ import pytest
 from controlplane.core import address_types
 from controlplane.core.instance_names import Kind
 from controlplane.core.reasons import Reason
-from plans import invoice_formats
+from plans import export_kinds, invoice_formats
 from plans.quotas import resources
 from plans.usage import meters
 from tenants.notifications import chat_services, event_kinds
@@ -36,6 +36,7 @@ MOST = {
     "Instance kind": 80,  # in four lists; also drives a new engine, and opens it to clients
     "Endpoint kind": 16,  # seven of them are pages and files of the chart
     "Invoice format": 5,
+    "Export": 4,
     "Quota": 8,
     "Value in broker.xml": 12,
     "REST field": 20,  # three also for the organization as a file, one for custom resources
@@ -54,6 +55,7 @@ REGISTRIES: dict[str, set[str]] = {
     "meter": set(meters.BY_SLUG),
     "invoice format": set(invoice_formats.InvoiceFormat),
     "quota": set(resources.Resource),
+    "export": set(export_kinds.ExportKind),
     "event kind": set(event_kinds.BY_KEY),
     "chat service": set(chat_services.BY_SCHEMA),
 }
@@ -146,6 +148,7 @@ def test_a_list_names_few_files_and_they_exist(kind: str) -> None:
         ("Address setting", [setting.name for setting in address_types.SETTINGS]),
         ("Instance kind", list(Kind)),
         ("Invoice format", list(invoice_formats.InvoiceFormat)),
+        ("Export", list(export_kinds.ExportKind)),
         ("Quota", list(resources.Resource)),
         ("Condition reason", list(Reason)),
         ("Event kind", list(event_kinds.BY_KEY)),

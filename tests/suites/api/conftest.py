@@ -343,6 +343,7 @@ def names(
         "payment": str(payment(overdue(cast.tenant, 2)).pk),
         "credit_note": "WAYPOST-CN-000001",
         "page": row.pk,
+        "legal_entity": "waypost",
         "resource": "spaces",
         "verb": "pause",
         "alarm": notified.alarm(queue).pk,

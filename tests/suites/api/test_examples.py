@@ -24,6 +24,7 @@ from controlplane.web.application import Application, Limits
 from controlplane.web.changes import Changes
 from controlplane.web.requests import Message
 from plans.catalog import publishing
+from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO
 from tenants import queries
 from tests.suites.api.conftest import DETAILS, GRANT, Cast
 from tests.support import identity_provider
@@ -61,7 +62,7 @@ NOTE = {"reason": "an outage", "lines": [{"position": 1, "amount_minor": 1}]}
 READ_CREDIT_NOTES = (
     "list_credit_notes",
     "get_credit_note",
-    "get_credit_note_pdf",
+    *(INFO[kind].note_operation for kind in CREDIT_NOTE_FORMATS),
     "verify_credit_note",
 )
 COUPON = {"code": "LAUNCH", "title": "Launch", "percent": "50", "months": 3, "limit": 100}
@@ -88,6 +89,17 @@ CASES = {
     "list_payments": Case(before=("approve_invoice", "issue_invoice", "record_payment")),
     "issue_credit_note": Case(NOTE, before=("approve_invoice", "issue_invoice")),
     **{name: Case(before=("issue_credit_note",)) for name in READ_CREDIT_NOTES},
+    **{
+        info.operation: Case(before=("approve_invoice", "issue_invoice"))
+        for info in INFO.values()
+        if info.is_final
+    },
+    "change_account_codes": Case({"codes": {"revenue": "4400", "tax": "1776"}}),
+    "get_account_codes": Case(before=("change_account_codes",)),
+    **{
+        name: Case(before=("approve_invoice", "issue_invoice"))
+        for name in ("get_journal", "get_deferred_revenue")
+    },
     "void_invoice": Case({"reason": "never ordered"}, before=("approve_invoice", "issue_invoice")),
     "write_off_invoice": Case({"reason": "bankrupt"}, path={"invoice": "overdue"}),
     "start_close_run": Case({"again": True}),

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import (
         get_credit_note,
+        get_credit_note_cii,
+        get_credit_note_document_json,
+        get_credit_note_factur_x,
         get_credit_note_pdf,
+        get_credit_note_ubl,
         list_credit_notes,
         verify_credit_note,
     )
@@ -15,7 +19,11 @@ if TYPE_CHECKING:
 __all__ = (
     "list_credit_notes",
     "get_credit_note",
+    "get_credit_note_cii",
+    "get_credit_note_factur_x",
+    "get_credit_note_document_json",
     "get_credit_note_pdf",
+    "get_credit_note_ubl",
     "verify_credit_note",
 )
 

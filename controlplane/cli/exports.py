@@ -1,0 +1,143 @@
+"""`waypost exports` and `waypost staff finance`: files for spreadsheets and accounting systems."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from controlplane.cli import calls, login_store, output
+from controlplane.cli.instants import UNTIL, WHEN, instant
+from controlplane.cli.options import Tenant
+from controlplane.cli.output import Format, Output
+from controlplane.client import models
+from controlplane.client.api import exports, staff
+from controlplane.client.types import UNSET
+from controlplane.core.errors import Invalid
+from plans.export_kinds import INFO, ExportKind, FileFormat
+
+app = typer.Typer(no_args_is_help=True, help="Files of charges and usage, for other programs.")
+staff_app = typer.Typer(no_args_is_help=True, help="Files and reports for accounting.")
+_SUFFIXES = ", ".join(f".{format}" for format in FileFormat)
+_To = Annotated[Path, typer.Option("--to", help=f"Where to write it: {_SUFFIXES}.")]
+_From = Annotated[
+    datetime | None, typer.Option("--from", help=WHEN, parser=instant, metavar="<instant>")
+]
+_Until = Annotated[datetime | None, typer.Option(help=UNTIL, parser=instant, metavar="<instant>")]
+_CsvTo = Annotated[Path, typer.Option("--to", help="Where to write it, as CSV.")]
+_First = Annotated[str, typer.Option(help="Such as 2026-01; default: 12 months in all.")]
+_Last = Annotated[str, typer.Option(help="Such as 2026-12; default: the running month.")]
+
+
+@app.command("list")
+def list_exports(form: Output = Format.TABLE) -> None:
+    """List the tables that `exports get` writes."""
+    rows = [{"kind": str(kind), "title": info.title} for kind, info in INFO.items()]
+    output.show_rows(rows, ["kind", "title"], form)
+
+
+@app.command()
+def get(
+    kind: ExportKind,
+    file: _To,
+    from_: _From = None,
+    until: _Until = None,
+    tenant: Tenant = None,
+) -> None:
+    """Write a table over a window of time to a file; default: the running month."""
+    format = _format(file)
+    api, tenant = login_store.connect(tenant)
+    operation: Any = getattr(exports, f"export_{kind}_{format}")
+    answer = operation.sync_detailed(
+        tenant, client=api.client, starts_at=from_ or UNSET, ends_at=until or UNSET
+    )
+    _write(file, answer)
+
+
+@staff_app.command()
+def focus(file: _To, from_: _From = None, until: _Until = None) -> None:
+    """Write the charges of all tenants by FOCUS 1.0; default: the running month."""
+    operation: Any = getattr(staff, f"export_all_focus_{_format(file)}")
+    answer = operation.sync_detailed(
+        client=login_store.connect_staff().client,
+        starts_at=from_ or UNSET,
+        ends_at=until or UNSET,
+    )
+    _write(file, answer)
+
+
+@staff_app.command()
+def journal(
+    file: _CsvTo,
+    after: Annotated[int, typer.Option(min=0, help="The largest posting_id imported.")] = 0,
+) -> None:
+    """Write the ledger's postings after one as journal lines."""
+    api = login_store.connect_staff()
+    _write(file, staff.get_journal_csv.sync_detailed(client=api.client, after=after))
+
+
+@staff_app.command("deferred-revenue")
+def deferred_revenue(first: _First = "", last: _Last = "", form: Output = Format.TABLE) -> None:
+    """Show what was billed, earned, deferred and paid ahead, by month."""
+    api = login_store.connect_staff()
+    answer = staff.get_deferred_revenue.sync_detailed(
+        client=api.client, first=calls.given(first), last=calls.given(last)
+    )
+    found = calls.body(api, answer)
+    if form.is_document:
+        output.show_document(found, form)
+        return
+    columns = ["month", "legal_entity", "currency", "billed", "earned", "deferred", "accrued",
+               "prepaid_owed"]  # fmt: skip
+    output.show_rows(found["items"], columns, form)
+    if form.is_table:
+        for words in found["disagreements"]:
+            output.show_text(f"differs: {words}")
+
+
+@staff_app.command()
+def codes(
+    legal_entity: Annotated[str, typer.Argument(help="The key of the seller in the catalog.")],
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Such as revenue=4400; an empty code removes it. Repeat it."),
+    ] = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show or change what an accounting system calls the accounts of a legal entity."""
+    api, entity = login_store.connect_staff(), calls.named(legal_entity)
+    if change:
+        wanted = dict(_code(text) for text in change)
+        answer: Any = staff.change_account_codes.sync_detailed(
+            entity,
+            client=api.client,
+            body=models.AccountCodesRequest.from_dict({"codes": wanted}),
+        )
+    else:
+        answer = staff.get_account_codes.sync_detailed(entity, client=api.client)
+    found = calls.body(api, answer)["codes"]
+    rows = [{"account": account, "code": code} for account, code in found.items()]
+    output.show_rows(rows, ["account", "code"], form)
+
+
+def _code(text: str) -> tuple[str, str]:
+    account, equals, code = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} sets nothing: write ACCOUNT=CODE.")
+    return account, code
+
+
+def _format(file: Path) -> FileFormat:
+    suffix = file.suffix.lower().removeprefix(".")
+    if suffix not in list(FileFormat):
+        raise Invalid(
+            f"The name {file} does not end with a format of tables: end it with one of "
+            f"{_SUFFIXES}.",
+            code="export.format",
+        )
+    return FileFormat(suffix)
+
+
+def _write(file: Path, answer: Any) -> None:
+    file.write_bytes(answer.content)
+    output.say(f"wrote {file}")

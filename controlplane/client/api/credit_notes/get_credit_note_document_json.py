@@ -1,0 +1,83 @@
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...models.get_credit_note_document_json_response_200 import (
+    GetCreditNoteDocumentJsonResponse200,
+)
+from ...types import Response
+
+
+def _request(
+    tenant: str,
+    credit_note: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "GET",
+        "url": "/api/v1/tenants/{tenant}/credit-notes/{credit_note}.json".format(
+            tenant=quote(str(tenant), safe=""),
+            credit_note=quote(str(credit_note), safe=""),
+        ),
+    }
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> GetCreditNoteDocumentJsonResponse200:
+    if response.status_code == 200:
+        response_200 = GetCreditNoteDocumentJsonResponse200.from_dict(response.json())
+
+        return response_200
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    tenant: str,
+    credit_note: str,
+    *,
+    client: AuthenticatedClient,
+) -> Response[GetCreditNoteDocumentJsonResponse200]:
+    """Get a credit note's document as JSON.
+
+    Return the credit note of this number as a file.
+
+    Args:
+        tenant (str):
+        credit_note (str):
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            tenant=tenant,
+            credit_note=credit_note,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    tenant: str,
+    credit_note: str,
+    *,
+    client: AuthenticatedClient,
+) -> GetCreditNoteDocumentJsonResponse200:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        tenant=tenant,
+        credit_note=credit_note,
+        client=client,
+    ).parsed

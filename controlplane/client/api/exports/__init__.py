@@ -1,0 +1,27 @@
+"""Operations of the API, a module each, which is imported when it is first named."""
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import (
+        export_focus_csv,
+        export_focus_parquet,
+        export_usage_csv,
+        export_usage_parquet,
+    )
+
+__all__ = (
+    "export_focus_csv",
+    "export_focus_parquet",
+    "export_usage_csv",
+    "export_usage_parquet",
+)
+
+if not TYPE_CHECKING:  # so that a name that does not exist is an error of types
+
+    def __getattr__(name: str) -> ModuleType:
+        if name not in __all__:
+            raise AttributeError(name)
+        return import_module(f".{name}", __package__)

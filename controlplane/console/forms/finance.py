@@ -1,0 +1,39 @@
+"""Forms of the operators' page of finance."""
+
+from datetime import date
+
+from django import forms
+from django.utils import timezone
+
+from controlplane.console.forms.base import ConsoleForm
+from plans.exports import account_codes, deferred_revenue
+
+
+class MonthsForm(ConsoleForm):
+    """Asks for the first and the last month of a report, such as 2026-11; default: 12 months."""
+
+    first = forms.CharField(label="From", required=False, max_length=7)
+    last = forms.CharField(label="To", required=False, max_length=7)
+
+    def months(self) -> tuple[date, date]:
+        """Return the first days of both months.
+
+        Raises:
+            Invalid: one of them is no month.
+        """
+        return deferred_revenue.months_of(
+            self.data.get("first") or None, self.data.get("last") or None, timezone.now().date()
+        )
+
+
+class CodeForm(ConsoleForm):
+    """Asks for the code that an accounting system has for an account of a legal entity."""
+
+    legal_entity = forms.SlugField(label="Legal entity", max_length=63)
+    account = forms.ChoiceField(
+        label="Account",
+        choices=[(name, name) for name in (*account_codes.ACCOUNTS, *account_codes.GROUPS)],
+    )
+    code = forms.CharField(
+        label="Code", required=False, max_length=40, help_text="Leave empty to remove it."
+    )

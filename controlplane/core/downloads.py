@@ -1,0 +1,22 @@
+"""Answers requests with files that are made for them, in the API and in the portal."""
+
+import weakref
+from typing import IO
+
+from django.http import FileResponse
+
+
+def attached(file: IO[bytes], name: str, media_type: str) -> FileResponse:
+    """Return a response that browsers save as ``name`` and that caches must not store.
+
+    ``file`` is sent from where it is, and closed at the end, also if nobody reads the answer.
+    """
+    answer = FileResponse(
+        file,
+        as_attachment=True,
+        filename=name,
+        content_type=media_type,
+        headers={"Cache-Control": "no-store"},
+    )
+    weakref.finalize(answer, file.close)
+    return answer

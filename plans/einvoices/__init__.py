@@ -1,0 +1,1 @@
+"""Electronic invoices by EN 16931, made from documents of invoices and credit notes. Pure."""

@@ -1,0 +1,59 @@
+"""Lists the tables that can be exported over a window of time, and the formats of their files.
+
+A new export is a value of ``ExportKind``, a row of ``INFO`` and a row in
+``plans.exports.registry``. API, portal and command iterate it. This module needs neither the
+database nor Django.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FileFormat(StrEnum):
+    """A format of exported tables; its value is also the suffix of their names."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+MEDIA_TYPES = {FileFormat.CSV: "text/csv", FileFormat.PARQUET: "application/vnd.apache.parquet"}
+
+
+class ExportKind(StrEnum):
+    """A table to export; its value is part of paths and of names of files."""
+
+    FOCUS = "focus"
+    USAGE = "usage"
+
+
+@dataclass(frozen=True)
+class ExportInfo:
+    """Describes one export to people and to the API.
+
+    ``words`` ends the sentence "Return …". ``shows_money``: only who may see invoices gets it.
+    ``for_operator``: staff get it for all tenants at once, too.
+    """
+
+    title: str
+    words: str
+    shows_money: bool
+    for_operator: bool
+
+
+INFO = {
+    ExportKind.FOCUS: ExportInfo(
+        "Charges by FOCUS",
+        "the charges of invoices whose period begins in the window, and of credit notes that were "
+        "issued in it, by FOCUS 1.0",
+        shows_money=True,
+        for_operator=True,
+    ),
+    ExportKind.USAGE: ExportInfo(
+        "Gold usage",
+        "the usage of each bucket of the window, in base units, by space, address and meter",
+        shows_money=False,
+        for_operator=False,
+    ),
+}
+if missing := set(ExportKind) - INFO.keys():
+    raise RuntimeError(f"exports without a row: {sorted(missing)}")

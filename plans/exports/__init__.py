@@ -1,0 +1,1 @@
+"""Tables that other systems take: charges by FOCUS, usage, journal lines, deferred revenue."""

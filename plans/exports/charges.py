@@ -1,0 +1,135 @@
+"""Divides documents of invoices and credit notes into charges: one for each line and space. Pure.
+
+The charges of a document add up to its total.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from plans.rating import money
+
+_PLACES = 12  # of quantities
+TAX = "tax"
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A part of an invoice or a credit note.
+
+    ``kind`` is the kind of the line, or ``TAX``. ``month`` is the billing month of the invoice,
+    ``span`` its period. ``quantity`` None: the charge has no price of its own. ``used`` is what was
+    used, in the same unit, with included units; None: not known. ``space_id`` is empty for charges
+    of the whole tenant. ``takes_back``: it corrects an earlier invoice.
+    """
+
+    tenant_id: str
+    tenant: str
+    seller: str
+    document: str
+    currency: str
+    month: tuple[datetime, datetime]
+    span: tuple[datetime, datetime]
+    kind: str
+    meter: str
+    description: str
+    amount_minor: int
+    takes_back: bool = False
+    quantity: Decimal | None = None
+    used: Decimal | None = None
+    unit: str = ""
+    unit_price: Decimal | None = None
+    space_id: str = ""
+    space: str = ""
+
+
+def of_invoice(tenant_id: str, document: Mapping[str, Any]) -> Iterator[Charge]:
+    """Yield the charges of an issued invoice in the order of its lines, the tax last."""
+    shared = _shared(tenant_id, document, document["period"])
+    names = {space["space_id"]: space["space"] for space in document["usage"]}
+    for line in document["lines"]:
+        yield from _of_line(shared, line, names)
+    yield from _of_taxes(shared, document, sign=1)
+
+
+def of_credit_note(
+    tenant_id: str, document: Mapping[str, Any], invoice: Mapping[str, Any]
+) -> Iterator[Charge]:
+    """Yield what a credit note takes back, below zero; ``invoice`` is its invoice's document."""
+    shared = {**_shared(tenant_id, document, document["invoice"]["period"]), "takes_back": True}
+    kinds = {line["position"]: line["kind"] for line in invoice["lines"]}
+    for line in document["lines"]:
+        yield Charge(
+            **shared,
+            kind=kinds[line["invoice_position"]],
+            meter=line["meter"],
+            description=line["description"],
+            amount_minor=-line["amount_minor"],
+        )
+    yield from _of_taxes(shared, document, sign=-1)
+
+
+def _shared(
+    tenant_id: str, document: Mapping[str, Any], period: Mapping[str, str]
+) -> dict[str, Any]:
+    bounds = {
+        name: tuple(datetime.fromisoformat(period[f"{prefix}{bound}"])
+                    for bound in ("starts_at", "ends_at"))
+        for name, prefix in (("month", "month_"), ("span", ""))
+    }  # fmt: skip
+    buyer = document["buyer"]
+    return {
+        "tenant_id": tenant_id,
+        "tenant": buyer["name"] or buyer["organisation"],
+        "seller": document["seller"]["name"],
+        "document": document["number"],
+        "currency": document["currency"],
+        **bounds,
+    }
+
+
+def _of_line(
+    shared: Mapping[str, Any], line: Mapping[str, Any], names: Mapping[str, str]
+) -> Iterator[Charge]:
+    detail, quantity = line["detail"], Decimal(line["quantity"])
+    spaces = detail.get("spaces", [])
+    described = {
+        **shared,
+        "kind": line["kind"],
+        "meter": line["meter"],
+        "description": line["description"],
+        "takes_back": line["kind"] == "correction",
+        "unit": line["unit"],
+        "unit_price": Decimal(line["unit_price"]),
+    }
+    if not spaces:
+        yield Charge(**described, amount_minor=line["amount_minor"], quantity=quantity)
+        return
+    # The billed quantity is divided as the amount was, so the parts add up exactly.
+    parts = money.allocate(
+        int(quantity.scaleb(_PLACES, money.EXACT)), [part["used_base"] for part in spaces]
+    )
+    for part, share in zip(spaces, parts, strict=True):
+        yield Charge(
+            **described,
+            amount_minor=part["amount_minor"],
+            quantity=Decimal(share).scaleb(-_PLACES, money.EXACT),
+            used=round(Decimal(part["used_base"]) / detail["base_per_unit"], _PLACES),
+            space_id=part["space_id"],
+            space=names.get(part["space_id"], part["space_id"]),
+        )
+
+
+def _of_taxes(
+    shared: Mapping[str, Any], document: Mapping[str, Any], *, sign: int
+) -> Iterator[Charge]:
+    for tax in document["taxes"]:
+        yield Charge(
+            **shared,
+            kind=TAX,
+            meter="",
+            description=f"Tax {tax['percent']} %",
+            amount_minor=sign * tax["tax_minor"],
+        )

@@ -1,0 +1,207 @@
+"""Exports the ledger as journal lines, which an accounting system imports a part at a time.
+
+The cursor is the id of a posting: ``lines`` returns what was booked after it, in the order of ids,
+and no later call returns a line below an id that was returned before.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from django.db import OperationalError, connection, transaction
+from django.db.models import Q
+
+from controlplane.core.errors import Conflict, Unavailable
+from plans.exports import account_codes
+from plans.exports.tables import Column, Row, Type
+from plans.models import (
+    CreditGrant,
+    CreditNote,
+    Invoice,
+    LedgerEntry,
+    LedgerPosting,
+    Payment,
+)
+from plans.rating import money
+
+MOST_LINES = 10_000  # of one call
+COLUMNS = (
+    Column("posting_id", Type.INTEGER),
+    Column("entry_id", Type.INTEGER),
+    Column("date", Type.CODE),
+    Column("document_number", Type.TEXT),
+    Column("legal_entity", Type.CODE),
+    Column("tenant_id", Type.CODE),
+    Column("tenant", Type.TEXT),
+    Column("account_code", Type.CODE),
+    Column("account", Type.CODE),
+    Column("text", Type.TEXT),
+    Column("debit", Type.DECIMAL),
+    Column("credit", Type.DECIMAL),
+    Column("currency", Type.CODE),
+    Column("reference", Type.TEXT),
+)
+
+
+_Known = tuple[str, str, str]  # reference of an entry, number of its document, legal entity
+
+
+class NotBalanced(Conflict):
+    """Debits and credits of an entry differ. The database prevents it, so rows were altered."""
+
+    code = "ledger.not_balanced"
+
+
+@dataclass(frozen=True)
+class JournalLine:
+    """One posting: exactly one of ``debit_minor`` and ``credit_minor`` is above zero.
+
+    ``day`` is the UTC day of booking. ``document_number`` is the number of the invoice or credit
+    note, or the reference of the payment's invoice or of the granted credit.
+    """
+
+    posting_id: int
+    entry_id: int
+    day: date
+    document_number: str
+    legal_entity: str
+    tenant_id: str
+    tenant: str
+    account_code: str
+    account: str
+    text: str
+    debit_minor: int
+    credit_minor: int
+    currency: str
+    reference: str
+
+    def row(self) -> Row:
+        """Return the line as a row of ``COLUMNS``; amounts are in the main unit."""
+        amounts = {"debit": self.debit_minor, "credit": self.credit_minor}
+        return {
+            **{column.name: getattr(self, column.name) for column in COLUMNS
+               if column.name not in ("date", *amounts)},
+            "date": self.day.isoformat(),
+            **{name: money.to_major(minor, self.currency) for name, minor in amounts.items()},
+        }  # fmt: skip
+
+
+def last_id(*, wait_seconds: int = 5) -> int:
+    """Return the id up to which the ledger is complete: no posting below it can appear any more.
+
+    A sequence gives ids before the commit, so rows of a running transaction could appear below
+    what was exported already. The lock waits for these transactions; new ones get higher ids.
+
+    Raises:
+        Unavailable: a transaction that books runs for longer than ``wait_seconds``.
+    """
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{wait_seconds}s"])
+            cursor.execute("LOCK TABLE plans_ledgerposting IN SHARE MODE")
+            newest = LedgerPosting.objects.order_by("-pk").values_list("pk", flat=True).first()
+    except OperationalError:
+        raise Unavailable(
+            "The ledger is being written: try again in a minute.", code="ledger.busy"
+        ) from None
+    return newest or 0
+
+
+def lines(*, after: int, limit: int = MOST_LINES) -> list[JournalLine]:
+    """Return up to ``limit`` lines with ids above ``after``, whole entries only.
+
+    The number of queries is constant. An entry that alone has more lines than ``limit`` is returned
+    whole. Empty: nothing is new.
+
+    Raises:
+        NotBalanced: an entry's debits and credits differ.
+        Unavailable: as ``last_id`` does.
+    """
+    found = LedgerPosting.objects.filter(pk__gt=after, pk__lte=last_id()).order_by("pk")
+    # Rows of one entry have neighboring ids: it is written by one statement.
+    postings = list(found.select_related("entry__tenant")[: limit + 1])
+    if len(postings) > limit:
+        last_entry = postings[-1].entry_id
+        whole = [row for row in postings if row.entry_id != last_entry]
+        postings = whole or list(found.filter(entry_id=last_entry).select_related("entry__tenant"))
+    require_balance(postings)
+    documents = _documents([row.entry for row in postings])
+    codes = account_codes.Codes.read()
+    return [_line(row, documents[row.entry_id], codes) for row in postings]
+
+
+def require_balance(postings: Sequence[LedgerPosting]) -> None:
+    """Raise NotBalanced unless the amounts of each entry sum to zero; entries must be whole."""
+    sums: dict[int, int] = {}
+    for row in postings:
+        sums[row.entry_id] = sums.get(row.entry_id, 0) + row.amount_minor
+    for entry_id, total in sums.items():
+        if total:
+            raise NotBalanced(
+                f"Debits and credits of ledger entry {entry_id} differ by {abs(total)} minor "
+                "units: rows of the ledger were altered. Nothing is exported."
+            )
+
+
+def all_rows(after: int) -> Iterator[Row]:
+    """Yield every line with an id above ``after`` as a row of ``COLUMNS``."""
+    while found := lines(after=after):
+        yield from (line.row() for line in found)
+        after = found[-1].posting_id
+
+
+def _line(row: LedgerPosting, document: tuple[str, str], codes: account_codes.Codes) -> JournalLine:
+    entry, (number, legal_entity) = row.entry, document
+    return JournalLine(
+        row.pk,
+        entry.pk,
+        entry.booked_at.date(),
+        number,
+        legal_entity,
+        entry.tenant_id,
+        entry.tenant.name,
+        codes.of(legal_entity, row.account),
+        row.account,
+        entry.text,
+        max(row.amount_minor, 0),
+        max(-row.amount_minor, 0),
+        entry.currency,
+        entry.reference,
+    )
+
+
+def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
+    """Return {id of an entry: (number of its document, legal entity)}, by four queries.
+
+    The part of a reference before the first colon says what was booked.
+    """
+    ids = {entry.reference: entry.pk for entry in entries}
+    keys: dict[str, list[str]] = {}
+    for reference in ids:
+        kind, _, key = reference.partition(":")
+        keys.setdefault(kind, []).append(key)
+    known: list[_Known] = []
+    invoices = Invoice.objects.filter(
+        pk__in=[*keys.get("invoice", []), *keys.get("write_off", [])]
+    ).values_list("pk", "number", "legal_entity")
+    for pk, number, entity in invoices:
+        known += [(f"{kind}:{pk}", number or "", entity) for kind in ("invoice", "write_off")]
+    notes = CreditNote.objects.filter(pk__in=keys.get("credit_note", []))
+    for pk, number, entity in notes.values_list("pk", "number", "legal_entity"):
+        known.append((f"credit_note:{pk}", number, entity))
+    references = [key.partition(":")[2] for key in keys.get("payment", [])]
+    for payment in Payment.objects.filter(reference__in=references).select_related("invoice"):
+        invoice = payment.invoice
+        reference = f"payment:{payment.source}:{payment.reference}"
+        known.append((reference, invoice.number or "", invoice.legal_entity))
+    grants = CreditGrant.objects.filter(
+        Q(entry__in=ids.values()) | Q(pk__in=keys.get("credit_expiry", []))
+    )
+    for grant in grants:
+        references = [
+            f"credit_grant:{grant.tenant_id}:{grant.reference}",
+            f"credit_expiry:{grant.pk}",
+        ]
+        known += [(text, grant.reference, grant.legal_entity) for text in references]
+    found = {ids[row[0]]: row[1:] for row in known if row[0] in ids}
+    return dict.fromkeys(ids.values(), ("", "")) | found

@@ -1,0 +1,1 @@
+"""Validators of documents for finance, and documents to validate."""
