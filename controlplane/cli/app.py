@@ -26,6 +26,7 @@ from controlplane.cli import (
     notifications,
     output,
     people,
+    pipeline,
     plans,
     rollouts,
     spaces,
@@ -135,6 +136,7 @@ app.add_typer(notifications.app, name="notifications")
 if extras.has_embedded():
     app.add_typer(catalog.app, name="catalog")
 app.add_typer(rollouts.app, name="rollouts")
+app.add_typer(pipeline.app, name="pipeline")
 app.add_typer(staff.app, name="staff")
 
 

@@ -52,6 +52,7 @@ STAFF_NAV = (
     ("Invoices", "staff_invoices"),
     ("Revenue", "staff_revenue"),
     ("Volumes", "staff_volumes"),
+    ("Pipeline", "staff_pipeline"),
     ("Mailbox", "staff_mailbox"),
     ("Audit", "staff_audit"),
     ("Health", "staff_health"),

@@ -126,9 +126,13 @@ if TYPE_CHECKING:
     from .invoice_page import InvoicePage
     from .invoice_reason_request import InvoiceReasonRequest
     from .invoice_state import InvoiceState
+    from .job_enum import JobEnum
     from .kept_volumes import KeptVolumes
     from .kept_volumes_page import KeptVolumesPage
     from .kind_enum import KindEnum
+    from .lakehouse_run import LakehouseRun
+    from .lakehouse_run_files import LakehouseRunFiles
+    from .lakehouse_run_page import LakehouseRunPage
     from .limits_request import LimitsRequest
     from .list_address_plans_address_type import ListAddressPlansAddressType
     from .list_address_plans_sort import ListAddressPlansSort
@@ -150,6 +154,8 @@ if TYPE_CHECKING:
     from .list_invoices_sort import ListInvoicesSort
     from .list_invoices_state import ListInvoicesState
     from .list_kept_volumes_sort import ListKeptVolumesSort
+    from .list_lakehouse_runs_job import ListLakehouseRunsJob
+    from .list_lakehouse_runs_sort import ListLakehouseRunsSort
     from .list_members_role import ListMembersRole
     from .list_members_sort import ListMembersSort
     from .list_messaging_users_phase import ListMessagingUsersPhase
@@ -162,6 +168,8 @@ if TYPE_CHECKING:
     from .list_operations_state import ListOperationsState
     from .list_payments_sort import ListPaymentsSort
     from .list_plans_sort import ListPlansSort
+    from .list_quarantined_samples_reason import ListQuarantinedSamplesReason
+    from .list_quarantined_samples_sort import ListQuarantinedSamplesSort
     from .list_rollouts_sort import ListRolloutsSort
     from .list_rollouts_state import ListRolloutsState
     from .list_space_plans_sort import ListSpacePlansSort
@@ -225,6 +233,7 @@ if TYPE_CHECKING:
     from .payment_create_request import PaymentCreateRequest
     from .payment_page import PaymentPage
     from .permissions_enum import PermissionsEnum
+    from .pipeline import Pipeline
     from .plan_choice_request import PlanChoiceRequest
     from .plan_subscription import PlanSubscription
     from .point import Point
@@ -234,8 +243,11 @@ if TYPE_CHECKING:
     from .problem_fields import ProblemFields
     from .progress import Progress
     from .publication import Publication
+    from .quarantined_sample import QuarantinedSample
+    from .quarantined_sample_page import QuarantinedSamplePage
     from .quota import Quota
     from .quota_page import QuotaPage
+    from .reason_enum import ReasonEnum
     from .redeem_request import RedeemRequest
     from .reduction_request import ReductionRequest
     from .release import Release
@@ -282,6 +294,7 @@ if TYPE_CHECKING:
     from .usage_totals import UsageTotals
     from .user_reading import UserReading
     from .verify_invoice_files import VerifyInvoiceFiles
+    from .waiting import Waiting
     from .window import Window
     from .window_request import WindowRequest
     from .windows_request import WindowsRequest
@@ -402,9 +415,13 @@ _MODULES = {
     "InvoicePage": ".invoice_page",
     "InvoiceReasonRequest": ".invoice_reason_request",
     "InvoiceState": ".invoice_state",
+    "JobEnum": ".job_enum",
     "KeptVolumes": ".kept_volumes",
     "KeptVolumesPage": ".kept_volumes_page",
     "KindEnum": ".kind_enum",
+    "LakehouseRun": ".lakehouse_run",
+    "LakehouseRunFiles": ".lakehouse_run_files",
+    "LakehouseRunPage": ".lakehouse_run_page",
     "LimitsRequest": ".limits_request",
     "ListAddressPlansAddressType": ".list_address_plans_address_type",
     "ListAddressPlansSort": ".list_address_plans_sort",
@@ -426,6 +443,8 @@ _MODULES = {
     "ListInvoicesSort": ".list_invoices_sort",
     "ListInvoicesState": ".list_invoices_state",
     "ListKeptVolumesSort": ".list_kept_volumes_sort",
+    "ListLakehouseRunsJob": ".list_lakehouse_runs_job",
+    "ListLakehouseRunsSort": ".list_lakehouse_runs_sort",
     "ListMembersRole": ".list_members_role",
     "ListMembersSort": ".list_members_sort",
     "ListMessagingUsersPhase": ".list_messaging_users_phase",
@@ -438,6 +457,8 @@ _MODULES = {
     "ListOperationsState": ".list_operations_state",
     "ListPaymentsSort": ".list_payments_sort",
     "ListPlansSort": ".list_plans_sort",
+    "ListQuarantinedSamplesReason": ".list_quarantined_samples_reason",
+    "ListQuarantinedSamplesSort": ".list_quarantined_samples_sort",
     "ListRolloutsSort": ".list_rollouts_sort",
     "ListRolloutsState": ".list_rollouts_state",
     "ListSpacePlansSort": ".list_space_plans_sort",
@@ -495,6 +516,7 @@ _MODULES = {
     "PaymentCreateRequest": ".payment_create_request",
     "PaymentPage": ".payment_page",
     "PermissionsEnum": ".permissions_enum",
+    "Pipeline": ".pipeline",
     "PlanChoiceRequest": ".plan_choice_request",
     "PlanSubscription": ".plan_subscription",
     "Point": ".point",
@@ -504,8 +526,11 @@ _MODULES = {
     "ProblemFields": ".problem_fields",
     "Progress": ".progress",
     "Publication": ".publication",
+    "QuarantinedSample": ".quarantined_sample",
+    "QuarantinedSamplePage": ".quarantined_sample_page",
     "Quota": ".quota",
     "QuotaPage": ".quota_page",
+    "ReasonEnum": ".reason_enum",
     "RedeemRequest": ".redeem_request",
     "ReductionRequest": ".reduction_request",
     "Release": ".release",
@@ -550,6 +575,7 @@ _MODULES = {
     "UsageTotals": ".usage_totals",
     "UserReading": ".user_reading",
     "VerifyInvoiceFiles": ".verify_invoice_files",
+    "Waiting": ".waiting",
     "Window": ".window",
     "WindowRequest": ".window_request",
     "WindowsRequest": ".windows_request",
@@ -671,9 +697,13 @@ __all__ = (
     "InvoicePage",
     "InvoiceReasonRequest",
     "InvoiceState",
+    "JobEnum",
     "KeptVolumes",
     "KeptVolumesPage",
     "KindEnum",
+    "LakehouseRun",
+    "LakehouseRunFiles",
+    "LakehouseRunPage",
     "LimitsRequest",
     "ListAddressesPhase",
     "ListAddressesSort",
@@ -695,6 +725,8 @@ __all__ = (
     "ListInvoicesSort",
     "ListInvoicesState",
     "ListKeptVolumesSort",
+    "ListLakehouseRunsJob",
+    "ListLakehouseRunsSort",
     "ListMembersRole",
     "ListMembersSort",
     "ListMessagingUsersPhase",
@@ -707,6 +739,8 @@ __all__ = (
     "ListOperationsState",
     "ListPaymentsSort",
     "ListPlansSort",
+    "ListQuarantinedSamplesReason",
+    "ListQuarantinedSamplesSort",
     "ListRolloutsSort",
     "ListRolloutsState",
     "ListSpacePlansSort",
@@ -763,6 +797,7 @@ __all__ = (
     "PaymentCreateRequest",
     "PaymentPage",
     "PermissionsEnum",
+    "Pipeline",
     "PlanChoiceRequest",
     "PlanSubscription",
     "Point",
@@ -772,8 +807,11 @@ __all__ = (
     "ProblemFields",
     "Progress",
     "Publication",
+    "QuarantinedSample",
+    "QuarantinedSamplePage",
     "Quota",
     "QuotaPage",
+    "ReasonEnum",
     "RedeemRequest",
     "ReductionRequest",
     "Release",
@@ -818,6 +856,7 @@ __all__ = (
     "UsageTotals",
     "UserReading",
     "VerifyInvoiceFiles",
+    "Waiting",
     "Window",
     "WindowRequest",
     "Windows",

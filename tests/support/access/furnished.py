@@ -46,6 +46,7 @@ from tenants.models import (
 )
 from tenants.notifications.models import MailboxMessage
 from tests.support.access import passkeys, url_map
+from tests.support.metering import pipeline_rows
 from tests.support.notifications import mails, notified
 from tests.support.portal import rows
 
@@ -169,6 +170,8 @@ def _of_operators(space: AddressSpace) -> dict[str, str]:
     quota_overrides.set_override(
         tenant=tenant, resource="spaces", amount=9, reason="more", expires_at=None, by=SYSTEM
     )
+    pipeline_rows.run(timezone.now(), n_samples=120, n_files=2, n_quarantined=1)
+    pipeline_rows.quarantined(timezone.now(), 1)
     return {
         "staff/kept-volumes/space": gone.pk,
         "staff/volumes/space": gone.pk,
