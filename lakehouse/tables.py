@@ -93,8 +93,8 @@ class Added:
     """The bronze rows that were added between two versions, as ``added_since`` returns them.
 
     ``dates`` are the partitions of these rows in ascending order; empty if nothing was added.
-    ``n_rows`` and ``n_files`` are the numbers of rows and files. ``earliest_bucket`` is no later than any ``bucket_at`` of
-    them, as ISO 8601 text; empty if it is not known.
+    ``n_rows`` and ``n_files`` are the numbers of rows and files. ``earliest_bucket`` is no later
+    than any ``bucket_at`` of them, as ISO 8601 text; empty if it is not known.
     """
 
     rows: DataFrame

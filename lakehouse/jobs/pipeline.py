@@ -41,8 +41,8 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
 
     The report holds the id and version of each table that invoices pin (``tables``),
     ``bronze_version`` (null if no sample has landed yet), how many samples and files are new and
-    how many rows were quarantined (``rows``), and the watermark (``as_of``). Creates tables that do not
-    exist, except bronze. Calls ``done`` with the name of each finished table.
+    how many rows were quarantined (``rows``), and the watermark (``as_of``). Creates tables that do
+    not exist, except bronze. Calls ``done`` with the name of each finished table.
 
     Raises:
         SchemaDiffers: a table has other columns than ``schemas`` declares.
