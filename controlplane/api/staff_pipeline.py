@@ -99,7 +99,7 @@ class QuarantinedSampleSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField(allow_blank=True)
     tenant_id = serializers.CharField(allow_blank=True)
     space_id = serializers.CharField(allow_blank=True)
-    source = serializers.CharField(allow_blank=True)
+    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
     boot_id = serializers.CharField(allow_blank=True)
     address = serializers.CharField(allow_blank=True)
     seq = serializers.IntegerField(allow_null=True)

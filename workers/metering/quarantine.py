@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from django.db import transaction
+from django.db.models import Field
 from django.db.models.functions import Now
 
 from workers.metering import delta, roots
@@ -67,8 +68,9 @@ def _last_version(table_id: str) -> int | None:
     return newest.table_version if newest else None
 
 
-def _newest_key() -> int | None:
-    return QuarantinedSample.objects.order_by("-id").values_list("pk", flat=True).first()
+def _newest_key() -> int:
+    """Return the highest key of the copy; 0 if it is empty."""
+    return QuarantinedSample.objects.order_by("-id").values_list("pk", flat=True).first() or 0
 
 
 def _forget_old() -> None:
@@ -96,11 +98,14 @@ def _taken_at(row: dict[str, Any]) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
+def _longest(name: str) -> int | None:
+    """Return the greatest length of a text of the copy; None if it has no limit."""
+    field = QuarantinedSample._meta.get_field(name)
+    return field.max_length if isinstance(field, Field) else None
+
+
 def _columns(row: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of the copy; a refused row may lack any of them, or exceed its length."""
-    texts = {
-        name: (row[name] or "")[: QuarantinedSample._meta.get_field(name).max_length]
-        for name in _TEXTS
-    }
+    texts = {name: (row[name] or "")[: _longest(name)] for name in _TEXTS}
     values = {"seq": row["seq"], "epoch": row["epoch"]}
     return {**texts, **values, "taken_at": _taken_at(row) if row["taken_at"] else None}

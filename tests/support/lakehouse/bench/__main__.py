@@ -24,7 +24,7 @@ _DENSE = 15  # samples of a counter in a bucket
 def main() -> int:
     """Measure; the exit code is 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(prog="tests.support.lakehouse.bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", help="whole, small, metering; without one: all")
+    parser.add_argument("parts", nargs="*", help="whole, small, metering, landing; all without")
     parser.add_argument("--sizes", default="1", help="millions of samples, 15 a bucket")
     parser.add_argument("--sparse", default="1", help="millions of samples, one a bucket")
     parser.add_argument("--rounds", type=int, default=3, help="alternating runs of each engine")
@@ -55,7 +55,8 @@ def _measure(folder: Path, options: argparse.Namespace) -> int:
     parts: Mapping[str, Callable[[], Iterator[Result]]] = {
         "whole": lambda: whole.measure(plans, options.rounds),
         "small": lambda: small.measure(options.rounds),
-        "metering": lambda: metering.measure(folder),
+        "metering": metering.measure,
+        "landing": lambda: metering.land(folder),
     }
     results = []
     for part in options.parts or parts:
