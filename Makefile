@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-all coverage router test-drills test-kubernetes test-large test-upgrade test-s3 test-schemathesis test-spark images lint \
-	format types arch bench bench-close bench-kubernetes bench-live bench-messages bench-portal bench-routers run clean docs lock client openapi examples sbom audit
+	format types arch bench bench-close bench-kubernetes bench-lakehouse bench-live bench-messages bench-portal bench-routers run clean docs lock client openapi examples sbom audit
 
 IN_ENV := . .ci/env &&
 LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
@@ -71,6 +71,9 @@ bench-close:  ## Measure the close of a month of 10,000 tenants into docs/perfor
 
 bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 19 min)
 	@$(IN_ENV) python -m tests.support.kubernetes.bench
+
+bench-lakehouse:  ## Measure pipeline and metering into docs/performance.md (SIZES=1,10,30 and SPARSE=10 millions of samples, ROUNDS=3)
+	@$(IN_ENV) python -m tests.support.lakehouse.bench --sizes "$(or $(SIZES),1)" --sparse "$(or $(SPARSE),1)" --rounds $(or $(ROUNDS),3)
 
 bench-live:  ## Measure live readings, their history and the sampler into docs/performance.md (about 15 min)
 	@$(IN_ENV) python -m tests.support.live.bench

@@ -93,14 +93,15 @@ class Added:
     """The bronze rows that were added between two versions, as ``added_since`` returns them.
 
     ``dates`` are the partitions of these rows in ascending order; empty if nothing was added.
-    ``n_rows`` is the number of rows. ``earliest_bucket`` is no later than any ``bucket_at`` of
-    them, as ISO 8601 text; empty if it is not known.
+    ``n_rows`` and ``n_files`` are the numbers of rows and files. ``earliest_bucket`` is no later
+    than any ``bucket_at`` of them, as ISO 8601 text; empty if it is not known.
     """
 
     rows: DataFrame
     dates: tuple[date, ...]
     n_rows: int
     earliest_bucket: str = ""
+    n_files: int = 0
 
     def not_before(self, alias: str) -> str:
         """Return ``AND bucket_at >= …`` as SQL, with which Delta skips files; empty if unknown."""
@@ -249,14 +250,15 @@ def added_since(lake: Lake, after: int, upto: int) -> Added:
         # stay right, because the merge of maxima may repeat rows.
         rows = read(lake, BRONZE, upto)
         all_dates = sorted(row["date"] for row in rows.select("date").distinct().collect())
-        return Added(rows, tuple(all_dates), rows.count())
+        return Added(rows, tuple(all_dates), rows.count(), n_files=len(rows.inputFiles()))
     dates = sorted({date.fromisoformat(add["partitionValues"]["date"]) for add in files})
     found = [json.loads(add["stats"] or "{}") for add in files]
     n_rows = sum(statistics.get("numRecords", 0) for statistics in found)
     earliest = [statistics.get("minValues", {}).get("bucket_at", "") for statistics in found]
     paths = [f"{root}/{add['path']}" for add in files]
     # A file without statistics has the minimum '', and so do all together.
-    return Added(lake.bronze_files(paths), tuple(dates), n_rows, min(earliest, default=""))
+    rows = lake.bronze_files(paths)
+    return Added(rows, tuple(dates), n_rows, min(earliest, default=""), len(paths))
 
 
 def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:

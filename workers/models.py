@@ -126,7 +126,9 @@ class LakehouseRun(models.Model):
     * ``seconds`` is from start to end. ``cpu_seconds`` is the processor time of Python and Java on
       the machine of the job; executors in other pods are not in it.
     * ``n_samples`` counts the new rows of bronze, ``n_quarantined`` those refused and the counter
-      resets. ``files`` maps each table to its number of files after housekeeping, else empty.
+      resets, ``n_files`` the new files of bronze. ``as_of`` is up to when usage was complete after
+      the run; null if it failed or found no sample.
+    * ``files`` maps each table to its number of files after housekeeping, else empty.
     * ``error_code`` is empty if the run succeeded.
     """
 
@@ -140,8 +142,46 @@ class LakehouseRun(models.Model):
     cpu_seconds = models.FloatField(default=0)
     n_samples = models.BigIntegerField(default=0)
     n_quarantined = models.BigIntegerField(default=0)
+    # The version before these columns goes on inserting rows during an upgrade.
+    n_files = models.PositiveIntegerField(default=0, db_default=0)
+    as_of = models.DateTimeField(null=True)
     files = models.JSONField(default=dict)
     error_code = models.CharField(max_length=80, blank=True)
 
     class Meta:
         indexes = [models.Index(fields=["job", "-started_at"], name="lakehouse_run_newest")]
+
+
+class QuarantinedSample(models.Model):
+    """One of the newest rows of ``bronze.quarantine``, copied for the operator's pages.
+
+    Key: source, boot_id, seq, address, epoch, reason. The columns are those of the table
+    (docs/lakehouse.md); a refused row may lack any of them. ``copied_at`` is when a worker found
+    the row, ``table_id`` and ``table_version`` the version of the table in which it did.
+    """
+
+    table_id = models.CharField(max_length=64)
+    table_version = models.BigIntegerField()
+    copied_at = models.DateTimeField()
+    tenant_id = models.CharField(max_length=40)
+    space_id = models.CharField(max_length=40)
+    source = models.CharField(max_length=120)
+    boot_id = models.CharField(max_length=80)
+    address = models.CharField(max_length=300)
+    seq = models.BigIntegerField(null=True)
+    epoch = models.BigIntegerField(null=True)
+    taken_at = models.DateTimeField(null=True)
+    batch_id = models.CharField(max_length=64)
+    reason = models.CharField(max_length=20)
+    detail = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            # A compaction rewrites rows that are copied already.
+            models.UniqueConstraint(
+                fields=["source", "boot_id", "seq", "address", "epoch", "reason"],
+                nulls_distinct=False,
+                name="quarantined_sample_once",
+            )
+        ]
+        indexes = [models.Index(fields=["-copied_at", "-id"], name="quarantined_sample_newest")]

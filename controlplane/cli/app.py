@@ -29,6 +29,7 @@ from controlplane.cli import (
     output,
     payments,
     people,
+    pipeline,
     plans,
     rollouts,
     selling,
@@ -146,6 +147,7 @@ app.add_typer(notifications.app, name="notifications")
 if extras.has_embedded():
     app.add_typer(catalog.app, name="catalog")
 app.add_typer(rollouts.app, name="rollouts")
+app.add_typer(pipeline.app, name="pipeline")
 app.add_typer(staff.app, name="staff")
 
 

@@ -150,9 +150,12 @@ def usage(now: datetime) -> Check:
     as_of = UsageCopy.objects.aggregate(as_of=Max("as_of"))["as_of"]
     if not queries.list_sampled_spaces().exists():
         return Check("Metering", Level.GOOD, "No space is metered yet.")
+    pipeline = reverse("console:staff_pipeline")
     if as_of is not None and now - as_of < _USAGE_MOST:
         minutes = int((now - as_of).total_seconds() // 60)
-        return Check("Metering", Level.GOOD, f"Usage is {_of(minutes, 'minute')} old.")
+        return Check(
+            "Metering", Level.GOOD, f"Usage is {_of(minutes, 'minute')} old.", url=pipeline
+        )
     age = f"{_of(int((now - as_of).total_seconds() // 3600), 'hour')} old" if as_of else "missing"
     return Check(
         "Metering",
@@ -160,6 +163,7 @@ def usage(now: datetime) -> Check:
         f"Usage is {age}, although spaces are metered. Quotas and pages show old figures.",
         "Check that the metering worker samples and commits, and that the jobs of the lakehouse "
         "run. Nothing is lost while batches are landed.",
+        pipeline,
     )
 
 

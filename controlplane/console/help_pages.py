@@ -72,6 +72,7 @@ _ORGANIZATION_LOGIN = HelpPage(
     "log in with your organization", "administer/account.md", "log-in-with-your-organization"
 )
 _ROLLOUTS = HelpPage("rollouts", "operate/rollouts.md")
+_PIPELINE = HelpPage("the pipeline", "operate/console.md", "the-pipeline")
 
 # How the names of the routes in ``account_urls`` begin.
 _OF_ACCOUNTS = ("account_", "mfa_")
@@ -225,6 +226,8 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_space": _CONDITIONS,
     "staff_retry": _CONDITIONS,
     "staff_health": _CONSOLE,
+    "staff_pipeline": _PIPELINE,
+    "staff_quarantine": _PIPELINE,
     "staff_revenue": _CONSOLE,
     **dict.fromkeys(
         [

@@ -59,6 +59,7 @@ STAFF_NAV = (
     ("Prices", "staff_prices"),
     ("Finance", "staff_finance"),
     ("Volumes", "staff_volumes"),
+    ("Pipeline", "staff_pipeline"),
     ("Mailbox", "staff_mailbox"),
     ("Audit", "staff_audit"),
     ("Health", "staff_health"),

@@ -40,9 +40,9 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
     """Bring quarantine, state and gold up to the newest bronze version and return a report.
 
     The report holds the id and version of each table that invoices pin (``tables``),
-    ``bronze_version`` (null if no sample has landed yet), how many samples are new and how many
-    rows were quarantined (``rows``), and the watermark (``as_of``). Creates tables that do not
-    exist, except bronze. Calls ``done`` with the name of each finished table.
+    ``bronze_version`` (null if no sample has landed yet), how many samples and files are new and
+    how many rows were quarantined (``rows``), and the watermark (``as_of``). Creates tables that do
+    not exist, except bronze. Calls ``done`` with the name of each finished table.
 
     Raises:
         SchemaDiffers: a table has other columns than ``schemas`` declares.
@@ -51,7 +51,7 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
         tables.ensure(lake, table)
     found = {table.name: tables.snapshot(lake, table, APP) for table in schemas.ALL}
     bronze = found.pop(schemas.BRONZE.name)
-    rows = {"samples": 0, "quarantined": 0}
+    rows = {"samples": 0, "quarantined": 0, "files": 0}
     if bronze is None:  # nothing has ever landed
         return _report(lake, None, rows, as_of(lake))
     reached = {name: snapshot.done for name, snapshot in found.items() if snapshot}
@@ -61,6 +61,7 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
     rows["quarantined"] = upto.quarantine()
     done(schemas.QUARANTINE.name)
     rows["samples"] = upto.merge_state()
+    rows["files"] = upto.added(schemas.STATE).n_files
     done(schemas.STATE.name)
     upto.merge_openings()
     done(schemas.OPENINGS.name)

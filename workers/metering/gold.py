@@ -131,7 +131,7 @@ def report_without_run(root: Root) -> Report | None:
             if name not in delta.WORKING
         },
         bronze_version=int(bronze.version()),
-        rows={"samples": 0, "quarantined": 0},
+        rows={"samples": 0, "quarantined": 0, "files": 0},
         as_of=_Usage(tables[delta.USAGE]).note().get("as_of"),
     )
 

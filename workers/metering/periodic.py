@@ -11,15 +11,8 @@ import structlog
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import WaypostError
-from plans.invoicing import (
-    close_runs,
-    granting,
-    invoice_closing,
-    invoice_verification,
-    issuing,
-    sample_readings,
-)
-from workers.metering import gold, housekeeping, ingest, pipeline, roots
+from plans.invoicing import close_runs, granting, invoice_closing, invoice_verification, issuing, sample_readings
+from workers.metering import gold, housekeeping, ingest, pipeline, quarantine, roots
 
 logger = structlog.get_logger(__name__)
 
@@ -53,7 +46,7 @@ def land() -> None:
 
 
 def compute_usage() -> None:
-    """Run the Spark job if bronze has new samples; then copy gold to the database. Idempotent.
+    """Run the Spark job if bronze has new samples; then copy gold and quarantine. Idempotent.
 
     Raises:
         PipelineBusy: another process is running the job.
@@ -63,6 +56,7 @@ def compute_usage() -> None:
     if not gold.is_current(root):
         pipeline.run(root)
     gold.copy_newest(root)
+    quarantine.copy_newest(root)
 
 
 def run_pipeline(now: datetime) -> None:

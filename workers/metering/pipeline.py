@@ -77,7 +77,7 @@ class Report:
       that the job read, the others are those after the run.
     * ``bronze_version``: the version of bronze that the job read; None if there is no bronze.
     * ``rows``: ``samples`` counts the new rows of bronze, also invalid ones. ``quarantined`` counts
-      the invalid rows and the counter resets among them.
+      the invalid rows and the counter resets among them. ``files`` counts the new files of bronze.
     * ``as_of``: the time up to which usage is complete (ISO 8601); None without samples.
     * ``cpu_seconds``: the processor time of the job, without executors in other pods.
     """
@@ -135,6 +135,8 @@ def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
             row.cpu_seconds = report.cpu_seconds
             row.n_samples = report.rows.get("samples", 0)
             row.n_quarantined = report.rows.get("quarantined", 0)
+            row.n_files = report.rows.get("files", 0)
+            row.as_of = datetime.fromisoformat(report.as_of) if report.as_of else None
             return report
 
 

@@ -58,6 +58,7 @@ from tenants.models import (
     User,
 )
 from tenants.notifications.models import Attempt
+from tests.support.metering import pipeline_rows
 from tests.support.notifications import mails, notified
 from tests.support.plans import read_samples, term_rows
 
@@ -319,6 +320,9 @@ def names(
     row.sealed = secrets.encrypt(json.dumps({"messages": [MESSAGE], "next": "broker-0:7"}))
     row.save()
     gone = observed(space, queue)
+    pipeline_rows.run(timezone.now(), n_samples=120, n_files=2, n_quarantined=1)
+    pipeline_rows.run(timezone.now(), job="housekeeping", files={"gold.usage": 3})
+    pipeline_rows.quarantined(timezone.now(), 1)
     delivery = notified.delivery(notified.webhook(cast.tenant))
     Attempt.objects.create(
         delivery=delivery, at=delivery.created_at, status=500, duration_ms=7, error="HTTP 500"

@@ -29,7 +29,7 @@ def test_pipeline_again_changes_no_table(lake: Lake, landed: Landed) -> None:
     again = pipeline.run(lake)
 
     assert again["tables"] == first["tables"]
-    assert again["rows"] == {"samples": 0, "quarantined": 0}
+    assert again["rows"] == {"samples": 0, "quarantined": 0, "files": 0}
 
 
 def test_as_of_is_where_the_samples_of_every_living_source_reach(

@@ -228,7 +228,7 @@ def test_report_names_tables_versions_and_counts(told: Told) -> None:
     assert set(first["tables"]) == {table.name for table in schemas.PINNED}
     assert then["tables"]["gold.usage"]["version"] > first["tables"]["gold.usage"]["version"]
     assert then["rows"]["samples"] == sum(len(story[1]) for story in STORIES.values())
-    assert last["rows"] == {"samples": 2, "quarantined": 0}
+    assert last["rows"] == {"samples": 2, "quarantined": 0, "files": 1}
     assert first["rows"]["quarantined"] == 3
     assert then["as_of"] == at(0, 1, day=1).isoformat()  # "holes" was sampled until 00:02
     assert last["as_of"] == at(0, 20, day=1).isoformat()

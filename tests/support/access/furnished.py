@@ -48,6 +48,7 @@ from tenants.models import (
 )
 from tenants.notifications.models import MailboxMessage
 from tests.support.access import passkeys, url_map
+from tests.support.metering import pipeline_rows
 from tests.support.notifications import mails, notified
 from tests.support.plans import read_samples, term_rows
 from tests.support.portal import rows
@@ -181,6 +182,8 @@ def _of_operators(space: AddressSpace) -> dict[str, str]:
     back_test = back_testing.request(
         draft=draft, months=1, source=BackTest.Source.COPY, by=SYSTEM, now=timezone.now()
     )
+    pipeline_rows.run(timezone.now(), n_samples=120, n_files=2, n_quarantined=1)
+    pipeline_rows.quarantined(timezone.now(), 1)
     return {
         "draft": draft.pk,
         "back_test": back_test.pk,

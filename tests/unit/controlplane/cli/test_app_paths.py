@@ -35,7 +35,7 @@ PLAIN = {
     "changes": "team=shop",  # of labels
 }
 # They do not speak to the API in the name of a tenant, nor take the name of anything in it.
-OTHER = ("catalog", "rollouts", "contexts")
+OTHER = ("catalog", "rollouts", "pipeline", "contexts")
 
 
 def _verbs() -> Iterator[tuple[str, ...]]:

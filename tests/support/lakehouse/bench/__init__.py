@@ -1,0 +1,1 @@
+"""Measures the lakehouse: ``make bench-lakehouse``."""
