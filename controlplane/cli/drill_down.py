@@ -21,9 +21,7 @@ from controlplane.client.types import UNSET
 from controlplane.rest_client import Api, Json
 
 _PAGE = 1000  # samples in one request
-_Instant = Annotated[
-    datetime | None, typer.Option(help=WHEN, parser=instant, metavar="<instant>")
-]
+_Instant = Annotated[datetime | None, typer.Option(help=WHEN, parser=instant, metavar="<instant>")]
 _From = Annotated[
     datetime | None, typer.Option("--from", help=WHEN, parser=instant, metavar="<instant>")
 ]

@@ -77,7 +77,7 @@ DROP FUNCTION plans_refund_keeps_amounts();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('plans', '0012_money'),
+        ('plans', '0013_close_runs'),
         ('tenants', '0028_unpaid_invoices'),
     ]
 

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """Add the codes that an accounting system has for accounts of the ledger."""
 
-    dependencies = [("plans", "0012_money")]
+    dependencies = [("plans", "0014_payments")]
 
     operations = [
         migrations.CreateModel(

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('plans', '0012_money'),
+        ('plans', '0015_exports'),
         ('tenants', '0026_watched_rows'),
     ]
 

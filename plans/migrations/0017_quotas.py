@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('plans', '0012_money'),
+        ('plans', '0016_catalog_dates'),
         ('tenants', '0027_restrictions'),
     ]
 

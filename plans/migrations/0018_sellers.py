@@ -47,7 +47,7 @@ CREATE TRIGGER plans_taxidcheck_append_only BEFORE UPDATE OR DELETE ON plans_tax
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('plans', '0012_money'),
+        ('plans', '0017_quotas'),
         ('tenants', '0026_watched_rows'),
     ]
 

@@ -140,7 +140,8 @@ class _Month:
                     used[meter] = reading.merged(meter, used.get(meter, 0), n)
         figures = [Figure("", "", meter, n) for meter, n in sorted(used.items())]
         known = KnownLifetimes.read(self.tenant, self.facts.month, until=until)
-        priced = replace(self.facts, known_lifetimes=known, lifetimes=known.lifetimes())
+        lifetimes = known.lifetimes(self.facts.seller_rule.currency)
+        priced = replace(self.facts, known_lifetimes=known, lifetimes=lifetimes)
         rating = rated_period.rate(priced, lambda window: figures).rating
         return rating.net_minor + rating.tax_minor
 

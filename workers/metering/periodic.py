@@ -11,7 +11,14 @@ import structlog
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import WaypostError
-from plans.invoicing import close_runs, granting, invoice_closing, invoice_verification, issuing, sample_readings
+from plans.invoicing import (
+    close_runs,
+    granting,
+    invoice_closing,
+    invoice_verification,
+    issuing,
+    sample_readings,
+)
 from workers.metering import gold, housekeeping, ingest, pipeline, quarantine, roots
 
 logger = structlog.get_logger(__name__)

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workers', '0009_lakehouse_runs'),
+        ('workers', '0010_moved_sources'),
     ]
 
     operations = [

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .accept_request import AcceptRequest
+    from .account_codes import AccountCodes
+    from .account_codes_codes import AccountCodesCodes
+    from .action_enum import ActionEnum
     from .action_failure import ActionFailure
     from .address import Address
     from .address_create_request import AddressCreateRequest
@@ -35,6 +38,14 @@ if TYPE_CHECKING:
     from .audit_event_after import AuditEventAfter
     from .audit_event_before import AuditEventBefore
     from .audit_event_page import AuditEventPage
+    from .back_test import BackTest
+    from .back_test_create_request import BackTestCreateRequest
+    from .back_test_month import BackTestMonth
+    from .back_test_month_page import BackTestMonthPage
+    from .back_test_source import BackTestSource
+    from .back_test_state import BackTestState
+    from .back_test_sum import BackTestSum
+    from .balance import Balance
     from .benefits import Benefits
     from .billing_details import BillingDetails
     from .billing_details_request import BillingDetailsRequest
@@ -49,7 +60,14 @@ if TYPE_CHECKING:
     from .caller import Caller
     from .catalog import Catalog
     from .catalog_document import CatalogDocument
+    from .catalog_draft import CatalogDraft
+    from .catalog_draft_detail import CatalogDraftDetail
+    from .catalog_draft_page import CatalogDraftPage
+    from .catalog_draft_state import CatalogDraftState
     from .catalog_publish_request import CatalogPublishRequest
+    from .catalog_version import CatalogVersion
+    from .catalog_version_page import CatalogVersionPage
+    from .category_enum import CategoryEnum
     from .cause_enum import CauseEnum
     from .caused_by_enum import CausedByEnum
     from .change import Change
@@ -58,6 +76,7 @@ if TYPE_CHECKING:
     from .channel_create_request import ChannelCreateRequest
     from .channel_kind import ChannelKind
     from .channel_page import ChannelPage
+    from .checkout import Checkout
     from .choice import Choice
     from .choice_page import ChoicePage
     from .close_now_request import CloseNowRequest
@@ -74,6 +93,8 @@ if TYPE_CHECKING:
     from .closure_request_request import ClosureRequestRequest
     from .commitment import Commitment
     from .commitment_create_request import CommitmentCreateRequest
+    from .commitment_end_request import CommitmentEndRequest
+    from .commitment_progress import CommitmentProgress
     from .condition import Condition
     from .connection import Connection
     from .connections_close_request import ConnectionsCloseRequest
@@ -85,6 +106,7 @@ if TYPE_CHECKING:
     from .counter_values import CounterValues
     from .coupon import Coupon
     from .coupon_create_request import CouponCreateRequest
+    from .coupon_end_request import CouponEndRequest
     from .coupon_page import CouponPage
     from .create_or_change_address_if_none_match import CreateOrChangeAddressIfNoneMatch
     from .credentials_request import CredentialsRequest
@@ -102,6 +124,8 @@ if TYPE_CHECKING:
     from .default_role_enum import DefaultRoleEnum
     from .defaults import Defaults
     from .defaults_choices import DefaultsChoices
+    from .deferred_month import DeferredMonth
+    from .deferred_revenue import DeferredRevenue
     from .delete_space_volumes import DeleteSpaceVolumes
     from .delivery import Delivery
     from .delivery_detail import DeliveryDetail
@@ -110,14 +134,25 @@ if TYPE_CHECKING:
     from .delivery_state import DeliveryState
     from .device_option import DeviceOption
     from .device_tokens_request import DeviceTokensRequest
+    from .difference import Difference
     from .discount import Discount
+    from .discount_end_request import DiscountEndRequest
+    from .dispute import Dispute
+    from .dispute_state_enum import DisputeStateEnum
     from .divided_line import DividedLine
     from .domains_request import DomainsRequest
+    from .draft_create_request import DraftCreateRequest
     from .endpoint import Endpoint
+    from .exemption import Exemption
+    from .exemption_create_request import ExemptionCreateRequest
+    from .exemption_end_request import ExemptionEndRequest
     from .export import Export
     from .export_document import ExportDocument
     from .failure import Failure
     from .figure import Figure
+    from .get_credit_note_document_json_response_200 import (
+        GetCreditNoteDocumentJsonResponse200,
+    )
     from .get_history_address_span import GetHistoryAddressSpan
     from .get_invoice_document_json_response_200 import (
         GetInvoiceDocumentJsonResponse200,
@@ -147,9 +182,15 @@ if TYPE_CHECKING:
     from .invoice_page import InvoicePage
     from .invoice_reason_request import InvoiceReasonRequest
     from .invoice_state import InvoiceState
+    from .job_enum import JobEnum
+    from .journal import Journal
+    from .journal_line import JournalLine
     from .kept_volumes import KeptVolumes
     from .kept_volumes_page import KeptVolumesPage
     from .kind_enum import KindEnum
+    from .lakehouse_run import LakehouseRun
+    from .lakehouse_run_files import LakehouseRunFiles
+    from .lakehouse_run_page import LakehouseRunPage
     from .limits_request import LimitsRequest
     from .line_step import LineStep
     from .list_address_plans_address_type import ListAddressPlansAddressType
@@ -162,11 +203,18 @@ if TYPE_CHECKING:
     from .list_alarms_sort import ListAlarmsSort
     from .list_all_invoices_sort import ListAllInvoicesSort
     from .list_all_invoices_state import ListAllInvoicesState
+    from .list_all_payments_sort import ListAllPaymentsSort
     from .list_all_tenants_sort import ListAllTenantsSort
     from .list_audit_events_sort import ListAuditEventsSort
+    from .list_back_test_months_sort import ListBackTestMonthsSort
+    from .list_catalog_drafts_sort import ListCatalogDraftsSort
+    from .list_catalog_drafts_state import ListCatalogDraftsState
+    from .list_catalog_versions_sort import ListCatalogVersionsSort
     from .list_close_runs_sort import ListCloseRunsSort
     from .list_connections_sort import ListConnectionsSort
     from .list_coupons_sort import ListCouponsSort
+    from .list_credit_movements_sort import ListCreditMovementsSort
+    from .list_credit_movements_tenant_sort import ListCreditMovementsTenantSort
     from .list_credit_notes_sort import ListCreditNotesSort
     from .list_invitations_role import ListInvitationsRole
     from .list_invitations_sort import ListInvitationsSort
@@ -175,6 +223,8 @@ if TYPE_CHECKING:
     from .list_invoices_sort import ListInvoicesSort
     from .list_invoices_state import ListInvoicesState
     from .list_kept_volumes_sort import ListKeptVolumesSort
+    from .list_lakehouse_runs_job import ListLakehouseRunsJob
+    from .list_lakehouse_runs_sort import ListLakehouseRunsSort
     from .list_members_role import ListMembersRole
     from .list_members_sort import ListMembersSort
     from .list_messaging_users_phase import ListMessagingUsersPhase
@@ -185,8 +235,13 @@ if TYPE_CHECKING:
     from .list_notification_deliveries_state import ListNotificationDeliveriesState
     from .list_operations_sort import ListOperationsSort
     from .list_operations_state import ListOperationsState
+    from .list_overdue_invoices_sort import ListOverdueInvoicesSort
+    from .list_payment_events_sort import ListPaymentEventsSort
+    from .list_payment_events_state import ListPaymentEventsState
     from .list_payments_sort import ListPaymentsSort
     from .list_plans_sort import ListPlansSort
+    from .list_quarantined_samples_reason import ListQuarantinedSamplesReason
+    from .list_quarantined_samples_sort import ListQuarantinedSamplesSort
     from .list_read_counters_sort import ListReadCountersSort
     from .list_read_samples_sort import ListReadSamplesSort
     from .list_rollouts_sort import ListRolloutsSort
@@ -196,6 +251,7 @@ if TYPE_CHECKING:
     from .list_spaces_phase import ListSpacesPhase
     from .list_spaces_sort import ListSpacesSort
     from .list_spaces_type import ListSpacesType
+    from .list_tenant_payments_sort import ListTenantPaymentsSort
     from .list_tokens_role import ListTokensRole
     from .list_tokens_sort import ListTokensSort
     from .live import Live
@@ -217,6 +273,9 @@ if TYPE_CHECKING:
     from .meter_enum import MeterEnum
     from .metric_enum import MetricEnum
     from .move_request import MoveRequest
+    from .movement import Movement
+    from .movement_kind_enum import MovementKindEnum
+    from .movement_page import MovementPage
     from .new_channel import NewChannel
     from .new_token import NewToken
     from .notification_kind import NotificationKind
@@ -228,11 +287,15 @@ if TYPE_CHECKING:
     from .operation_page import OperationPage
     from .operation_state import OperationState
     from .operations_enum import OperationsEnum
+    from .overdue import Overdue
+    from .overdue_page import OverduePage
     from .overridden import Overridden
     from .override_quota_if_none_match import OverrideQuotaIfNoneMatch
     from .override_request import OverrideRequest
     from .past_rollout import PastRollout
     from .past_rollout_page import PastRolloutPage
+    from .patched_account_codes_request import PatchedAccountCodesRequest
+    from .patched_account_codes_request_codes import PatchedAccountCodesRequestCodes
     from .patched_address_labels_request import PatchedAddressLabelsRequest
     from .patched_address_labels_request_labels import PatchedAddressLabelsRequestLabels
     from .patched_address_space_change_request import PatchedAddressSpaceChangeRequest
@@ -248,10 +311,16 @@ if TYPE_CHECKING:
     from .patched_defaults_change_request_choices import (
         PatchedDefaultsChangeRequestChoices,
     )
+    from .pause_request import PauseRequest
+    from .paused import Paused
     from .payment import Payment
     from .payment_create_request import PaymentCreateRequest
+    from .payment_event import PaymentEvent
+    from .payment_event_page import PaymentEventPage
+    from .payment_event_state_enum import PaymentEventStateEnum
     from .payment_page import PaymentPage
     from .permissions_enum import PermissionsEnum
+    from .pipeline import Pipeline
     from .plan_choice_request import PlanChoiceRequest
     from .plan_subscription import PlanSubscription
     from .point import Point
@@ -261,14 +330,22 @@ if TYPE_CHECKING:
     from .problem_fields import ProblemFields
     from .progress import Progress
     from .publication import Publication
+    from .quarantined_sample import QuarantinedSample
+    from .quarantined_sample_page import QuarantinedSamplePage
     from .quota import Quota
     from .quota_page import QuotaPage
     from .read_from_enum import ReadFromEnum
     from .reading import Reading
     from .reading_create_request import ReadingCreateRequest
     from .reading_from_samples import ReadingFromSamples
+    from .reason_enum import ReasonEnum
     from .redeem_request import RedeemRequest
     from .reduction_request import ReductionRequest
+    from .refund import Refund
+    from .refund_create_request import RefundCreateRequest
+    from .refund_kind_enum import RefundKindEnum
+    from .refund_state_enum import RefundStateEnum
+    from .register_answer_request import RegisterAnswerRequest
     from .release import Release
     from .resend_request import ResendRequest
     from .resource_enum import ResourceEnum
@@ -279,6 +356,9 @@ if TYPE_CHECKING:
     from .sample_page import SamplePage
     from .sample_values import SampleValues
     from .selected_request import SelectedRequest
+    from .seller import Seller
+    from .seller_choice_request import SellerChoiceRequest
+    from .seller_page import SellerPage
     from .send_request import SendRequest
     from .send_request_properties import SendRequestProperties
     from .series import Series
@@ -287,20 +367,30 @@ if TYPE_CHECKING:
     from .set_identity_provider_tenant_if_none_match import (
         SetIdentityProviderTenantIfNoneMatch,
     )
+    from .set_spend_cap_if_none_match import SetSpendCapIfNoneMatch
     from .severity_enum import SeverityEnum
     from .shown_provider import ShownProvider
     from .shown_provider_group_roles import ShownProviderGroupRoles
     from .side import Side
     from .signed_up import SignedUp
     from .signup_request import SignupRequest
+    from .simulated_day import SimulatedDay
+    from .simulation import Simulation
+    from .simulation_affected import SimulationAffected
     from .skipped import Skipped
     from .space_offer import SpaceOffer
     from .space_offer_definition import SpaceOfferDefinition
     from .space_offer_page import SpaceOfferPage
     from .space_type import SpaceType
+    from .spend_cap import SpendCap
+    from .spend_cap_change_request import SpendCapChangeRequest
     from .staff_invoice import StaffInvoice
     from .staff_invoice_page import StaffInvoicePage
+    from .staff_payment import StaffPayment
+    from .staff_payment_page import StaffPaymentPage
     from .staff_quotas import StaffQuotas
+    from .staff_tax_details import StaffTaxDetails
+    from .staff_tax_id_check import StaffTaxIdCheck
     from .staff_tenant import StaffTenant
     from .staff_tenant_page import StaffTenantPage
     from .status_enum import StatusEnum
@@ -308,22 +398,33 @@ if TYPE_CHECKING:
     from .step import Step
     from .step_enum import StepEnum
     from .suspension_request import SuspensionRequest
+    from .tax_details import TaxDetails
+    from .tax_id_check import TaxIdCheck
     from .tenant import Tenant
     from .tenant_create_request import TenantCreateRequest
+    from .tenant_payment import TenantPayment
+    from .tenant_payment_page import TenantPaymentPage
+    from .tenant_seller import TenantSeller
+    from .timing_request import TimingRequest
     from .token import Token
     from .token_create_request import TokenCreateRequest
     from .token_page import TokenPage
     from .transfer_request import TransferRequest
+    from .trial import Trial
     from .usage import Usage
     from .usage_totals import UsageTotals
     from .user_reading import UserReading
     from .verify_invoice_files import VerifyInvoiceFiles
+    from .waiting import Waiting
     from .window import Window
     from .window_request import WindowRequest
     from .windows_request import WindowsRequest
 
 _MODULES = {
     "AcceptRequest": ".accept_request",
+    "AccountCodes": ".account_codes",
+    "AccountCodesCodes": ".account_codes_codes",
+    "ActionEnum": ".action_enum",
     "ActionFailure": ".action_failure",
     "Address": ".address",
     "AddressCreateRequest": ".address_create_request",
@@ -351,6 +452,14 @@ _MODULES = {
     "AuditEventAfter": ".audit_event_after",
     "AuditEventBefore": ".audit_event_before",
     "AuditEventPage": ".audit_event_page",
+    "BackTest": ".back_test",
+    "BackTestCreateRequest": ".back_test_create_request",
+    "BackTestMonth": ".back_test_month",
+    "BackTestMonthPage": ".back_test_month_page",
+    "BackTestSource": ".back_test_source",
+    "BackTestState": ".back_test_state",
+    "BackTestSum": ".back_test_sum",
+    "Balance": ".balance",
     "Benefits": ".benefits",
     "BillingDetails": ".billing_details",
     "BillingDetailsRequest": ".billing_details_request",
@@ -365,7 +474,14 @@ _MODULES = {
     "Caller": ".caller",
     "Catalog": ".catalog",
     "CatalogDocument": ".catalog_document",
+    "CatalogDraft": ".catalog_draft",
+    "CatalogDraftDetail": ".catalog_draft_detail",
+    "CatalogDraftPage": ".catalog_draft_page",
+    "CatalogDraftState": ".catalog_draft_state",
     "CatalogPublishRequest": ".catalog_publish_request",
+    "CatalogVersion": ".catalog_version",
+    "CatalogVersionPage": ".catalog_version_page",
+    "CategoryEnum": ".category_enum",
     "CauseEnum": ".cause_enum",
     "CausedByEnum": ".caused_by_enum",
     "Change": ".change",
@@ -374,6 +490,7 @@ _MODULES = {
     "ChannelCreateRequest": ".channel_create_request",
     "ChannelKind": ".channel_kind",
     "ChannelPage": ".channel_page",
+    "Checkout": ".checkout",
     "Choice": ".choice",
     "ChoicePage": ".choice_page",
     "CloseNowRequest": ".close_now_request",
@@ -390,6 +507,8 @@ _MODULES = {
     "ClosureRequestRequest": ".closure_request_request",
     "Commitment": ".commitment",
     "CommitmentCreateRequest": ".commitment_create_request",
+    "CommitmentEndRequest": ".commitment_end_request",
+    "CommitmentProgress": ".commitment_progress",
     "Condition": ".condition",
     "Connection": ".connection",
     "ConnectionsCloseRequest": ".connections_close_request",
@@ -401,6 +520,7 @@ _MODULES = {
     "CounterValues": ".counter_values",
     "Coupon": ".coupon",
     "CouponCreateRequest": ".coupon_create_request",
+    "CouponEndRequest": ".coupon_end_request",
     "CouponPage": ".coupon_page",
     "CreateOrChangeAddressIfNoneMatch": ".create_or_change_address_if_none_match",
     "CredentialsRequest": ".credentials_request",
@@ -418,6 +538,8 @@ _MODULES = {
     "DefaultRoleEnum": ".default_role_enum",
     "Defaults": ".defaults",
     "DefaultsChoices": ".defaults_choices",
+    "DeferredMonth": ".deferred_month",
+    "DeferredRevenue": ".deferred_revenue",
     "DeleteSpaceVolumes": ".delete_space_volumes",
     "Delivery": ".delivery",
     "DeliveryDetail": ".delivery_detail",
@@ -426,14 +548,23 @@ _MODULES = {
     "DeliveryState": ".delivery_state",
     "DeviceOption": ".device_option",
     "DeviceTokensRequest": ".device_tokens_request",
+    "Difference": ".difference",
     "Discount": ".discount",
+    "DiscountEndRequest": ".discount_end_request",
+    "Dispute": ".dispute",
+    "DisputeStateEnum": ".dispute_state_enum",
     "DividedLine": ".divided_line",
     "DomainsRequest": ".domains_request",
+    "DraftCreateRequest": ".draft_create_request",
     "Endpoint": ".endpoint",
+    "Exemption": ".exemption",
+    "ExemptionCreateRequest": ".exemption_create_request",
+    "ExemptionEndRequest": ".exemption_end_request",
     "Export": ".export",
     "ExportDocument": ".export_document",
     "Failure": ".failure",
     "Figure": ".figure",
+    "GetCreditNoteDocumentJsonResponse200": ".get_credit_note_document_json_response_200",
     "GetHistoryAddressSpan": ".get_history_address_span",
     "GetInvoiceDocumentJsonResponse200": ".get_invoice_document_json_response_200",
     "GetUsageOverTimeMeter": ".get_usage_over_time_meter",
@@ -459,9 +590,15 @@ _MODULES = {
     "InvoicePage": ".invoice_page",
     "InvoiceReasonRequest": ".invoice_reason_request",
     "InvoiceState": ".invoice_state",
+    "JobEnum": ".job_enum",
+    "Journal": ".journal",
+    "JournalLine": ".journal_line",
     "KeptVolumes": ".kept_volumes",
     "KeptVolumesPage": ".kept_volumes_page",
     "KindEnum": ".kind_enum",
+    "LakehouseRun": ".lakehouse_run",
+    "LakehouseRunFiles": ".lakehouse_run_files",
+    "LakehouseRunPage": ".lakehouse_run_page",
     "LimitsRequest": ".limits_request",
     "LineStep": ".line_step",
     "ListAddressPlansAddressType": ".list_address_plans_address_type",
@@ -474,11 +611,18 @@ _MODULES = {
     "ListAlarmsSort": ".list_alarms_sort",
     "ListAllInvoicesSort": ".list_all_invoices_sort",
     "ListAllInvoicesState": ".list_all_invoices_state",
+    "ListAllPaymentsSort": ".list_all_payments_sort",
     "ListAllTenantsSort": ".list_all_tenants_sort",
     "ListAuditEventsSort": ".list_audit_events_sort",
+    "ListBackTestMonthsSort": ".list_back_test_months_sort",
+    "ListCatalogDraftsSort": ".list_catalog_drafts_sort",
+    "ListCatalogDraftsState": ".list_catalog_drafts_state",
+    "ListCatalogVersionsSort": ".list_catalog_versions_sort",
     "ListCloseRunsSort": ".list_close_runs_sort",
     "ListConnectionsSort": ".list_connections_sort",
     "ListCouponsSort": ".list_coupons_sort",
+    "ListCreditMovementsSort": ".list_credit_movements_sort",
+    "ListCreditMovementsTenantSort": ".list_credit_movements_tenant_sort",
     "ListCreditNotesSort": ".list_credit_notes_sort",
     "ListInvitationsRole": ".list_invitations_role",
     "ListInvitationsSort": ".list_invitations_sort",
@@ -487,6 +631,8 @@ _MODULES = {
     "ListInvoicesSort": ".list_invoices_sort",
     "ListInvoicesState": ".list_invoices_state",
     "ListKeptVolumesSort": ".list_kept_volumes_sort",
+    "ListLakehouseRunsJob": ".list_lakehouse_runs_job",
+    "ListLakehouseRunsSort": ".list_lakehouse_runs_sort",
     "ListMembersRole": ".list_members_role",
     "ListMembersSort": ".list_members_sort",
     "ListMessagingUsersPhase": ".list_messaging_users_phase",
@@ -497,8 +643,13 @@ _MODULES = {
     "ListNotificationDeliveriesState": ".list_notification_deliveries_state",
     "ListOperationsSort": ".list_operations_sort",
     "ListOperationsState": ".list_operations_state",
+    "ListOverdueInvoicesSort": ".list_overdue_invoices_sort",
+    "ListPaymentEventsSort": ".list_payment_events_sort",
+    "ListPaymentEventsState": ".list_payment_events_state",
     "ListPaymentsSort": ".list_payments_sort",
     "ListPlansSort": ".list_plans_sort",
+    "ListQuarantinedSamplesReason": ".list_quarantined_samples_reason",
+    "ListQuarantinedSamplesSort": ".list_quarantined_samples_sort",
     "ListReadCountersSort": ".list_read_counters_sort",
     "ListReadSamplesSort": ".list_read_samples_sort",
     "ListRolloutsSort": ".list_rollouts_sort",
@@ -508,6 +659,7 @@ _MODULES = {
     "ListSpacesPhase": ".list_spaces_phase",
     "ListSpacesSort": ".list_spaces_sort",
     "ListSpacesType": ".list_spaces_type",
+    "ListTenantPaymentsSort": ".list_tenant_payments_sort",
     "ListTokensRole": ".list_tokens_role",
     "ListTokensSort": ".list_tokens_sort",
     "Live": ".live",
@@ -529,6 +681,9 @@ _MODULES = {
     "MeterEnum": ".meter_enum",
     "MetricEnum": ".metric_enum",
     "MoveRequest": ".move_request",
+    "Movement": ".movement",
+    "MovementKindEnum": ".movement_kind_enum",
+    "MovementPage": ".movement_page",
     "NewChannel": ".new_channel",
     "NewToken": ".new_token",
     "NotificationKind": ".notification_kind",
@@ -540,11 +695,15 @@ _MODULES = {
     "OperationPage": ".operation_page",
     "OperationState": ".operation_state",
     "OperationsEnum": ".operations_enum",
+    "Overdue": ".overdue",
+    "OverduePage": ".overdue_page",
     "Overridden": ".overridden",
     "OverrideQuotaIfNoneMatch": ".override_quota_if_none_match",
     "OverrideRequest": ".override_request",
     "PastRollout": ".past_rollout",
     "PastRolloutPage": ".past_rollout_page",
+    "PatchedAccountCodesRequest": ".patched_account_codes_request",
+    "PatchedAccountCodesRequestCodes": ".patched_account_codes_request_codes",
     "PatchedAddressLabelsRequest": ".patched_address_labels_request",
     "PatchedAddressLabelsRequestLabels": ".patched_address_labels_request_labels",
     "PatchedAddressSpaceChangeRequest": ".patched_address_space_change_request",
@@ -554,10 +713,16 @@ _MODULES = {
     "PatchedChoicesChangeRequestChoices": ".patched_choices_change_request_choices",
     "PatchedDefaultsChangeRequest": ".patched_defaults_change_request",
     "PatchedDefaultsChangeRequestChoices": ".patched_defaults_change_request_choices",
+    "PauseRequest": ".pause_request",
+    "Paused": ".paused",
     "Payment": ".payment",
     "PaymentCreateRequest": ".payment_create_request",
+    "PaymentEvent": ".payment_event",
+    "PaymentEventPage": ".payment_event_page",
+    "PaymentEventStateEnum": ".payment_event_state_enum",
     "PaymentPage": ".payment_page",
     "PermissionsEnum": ".permissions_enum",
+    "Pipeline": ".pipeline",
     "PlanChoiceRequest": ".plan_choice_request",
     "PlanSubscription": ".plan_subscription",
     "Point": ".point",
@@ -567,14 +732,22 @@ _MODULES = {
     "ProblemFields": ".problem_fields",
     "Progress": ".progress",
     "Publication": ".publication",
+    "QuarantinedSample": ".quarantined_sample",
+    "QuarantinedSamplePage": ".quarantined_sample_page",
     "Quota": ".quota",
     "QuotaPage": ".quota_page",
     "ReadFromEnum": ".read_from_enum",
     "Reading": ".reading",
     "ReadingCreateRequest": ".reading_create_request",
     "ReadingFromSamples": ".reading_from_samples",
+    "ReasonEnum": ".reason_enum",
     "RedeemRequest": ".redeem_request",
     "ReductionRequest": ".reduction_request",
+    "Refund": ".refund",
+    "RefundCreateRequest": ".refund_create_request",
+    "RefundKindEnum": ".refund_kind_enum",
+    "RefundStateEnum": ".refund_state_enum",
+    "RegisterAnswerRequest": ".register_answer_request",
     "Release": ".release",
     "ResendRequest": ".resend_request",
     "ResourceEnum": ".resource_enum",
@@ -585,26 +758,39 @@ _MODULES = {
     "SamplePage": ".sample_page",
     "SampleValues": ".sample_values",
     "SelectedRequest": ".selected_request",
+    "Seller": ".seller",
+    "SellerChoiceRequest": ".seller_choice_request",
+    "SellerPage": ".seller_page",
     "SendRequest": ".send_request",
     "SendRequestProperties": ".send_request_properties",
     "Series": ".series",
     "Session": ".session",
     "SetIdentityProviderIfNoneMatch": ".set_identity_provider_if_none_match",
     "SetIdentityProviderTenantIfNoneMatch": ".set_identity_provider_tenant_if_none_match",
+    "SetSpendCapIfNoneMatch": ".set_spend_cap_if_none_match",
     "SeverityEnum": ".severity_enum",
     "ShownProvider": ".shown_provider",
     "ShownProviderGroupRoles": ".shown_provider_group_roles",
     "Side": ".side",
     "SignedUp": ".signed_up",
     "SignupRequest": ".signup_request",
+    "SimulatedDay": ".simulated_day",
+    "Simulation": ".simulation",
+    "SimulationAffected": ".simulation_affected",
     "Skipped": ".skipped",
     "SpaceOffer": ".space_offer",
     "SpaceOfferDefinition": ".space_offer_definition",
     "SpaceOfferPage": ".space_offer_page",
     "SpaceType": ".space_type",
+    "SpendCap": ".spend_cap",
+    "SpendCapChangeRequest": ".spend_cap_change_request",
     "StaffInvoice": ".staff_invoice",
     "StaffInvoicePage": ".staff_invoice_page",
+    "StaffPayment": ".staff_payment",
+    "StaffPaymentPage": ".staff_payment_page",
     "StaffQuotas": ".staff_quotas",
+    "StaffTaxDetails": ".staff_tax_details",
+    "StaffTaxIdCheck": ".staff_tax_id_check",
     "StaffTenant": ".staff_tenant",
     "StaffTenantPage": ".staff_tenant_page",
     "StatusEnum": ".status_enum",
@@ -612,16 +798,24 @@ _MODULES = {
     "Step": ".step",
     "StepEnum": ".step_enum",
     "SuspensionRequest": ".suspension_request",
+    "TaxDetails": ".tax_details",
+    "TaxIdCheck": ".tax_id_check",
     "Tenant": ".tenant",
     "TenantCreateRequest": ".tenant_create_request",
+    "TenantPayment": ".tenant_payment",
+    "TenantPaymentPage": ".tenant_payment_page",
+    "TenantSeller": ".tenant_seller",
+    "TimingRequest": ".timing_request",
     "Token": ".token",
     "TokenCreateRequest": ".token_create_request",
     "TokenPage": ".token_page",
     "TransferRequest": ".transfer_request",
+    "Trial": ".trial",
     "Usage": ".usage",
     "UsageTotals": ".usage_totals",
     "UserReading": ".user_reading",
     "VerifyInvoiceFiles": ".verify_invoice_files",
+    "Waiting": ".waiting",
     "Window": ".window",
     "WindowRequest": ".window_request",
     "WindowsRequest": ".windows_request",
@@ -629,6 +823,9 @@ _MODULES = {
 
 __all__ = (
     "AcceptRequest",
+    "AccountCodes",
+    "AccountCodesCodes",
+    "ActionEnum",
     "ActionFailure",
     "Address",
     "AddressCreateRequest",
@@ -656,6 +853,14 @@ __all__ = (
     "AuditEventAfter",
     "AuditEventBefore",
     "AuditEventPage",
+    "BackTest",
+    "BackTestCreateRequest",
+    "BackTestMonth",
+    "BackTestMonthPage",
+    "BackTestSource",
+    "BackTestState",
+    "BackTestSum",
+    "Balance",
     "Benefits",
     "BillingDetails",
     "BillingDetailsRequest",
@@ -670,7 +875,14 @@ __all__ = (
     "Caller",
     "Catalog",
     "CatalogDocument",
+    "CatalogDraft",
+    "CatalogDraftDetail",
+    "CatalogDraftPage",
+    "CatalogDraftState",
     "CatalogPublishRequest",
+    "CatalogVersion",
+    "CatalogVersionPage",
+    "CategoryEnum",
     "CausedByEnum",
     "CauseEnum",
     "Change",
@@ -679,6 +891,7 @@ __all__ = (
     "ChannelCreateRequest",
     "ChannelKind",
     "ChannelPage",
+    "Checkout",
     "Choice",
     "ChoicePage",
     "CloseNowRequest",
@@ -695,6 +908,8 @@ __all__ = (
     "ClosureRequestRequest",
     "Commitment",
     "CommitmentCreateRequest",
+    "CommitmentEndRequest",
+    "CommitmentProgress",
     "Condition",
     "Connection",
     "ConnectionsCloseRequest",
@@ -706,6 +921,7 @@ __all__ = (
     "CounterValues",
     "Coupon",
     "CouponCreateRequest",
+    "CouponEndRequest",
     "CouponPage",
     "CreateOrChangeAddressIfNoneMatch",
     "CredentialsRequest",
@@ -723,6 +939,8 @@ __all__ = (
     "DefaultRoleEnum",
     "Defaults",
     "DefaultsChoices",
+    "DeferredMonth",
+    "DeferredRevenue",
     "DeleteSpaceVolumes",
     "Delivery",
     "DeliveryDetail",
@@ -731,14 +949,23 @@ __all__ = (
     "DeliveryState",
     "DeviceOption",
     "DeviceTokensRequest",
+    "Difference",
     "Discount",
+    "DiscountEndRequest",
+    "Dispute",
+    "DisputeStateEnum",
     "DividedLine",
     "DomainsRequest",
+    "DraftCreateRequest",
     "Endpoint",
+    "Exemption",
+    "ExemptionCreateRequest",
+    "ExemptionEndRequest",
     "Export",
     "ExportDocument",
     "Failure",
     "Figure",
+    "GetCreditNoteDocumentJsonResponse200",
     "GetHistoryAddressSpan",
     "GetInvoiceDocumentJsonResponse200",
     "GetUsageOverTimeMeter",
@@ -764,9 +991,15 @@ __all__ = (
     "InvoicePage",
     "InvoiceReasonRequest",
     "InvoiceState",
+    "JobEnum",
+    "Journal",
+    "JournalLine",
     "KeptVolumes",
     "KeptVolumesPage",
     "KindEnum",
+    "LakehouseRun",
+    "LakehouseRunFiles",
+    "LakehouseRunPage",
     "LimitsRequest",
     "LineStep",
     "ListAddressesPhase",
@@ -779,11 +1012,18 @@ __all__ = (
     "ListAlarmsSort",
     "ListAllInvoicesSort",
     "ListAllInvoicesState",
+    "ListAllPaymentsSort",
     "ListAllTenantsSort",
     "ListAuditEventsSort",
+    "ListBackTestMonthsSort",
+    "ListCatalogDraftsSort",
+    "ListCatalogDraftsState",
+    "ListCatalogVersionsSort",
     "ListCloseRunsSort",
     "ListConnectionsSort",
     "ListCouponsSort",
+    "ListCreditMovementsSort",
+    "ListCreditMovementsTenantSort",
     "ListCreditNotesSort",
     "ListInvitationsRole",
     "ListInvitationsSort",
@@ -792,6 +1032,8 @@ __all__ = (
     "ListInvoicesSort",
     "ListInvoicesState",
     "ListKeptVolumesSort",
+    "ListLakehouseRunsJob",
+    "ListLakehouseRunsSort",
     "ListMembersRole",
     "ListMembersSort",
     "ListMessagingUsersPhase",
@@ -802,8 +1044,13 @@ __all__ = (
     "ListNotificationDeliveriesState",
     "ListOperationsSort",
     "ListOperationsState",
+    "ListOverdueInvoicesSort",
+    "ListPaymentEventsSort",
+    "ListPaymentEventsState",
     "ListPaymentsSort",
     "ListPlansSort",
+    "ListQuarantinedSamplesReason",
+    "ListQuarantinedSamplesSort",
     "ListReadCountersSort",
     "ListReadSamplesSort",
     "ListRolloutsSort",
@@ -813,6 +1060,7 @@ __all__ = (
     "ListSpacesPhase",
     "ListSpacesSort",
     "ListSpacesType",
+    "ListTenantPaymentsSort",
     "ListTokensRole",
     "ListTokensSort",
     "Live",
@@ -832,6 +1080,9 @@ __all__ = (
     "MessagingUserPage",
     "MeterEnum",
     "MetricEnum",
+    "Movement",
+    "MovementKindEnum",
+    "MovementPage",
     "MoveRequest",
     "NewChannel",
     "NewToken",
@@ -844,11 +1095,15 @@ __all__ = (
     "OperationPage",
     "OperationsEnum",
     "OperationState",
+    "Overdue",
+    "OverduePage",
     "Overridden",
     "OverrideQuotaIfNoneMatch",
     "OverrideRequest",
     "PastRollout",
     "PastRolloutPage",
+    "PatchedAccountCodesRequest",
+    "PatchedAccountCodesRequestCodes",
     "PatchedAddressLabelsRequest",
     "PatchedAddressLabelsRequestLabels",
     "PatchedAddressSpaceChangeRequest",
@@ -858,10 +1113,16 @@ __all__ = (
     "PatchedChoicesChangeRequestChoices",
     "PatchedDefaultsChangeRequest",
     "PatchedDefaultsChangeRequestChoices",
+    "Paused",
+    "PauseRequest",
     "Payment",
     "PaymentCreateRequest",
+    "PaymentEvent",
+    "PaymentEventPage",
+    "PaymentEventStateEnum",
     "PaymentPage",
     "PermissionsEnum",
+    "Pipeline",
     "PlanChoiceRequest",
     "PlanSubscription",
     "Point",
@@ -871,14 +1132,22 @@ __all__ = (
     "ProblemFields",
     "Progress",
     "Publication",
+    "QuarantinedSample",
+    "QuarantinedSamplePage",
     "Quota",
     "QuotaPage",
     "ReadFromEnum",
     "Reading",
     "ReadingCreateRequest",
     "ReadingFromSamples",
+    "ReasonEnum",
     "RedeemRequest",
     "ReductionRequest",
+    "Refund",
+    "RefundCreateRequest",
+    "RefundKindEnum",
+    "RefundStateEnum",
+    "RegisterAnswerRequest",
     "Release",
     "ResendRequest",
     "ResourceEnum",
@@ -889,26 +1158,39 @@ __all__ = (
     "SamplePage",
     "SampleValues",
     "SelectedRequest",
+    "Seller",
+    "SellerChoiceRequest",
+    "SellerPage",
     "SendRequest",
     "SendRequestProperties",
     "Series",
     "Session",
     "SetIdentityProviderIfNoneMatch",
     "SetIdentityProviderTenantIfNoneMatch",
+    "SetSpendCapIfNoneMatch",
     "SeverityEnum",
     "ShownProvider",
     "ShownProviderGroupRoles",
     "Side",
     "SignedUp",
     "SignupRequest",
+    "SimulatedDay",
+    "Simulation",
+    "SimulationAffected",
     "Skipped",
     "SpaceOffer",
     "SpaceOfferDefinition",
     "SpaceOfferPage",
     "SpaceType",
+    "SpendCap",
+    "SpendCapChangeRequest",
     "StaffInvoice",
     "StaffInvoicePage",
+    "StaffPayment",
+    "StaffPaymentPage",
     "StaffQuotas",
+    "StaffTaxDetails",
+    "StaffTaxIdCheck",
     "StaffTenant",
     "StaffTenantPage",
     "StatusEnum",
@@ -916,16 +1198,24 @@ __all__ = (
     "Step",
     "StepEnum",
     "SuspensionRequest",
+    "TaxDetails",
+    "TaxIdCheck",
     "Tenant",
     "TenantCreateRequest",
+    "TenantPayment",
+    "TenantPaymentPage",
+    "TenantSeller",
+    "TimingRequest",
     "Token",
     "TokenCreateRequest",
     "TokenPage",
     "TransferRequest",
+    "Trial",
     "Usage",
     "UsageTotals",
     "UserReading",
     "VerifyInvoiceFiles",
+    "Waiting",
     "Window",
     "WindowRequest",
     "Windows",

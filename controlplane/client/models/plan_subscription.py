@@ -14,8 +14,9 @@ T = TypeVar("T", bound="PlanSubscription")
 class PlanSubscription:
     """A tenant's subscription to one version of a plan; `plan` is the key of the plan.
 
-    `space_plans` and `address_plans` are the keys of the plans that it includes. A subscription
-    that `follows` its plan moves to new versions of it, at `moves_at`; null: no move is due.
+    `space_plans` and `address_plans` are the keys of the plans that it includes. `currency` is that
+    of the tenant's invoices. A subscription that `follows` its plan moves to new versions of it, at
+    `moves_at`; null: no move is due.
 
         Attributes:
             plan (str):
@@ -24,6 +25,7 @@ class PlanSubscription:
             starts_at (datetime.datetime):
             follows (bool):
             moves_at (datetime.datetime | None):
+            currency (str): Return the currency of the tenant's invoices.
             space_plans (list[str]): Return the keys of the space plans that the tenant may use.
             address_plans (list[str]): Return the keys of the address plans that the tenant may use.
     """
@@ -34,6 +36,7 @@ class PlanSubscription:
     starts_at: datetime.datetime
     follows: bool
     moves_at: datetime.datetime | None
+    currency: str
     space_plans: list[str]
     address_plans: list[str]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -55,6 +58,8 @@ class PlanSubscription:
         else:
             moves_at = self.moves_at
 
+        currency = self.currency
+
         space_plans = self.space_plans
 
         address_plans = self.address_plans
@@ -69,6 +74,7 @@ class PlanSubscription:
                 "starts_at": starts_at,
                 "follows": follows,
                 "moves_at": moves_at,
+                "currency": currency,
                 "space_plans": space_plans,
                 "address_plans": address_plans,
             }
@@ -104,6 +110,8 @@ class PlanSubscription:
 
         moves_at = _parse_moves_at(d.pop("moves_at"))
 
+        currency = d.pop("currency")
+
         space_plans = cast(list[str], d.pop("space_plans"))
 
         address_plans = cast(list[str], d.pop("address_plans"))
@@ -115,6 +123,7 @@ class PlanSubscription:
             starts_at=starts_at,
             follows=follows,
             moves_at=moves_at,
+            currency=currency,
             space_plans=space_plans,
             address_plans=address_plans,
         )

@@ -17,6 +17,7 @@ T = TypeVar("T", bound="Problem")
 class Problem:
     """An error (RFC 9457). Compare `code`; show `detail` to people.
 
+    * `account_codes.invalid` (422): The codes of accounts are not valid
     * `address.exists` (409): The space has this address already
     * `address.fixed_at_creation` (409): Type, plan and topic of an address cannot change
     * `address.in_use` (409): Other addresses need this one
@@ -52,6 +53,7 @@ class Problem:
     * `catalog.draft_state` (409): The draft is in another state
     * `catalog.invalid` (422): The catalog is not valid
     * `catalog.missing` (404): No catalog is published
+    * `catalog.seller_in_use` (409): The catalog lacks a seller or currency of tenants
     * `channel.disabled` (409): The channel is disabled
     * `channel.exists` (409): There is a channel of this name already
     * `channel.invalid` (422): The channel is not valid
@@ -62,11 +64,15 @@ class Problem:
     * `close_run.action_running` (409): Invoices of the run are being changed
     * `close_run.nothing_to_close` (409): No period is due
     * `close_run.nothing_to_do` (409): No invoice of the run is in the state for this
+    * `commitment.end` (422): The commitment cannot end then
     * `commitment.invalid` (422): The commitment is not valid
+    * `commitment.missing` (404): There is no such commitment
     * `conflict` (409): Not possible now
     * `connections.invalid` (422): The request names no connections
     * `connections.missing` (404): The connections have ended
     * `coupon.code` (422): The code of the coupon is empty or taken
+    * `coupon.currency` (409): The coupon is in another currency
+    * `coupon.currency_unknown` (422): No seller sells in the currency
     * `coupon.missing` (404): There is no such coupon
     * `coupon.redeemed` (409): The coupon was redeemed before
     * `coupon.used_up` (409): The coupon cannot be redeemed any more
@@ -89,7 +95,10 @@ class Problem:
     * `dunning.not_paused` (409): Dunning of the tenant is not paused
     * `dunning.reason` (422): The pause has no reason
     * `dunning.until` (422): The pause must end later
+    * `discount.missing` (404): There is no such discount
     * `events.too_many` (429): Too many event streams
+    * `export.parquet_unavailable` (503): Parquet is not available on this server
+    * `export.too_large` (422): The window has too many rows
     * `generation.changed` (412): Changed by someone else since you read it
     * `history.span_unknown` (422): There is no history of this span
     * `idempotency_key.invalid` (400): The Idempotency-Key is not valid
@@ -119,6 +128,7 @@ class Problem:
     * `invoice.no_document` (409): The invoice has no document yet
     * `invoice.no_plan` (409): The tenant had no plan in the period
     * `invoice.not_in_period` (422): The part is not inside the invoice's period
+    * `invoice.not_en16931` (409): The document lacks what EN 16931 demands
     * `invoice.pdf_unavailable` (503): PDF is not available on this server
     * `invoice.period_overlaps` (409): Another invoice covers part of the period
     * `invoice.too_early` (409): The period cannot be closed yet
@@ -126,6 +136,7 @@ class Problem:
     * `invoice.wrong_state` (409): The invoice is in another state
     * `kept_volumes.missing` (404): No volumes are kept for such a space
     * `labels.invalid` (422): The labels are not valid
+    * `ledger.busy` (503): The ledger is being written
     * `ledger.not_balanced` (409): The booking does not balance
     * `ledger.reference_reused` (409): The booking's reference is in use
     * `local_accounts.disabled` (403): Password login is disabled
@@ -166,6 +177,7 @@ class Problem:
     * `period.backward` (422): The period must end after it begins
     * `period.naive` (422): The instants need a time zone
     * `period.time_zone` (422): There is no such time zone
+    * `plan.not_priced` (409): The plan has no prices in the currency
     * `plan.unknown` (422): There is no such plan
     * `plan_subscription.lacks_plans` (409): The plan lacks what the tenant uses
     * `plan_subscription.missing` (409): The tenant has no plan
@@ -180,6 +192,7 @@ class Problem:
     * `refund.needs_credit` (409): The tenant has too little credit for the refund
     * `refund.reference` (422): The refund needs the bank's reference
     * `refund.settled` (409): What the refund made due again is paid
+    * `report.months` (422): The months of the report are not valid
     * `request.invalid` (422): Some fields are not valid
     * `request.malformed` (400): The request could not be read
     * `request.media_type_unsupported` (415): Only application/json is accepted
@@ -188,6 +201,8 @@ class Problem:
     * `request.too_large` (413): The request is too large
     * `rollout.not_possible` (409): The state of the rollout does not allow this
     * `secret.key_missing` (503): A key of this server is missing
+    * `seller.fixed` (409): The seller of the tenant is fixed
+    * `seller.unknown` (422): There is no such seller
     * `session.tenant_token` (409): A tenant's token is not a person's session
     * `signup.disabled` (403): Signup is disabled
     * `signup.email_taken` (409): There is an account with this email
@@ -202,6 +217,10 @@ class Problem:
     * `support_access.invalid` (422): The consent or its reason is not valid
     * `support_access.no_consent` (403): The tenant does not allow it now
     * `tax.no_rate` (422): The table of VAT rates lacks a country
+    * `tax_exemption.end` (422): The exemption cannot end then
+    * `tax_exemption.invalid` (422): The exemption is not valid
+    * `tax_exemption.missing` (404): There is no such exemption
+    * `tax_id.not_valid` (409): The tax id has no valid form
     * `tenant.closing` (403): The organization is being closed
     * `tenant.reason_invalid` (422): The reason is not valid
     * `tenant.suspended` (403): The organization is suspended
@@ -209,6 +228,7 @@ class Problem:
     * `tenant.wrong_state` (409): The state of the tenant does not allow this
     * `tenant_note.invalid` (422): The note is empty or too long
     * `tenant_note.missing` (404): There is no such note
+    * `terms.billed` (409): An invoice was priced with it
     * `unavailable` (503): Not available at the moment
     * `url.refused` (422): Waypost does not call this URL
     * `usage.cell_outside_days` (422): A usage cell lies outside its days

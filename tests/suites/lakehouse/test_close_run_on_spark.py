@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from plans.invoicing import close_runs, invoice_closing, issuing
+from plans.invoicing import close_runs, invoice_closing, receiving
 from plans.models import CloseRun, CloseRunAction, CloseRunInvoice, Invoice
 from plans.usage import reading
 from tenants.models import AddressSpace, Tenant
@@ -148,7 +148,7 @@ def assert_issued(run: CloseRun) -> None:
         assert close_runs.carry_out(action.id)
     issued = Invoice.objects.filter(close_runs__run=run, number__isnull=False)
     assert sorted(row.number or "" for row in issued) == ["WP-000001", "WP-000002"]
-    assert {issuing.outstanding_minor(row) > 0 for row in issued} == {True}
+    assert {receiving.outstanding_minor(row) > 0 for row in issued} == {True}
 
 
 def test_a_run_starts_spark_once(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from controlplane.core.reasons import Reason
+from plans.quotas import enforcement
 from tenants.actions import address_spaces, addresses, messaging_users, restrictions, unpaid_stages
 from tenants.models import Address, AddressSpace, SpaceSecret, UnpaidStage
 from tests.support.reconcile import rows
@@ -202,11 +204,14 @@ def test_a_space_that_refuses_connections_has_no_logins_until_it_admits_them(
     world.settle(space)
 
     assert broker.links == set()
-    assert permissions.role("alice") not in dict(broker.roles["orders/new"])["consume"]
+    refused: Any = broker.roles["orders/new"]
+    assert permissions.role("alice") not in dict(refused)["consume"]
     assert space.users.filter(deleted_at__isnull=True).exists()
     unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.NONE)
+    enforcement.evaluate(tenant_id=space.tenant_id, now=timezone.now())
     world.settle(space)
-    assert permissions.role("alice") in dict(broker.roles["orders/new"])["consume"]
+    admitted: Any = broker.roles["orders/new"]
+    assert permissions.role("alice") in dict(admitted)["consume"]
 
 
 def test_deleting_the_space_ends_everything_after_the_last_sample(

@@ -105,7 +105,8 @@ def test_a_move_within_a_month_divides_the_month() -> None:
     announced()
     moved(middle + timedelta(minutes=5))
 
-    segments = facts.segments_of(owner, Period(datetime(2026, 5, 1, tzinfo=UTC), JUNE))
+    may = Period(datetime(2026, 5, 1, tzinfo=UTC), JUNE)
+    segments = facts.segments_of(facts.subscriptions_of([owner], may)[owner.id], may, "EUR")
     assert [(s.plan_version, s.period.ends_at) for s in segments] == [(1, middle), (2, JUNE)]
 
 
