@@ -288,7 +288,9 @@ class _Chunk:
             f"lag(bucket_at) OVER ({incarnation}) AS before_at FROM heartbeats) "
             "SELECT DISTINCT tenant_id FROM walked JOIN begun USING (source, boot_id) "
             "WHERE seq > coalesce(before_seq, open_seq, 0) + 1 "
-            f"AND (open_seq IS NOT NULL OR coalesce(before_at, bucket_at) < {end}) "
+            # With an opening, what is before the first row is before the period.
+            "AND (before_at IS NULL AND open_seq IS NOT NULL "
+            f"OR coalesce(before_at, bucket_at) < {end}) "
             f"AND bucket_at >= {delta.instant(self.reader.period.starts_at)}"
         )
         return {row["tenant_id"] for row in rows}

@@ -14,7 +14,7 @@ _LEASE_SECONDS = 60
 
 
 def carry_out(action_id: str) -> bool:
-    """Carry the action out for a minute at most; return whether this worker shall go on with it.
+    """Carry the action out for a minute at most; return whether invoices are left for this worker.
 
     Nothing happens while another worker carries it out.
     """

@@ -97,6 +97,8 @@ def test_a_run_killed_between_any_two_steps_bills_what_happened(
             killed.setattr(of, step, dying(getattr(of, step)))
             with pytest.raises(KeyboardInterrupt):
                 run_closing.advance(run.id, readers)
+        if step == "request_invoices":
+            continue  # the last samples are still to come
         for space in spaces:  # traffic goes on meanwhile, and belongs to the next period
             readers.answers[space.id] = {"broker-0": snapshot(orders=(999, 999, 1000), opened=9)}
     run_closing.advance(run.id, readers)

@@ -97,7 +97,7 @@ def test_a_run_without_a_draft_refuses_and_says_why(world: World, as_: As) -> No
 
     page = as_(world.staff).post(f"{LIST}{run.id}/approve", {"reason": ""})
 
-    assert page.status_code == 422
+    assert page.status_code == 409
     assert "No invoice of this run is draft" in page.content.decode()
 
 

@@ -12,7 +12,7 @@ import secrets
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -177,8 +177,9 @@ def _closed() -> dict[str, tuple[float, float]]:
     from controlplane.core.audit import SYSTEM
     from plans.invoicing import close_runs, invoice_closing
     from plans.models import CloseRun, Invoice
-    from tests.unit.workers.metering.conftest import FakeReaders
+    from tenants.models import AddressSpace
     from workers.metering import ingest
+    from workers.metering.readers import Readable, Readers
     from workers.metering.run_closing import RunAttempt
 
     spent: dict[str, tuple[float, float]] = {}
@@ -190,8 +191,19 @@ def _closed() -> dict[str, tuple[float, float]]:
             super().report(step, **more)  # type: ignore[arg-type]
 
     now = _ENDS_AT + invoice_closing.grace()
+
+    class AfterMonth(Readers):
+        """Readers at a fixed time, which are never asked for a space."""
+
+        @property
+        def clock(self) -> Callable[[], datetime]:
+            return lambda: now
+
+        def find(self, space: AddressSpace) -> Readable:
+            raise AssertionError(f"the last samples of {space.id} were taken already")
+
     run = close_runs.start(by=SYSTEM, now=now)
-    Timed(run, FakeReaders(now=lambda: now), ingest.lakehouse_root()).carry_out()
+    Timed(run, AfterMonth(), ingest.lakehouse_root()).carry_out()
     _note(spent, at, "")
     states = set(Invoice.objects.values_list("state", flat=True))
     assert states == {Invoice.State.DRAFT}, Invoice.objects.exclude(state="draft")[0].held_reasons
