@@ -95,7 +95,7 @@ class Billed:
     def at(self, plan: Segment, lifetimes: Sequence[Lifetime], seller: SellerRule) -> Amounts:
         """Return what these quantities cost alone if ``plan`` was in force all the time, by meter.
 
-        ``lifetimes`` are those of this invoice, with the hourly prices that shall count.
+        ``lifetimes`` are those of this invoice, with the hourly prices that count.
         """
         alone = replace(
             plan,

@@ -17,6 +17,7 @@ OF_A_PACKAGE = {
     "workers/metering/closing/test_closing.py",
     "workers/metering/closing/test_housekeeping.py",
     "workers/metering/closing/test_run_closing.py",
+    "workers/metering/closing/test_reading_samples.py",
     "workers/metering/closing/test_verifying.py",
     "workers/metering/closing/test_verifying_tampering.py",
 }
