@@ -256,6 +256,8 @@ STATES = [
         "staff-invoice", "Issue a credit note", at("/staff/invoices/"), _open_invoice, email=STAFF
     ),
     State("staff-revenue", "Monthly fees now", at("/staff/revenue/"), email=STAFF),
+    State("staff-pipeline", "The last run failed", at("/staff/pipeline/"), email=STAFF),
+    State("staff-quarantine", "fall (1)", at("/staff/pipeline/quarantine/"), email=STAFF),
     State("staff-volumes", "gone", at("/staff/volumes/"), email=STAFF),
     State(
         "staff-volumes-release", "lost for ever", at("/staff/volumes/"), _open_volume, email=STAFF
