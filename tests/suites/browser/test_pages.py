@@ -320,6 +320,8 @@ STATES = [
     State("staff-tax", "WAPIAAAAX1", at("/staff/tenants/acme-shipping/tax"), email=STAFF),
     State("staff-coupons", "HALF", at("/staff/coupons/"), email=STAFF),
     State("staff-revenue", "Monthly fees now", at("/staff/revenue/"), email=STAFF),
+    State("staff-pipeline", "The last run failed", at("/staff/pipeline/"), email=STAFF),
+    State("staff-quarantine", "fall (1)", at("/staff/pipeline/quarantine/"), email=STAFF),
     State("staff-volumes", "gone", at("/staff/volumes/"), email=STAFF),
     State(
         "staff-volumes-release", "lost for ever", at("/staff/volumes/"), _open_volume, email=STAFF

@@ -161,6 +161,8 @@ STAFF_PAGES = {
     "staff_fleet": Page("fleet/"),
     "staff_space": Page("fleet/spaces/SPACE/"),
     "staff_retry": Page("fleet/spaces/SPACE/retry", is_get=False),
+    "staff_pipeline": Page("pipeline/"),
+    "staff_quarantine": Page("pipeline/quarantine/"),
     "staff_health": Page("health/"),
     "staff_revenue": Page("revenue/"),
     "staff_volumes": Page("volumes/"),

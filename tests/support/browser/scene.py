@@ -51,6 +51,7 @@ from tenants.models import (
 from tenants.notifications.models import MailboxMessage
 from tenants.reading_history import MINUTES, QUARTERS, History
 from tenants.rollouts import Window
+from tests.support.metering import pipeline_rows
 from tests.support.notifications import notified
 from tests.support.plans import read_samples, term_rows, usage_tails
 from tests.support.portal import rows
@@ -221,6 +222,22 @@ def _close(world: World, late: Tenant) -> None:
     for invoice in (world.tenant.invoices.get(), held):
         CloseRunInvoice.objects.create(run=run, invoice=invoice, done_at=timezone.now())
     CloseRunInvoice.objects.create(run=run, invoice=left)
+    _compute_usage(now)
+
+
+def _compute_usage(now: datetime) -> None:
+    """Give the pipeline a day of runs, the last of which failed, and quarantined samples."""
+    for n in range(1, 60):
+        begun = now - timedelta(minutes=20 * n)
+        pipeline_rows.run(
+            begun, n_samples=900 + 37 * (n % 11), n_files=5, cpu_seconds=18 + n % 7,
+            n_quarantined=int(n % 9 == 0), as_of=begun - timedelta(seconds=50 + 9 * (n % 5)),
+        )  # fmt: skip
+    files = {"bronze.samples": 412, "state.buckets": 61, "gold.usage": 58}
+    pipeline_rows.run(now - timedelta(hours=8), job="housekeeping", files=files, cpu_seconds=41)
+    pipeline_rows.run(now, error_code="metering.pipeline_failed", seconds=2)
+    pipeline_rows.quarantined(now, 1)
+    pipeline_rows.quarantined(now, 2, "time", address="invoices/a-rather-long-name-of-a-queue")
 
 
 def _use_up() -> None:
