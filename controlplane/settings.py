@@ -112,9 +112,8 @@ WEB_THREADS = positive("WAYPOST_WEB_THREADS", 4, _SERVE)
 # (TRUSTED_PROXIES) all connections come from them, so there is no limit then.
 WEB_SOURCE_CONNECTIONS = number("WAYPOST_WEB_SOURCE_CONNECTIONS", 500)
 # How often an open event stream checks that its caller may still read the space.
-EVENT_RECHECK_SECONDS = positive(
-    "WAYPOST_EVENT_RECHECK_SECONDS", 30, "with 0, event streams would check without a pause."
-)
+_PAUSELESS = "with 0, event streams would check without a pause."
+EVENT_RECHECK_SECONDS = positive("WAYPOST_EVENT_RECHECK_SECONDS", 30, _PAUSELESS)
 # A rollout changes at most WAVE ready spaces at once. It stops by itself when BUDGET spaces have
 # failed. A space has failed if it is not ready ROLLOUT_PATIENCE_SECONDS after its change.
 _PAUSE = "to stop rollouts, pause them (`waypost rollouts pause`)."
@@ -140,17 +139,13 @@ PIPELINE_TIMEOUT_SECONDS = positive("WAYPOST_PIPELINE_TIMEOUT_SECONDS", 500, _RU
 PIPELINE_BULK = flag("WAYPOST_PIPELINE_BULK", False)
 # After the end of a month, for usage that arrives late.
 CLOSE_GRACE_HOURS = number("WAYPOST_CLOSE_GRACE_HOURS", 72)
-# The least time between the announcement of a new version of a plan and the move of subscriptions.
-CATALOG_NOTICE_DAYS = number("WAYPOST_CATALOG_NOTICE_DAYS", 14)
+CATALOG_NOTICE_DAYS = number("WAYPOST_CATALOG_NOTICE_DAYS", 14)  # before a new version of a plan
 
 # Mails. Without an SMTP server they go to the mailbox in the database, which operators read in the
 # portal.
 EMAIL_HOST = text("WAYPOST_SMTP_HOST")
-EMAIL_BACKEND = (
-    "django.core.mail.backends.smtp.EmailBackend"
-    if EMAIL_HOST
-    else "tenants.notifications.mailbox.MailboxBackend"
-)
+_SMTP = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_BACKEND = _SMTP if EMAIL_HOST else "tenants.notifications.mailbox.MailboxBackend"
 EMAIL_PORT = number("WAYPOST_SMTP_PORT", 587)
 _SMTP_SECURITY = outgoing_settings.mail_security(text("WAYPOST_SMTP_SECURITY", "starttls"))
 EMAIL_USE_TLS, EMAIL_USE_SSL = _SMTP_SECURITY == "starttls", _SMTP_SECURITY == "tls"
@@ -161,9 +156,8 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = text("WAYPOST_MAIL_FROM", "waypost@localhost
 outgoing_settings.check_mail(EMAIL_HOST, text("WAYPOST_MAIL_FROM"), EMAIL_HOST_USER, _SMTP_SECURITY)
 # Ranges of private addresses to which webhooks may go all the same, over plain http too. Only for
 # tests and installations on one machine: tenants choose the addresses.
-WEBHOOK_ALLOWED_RANGES = outgoing_settings.allowed_ranges(
-    comma_separated("WAYPOST_WEBHOOK_ALLOWED_RANGES", "")
-)
+_RANGES = comma_separated("WAYPOST_WEBHOOK_ALLOWED_RANGES", "")
+WEBHOOK_ALLOWED_RANGES = outgoing_settings.allowed_ranges(_RANGES)
 
 # How tenants pay. ``manual`` (or empty): staff record payments. ``webhook``: on a page of the
 # operator, whose system reports payments by signed webhooks. ``stripe``: Stripe's checkout.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import yaml as to_yaml  # a parameter has the name of the module
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
@@ -68,6 +69,25 @@ def compared(document: dict[str, Any]) -> list[PlanDifference]:
     """Return what a canonical document changes of the newest published catalog, in words."""
     newest = publishing.newest_version()
     return differences.between(newest.document if newest else None, document)
+
+
+def text_in_force() -> str:
+    """Return the newest catalog as YAML: the text that was uploaded, or its canonical form.
+
+    Before the first publication, it is the catalog that ships with Waypost.
+    """
+    newest = publishing.newest_version()
+    if newest is None:
+        return publishing.default_yaml()
+    draft = CatalogDraft.objects.filter(version=newest).first()
+    if draft is not None:
+        return draft.yaml
+    # The canonical form repeats the seller's currency in each plan; a catalog's text does not.
+    plans = {
+        key: {name: value for name, value in plan.items() if name != "currency"}
+        for key, plan in newest.document["plans"].items()
+    }
+    return to_yaml.safe_dump({**newest.document, "plans": plans}, allow_unicode=True)
 
 
 def prepare(*, yaml: str, note: str = "", by: Actor) -> CatalogDraft:

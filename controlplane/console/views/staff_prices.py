@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-import yaml
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
@@ -14,7 +13,6 @@ from controlplane.console.charts import Bar, BarChart
 from controlplane.console.forms.base import ConsoleForm, form_status
 from controlplane.console.forms.prices import BackTestForm, CatalogForm, PublishForm
 from controlplane.console.scope import StaffScope
-from plans.catalog import publishing
 from plans.invoicing import back_testing
 from plans.models import BackTest, CatalogDraft, CatalogVersion
 from tenants.actions import catalog_drafts
@@ -28,7 +26,7 @@ def page(scope: StaffScope) -> HttpResponseBase:
     if scope.request.method == "POST":
         form = CatalogForm(scope.request.POST, scope.request.FILES)
     else:
-        form = CatalogForm(initial={"yaml": _text_now()})
+        form = CatalogForm(initial={"yaml": catalog_drafts.text_in_force()})
     if form.is_valid():
         made = form.attempt(catalog_drafts.prepare, **form.cleaned_data, by=scope.actor)
         if made is not None:
@@ -43,15 +41,6 @@ def page(scope: StaffScope) -> HttpResponseBase:
         "versions": CatalogVersion.objects.defer("document").order_by("-number")[:_SHOWN],
     }
     return scope.render("staff/prices.html", context, form_status(form))
-
-
-def _text_now() -> str:
-    """Return the catalog in force as YAML: the text that was uploaded, or its canonical form."""
-    newest = publishing.newest_version()
-    if newest is None:
-        return publishing.default_yaml()
-    draft = CatalogDraft.objects.filter(version=newest).first()
-    return draft.yaml if draft else yaml.safe_dump(newest.document, allow_unicode=True)
 
 
 @staff_page

@@ -7,11 +7,15 @@ from urllib.parse import quote
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from controlplane.console import help_pages, urls
 from controlplane.core.audit import SYSTEM
+from plans.catalog import publishing
 from plans.invoicing import credit_notes
 from plans.models import CloseRun
+from plans.models import BackTest, CatalogDraft
+from tenants.actions import catalog_drafts
 from tenants.models import Address, KeptVolumes
 from tenants.notifications.models import MailboxMessage
 from tests.suites.portal.conftest import As
@@ -119,6 +123,7 @@ TENANT_PAGES = {
     "support_revoke": Page("settings/support/revoke", developer=False, billing=False, is_get=False),
     "settings": Page("settings/", developer=False),
     "credit": Page("credit/", developer=False),
+    "follow": Page("settings/follow", developer=False, is_get=False),
     "credit_note_file": Page("credit-notes/NOTE.json", developer=False),
     "plan": Page("settings/plan", developer=False),
     # The last one: it ends the membership that the others need.
@@ -165,6 +170,13 @@ STAFF_PAGES = {
     "staff_quarantine": Page("pipeline/quarantine/"),
     "staff_health": Page("health/"),
     "staff_revenue": Page("revenue/"),
+    "staff_prices": Page("prices/"),
+    "staff_draft": Page("prices/drafts/cat_one"),
+    "staff_draft_publish": Page("prices/drafts/cat_one/publish", is_get=False),
+    "staff_draft_cancel": Page("prices/drafts/cat_one/cancel", is_get=False),
+    "staff_draft_back_test": Page("prices/drafts/cat_one/back-test", is_get=False),
+    "staff_back_test": Page("prices/back-tests/bkt_one"),
+    "staff_back_test_csv": Page("prices/back-tests/bkt_one.csv"),
     "staff_volumes": Page("volumes/"),
     "staff_volumes_release": Page("volumes/SPACE/release"),
     "staff_audit": Page("audit/"),
@@ -193,6 +205,13 @@ def busy(world: World) -> Iterator[World]:
     notified.alarm(Address.objects.get(space=space, address="new"), id="alm_one")
     notified.delivery(notified.webhook(world.tenant, id="chn_one"), id="dlv_one")
     CloseRun.objects.create(id="crn_one", requested_by="system")
+    draft = catalog_drafts.prepare(yaml=publishing.default_yaml(), by=SYSTEM)
+    draft = CatalogDraft.objects.create(
+        id="cat_one", yaml=draft.yaml, document=draft.document, made_by="staff"
+    )
+    BackTest.objects.create(
+        id="bkt_one", draft=draft, months=1, source="copy", until=timezone.now()
+    )
     MailboxMessage.objects.create(pk=1, sender="a@op.test", recipients=["b@op.test"], subject="Hi")
     cells = [rows.cell(space, "messages_in", 5, rows.last_month().starts_at, "new")]
     rows.used(*cells, rows.cell(space, "messages_in", 7, rows.this_month(), "new"))

@@ -10,15 +10,18 @@ from django.utils import timezone
 
 from controlplane.core import phases
 from controlplane.core.reasons import Reason
+from plans.catalog import publishing
 from plans.invoicing import issuing
 from plans.quotas.resources import Resource
 from plans.usage.meters import MESSAGES_IN
 from tenants.actions import (
     api_tokens,
+    catalog_drafts,
     closures,
     invitations,
     notification_channels,
     notification_preferences,
+    plan_versions,
     suspensions,
 )
 from tenants.actions.notification_channels import Target
@@ -65,6 +68,14 @@ def _spend(cast: Cast, _: Channel) -> None:
 
 def _issued(cast: Cast, _: Channel) -> None:
     rows.issued(cast.tenant)
+
+
+def _version(cast: Cast, _: Channel) -> None:
+    text = publishing.default_yaml().replace("monthly_fee_minor: 4900", "monthly_fee_minor: 5900")
+    assert text != publishing.default_yaml()
+    draft = catalog_drafts.prepare(yaml=text.replace("title: Free", "title: Gratis"), by=cast.by)
+    catalog_drafts.publish(draft=draft, by=cast.by, now=timezone.now())
+    plan_versions.announce(timezone.now())
 
 
 def _overdue(cast: Cast, _: Channel) -> None:
@@ -199,6 +210,7 @@ CAUSES: Mapping[tuple[str, str], Cause] = {
     ("spend.threshold", "the month costs more than the budget"): Cause(_spend, "owner"),
     ("invoice.issued", "an invoice is issued"): Cause(_issued, "owner"),
     ("invoice.overdue", "an invoice is not paid"): Cause(_overdue, "owner"),
+    ("plan.version", "staff publish a new version"): Cause(_version, "owner"),
     ("team.invitation", "a person is invited"): Cause(_invited, "invited", has_webhook=False),
     ("tenant.suspended", "staff suspend"): Cause(_suspended, "owner"),
     ("tenant.restored", "staff restore"): Cause(_restored, "owner"),

@@ -7,7 +7,7 @@ import pytest
 
 from controlplane.core.errors import Invalid, Missing
 from controlplane.core.models import AuditEvent
-from plans.catalog import publishing
+from plans.catalog import parsing, publishing
 from plans.catalog.yaml_document import CatalogInvalid
 from plans.models import CatalogDraft, CatalogVersion, Plan
 from tenants.actions import catalog_drafts
@@ -137,3 +137,14 @@ def test_an_equal_catalog_makes_no_version() -> None:
 def test_a_draft_that_does_not_exist_is_missing() -> None:
     with pytest.raises(Missing):
         catalog_drafts.get("cat_none")
+
+
+def test_the_text_in_force_is_a_catalog_that_changes_nothing() -> None:
+    assert catalog_drafts.text_in_force() == publishing.default_yaml()
+    publishing.ensure_default(by=rows.STAFF)
+    from_document = catalog_drafts.text_in_force()
+
+    assert from_document != publishing.default_yaml()
+    assert catalog_drafts.compared(dict(parsing.parse(from_document).document)) == []
+    published(prepared())
+    assert catalog_drafts.text_in_force() == DEARER
