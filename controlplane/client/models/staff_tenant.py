@@ -24,6 +24,8 @@ class StaffTenant:
         created_at (datetime.datetime):
         suspended_at (datetime.datetime | None): Since when staff have suspended the tenant; null: they have not.
         suspension_reason (str):
+        unpaid_stage (str): What unpaid invoices keep the tenant from: `limited` (sending), `suspended` (connections),
+            or nothing.
         erase_at (datetime.datetime | None): When the tenant is erased, because an owner closes it.
         erased_at (datetime.datetime | None):
     """
@@ -35,6 +37,7 @@ class StaffTenant:
     created_at: datetime.datetime
     suspended_at: datetime.datetime | None
     suspension_reason: str
+    unpaid_stage: str
     erase_at: datetime.datetime | None
     erased_at: datetime.datetime | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -57,6 +60,8 @@ class StaffTenant:
             suspended_at = self.suspended_at
 
         suspension_reason = self.suspension_reason
+
+        unpaid_stage = self.unpaid_stage
 
         erase_at: None | str
         if isinstance(self.erase_at, datetime.datetime):
@@ -81,6 +86,7 @@ class StaffTenant:
                 "created_at": created_at,
                 "suspended_at": suspended_at,
                 "suspension_reason": suspension_reason,
+                "unpaid_stage": unpaid_stage,
                 "erase_at": erase_at,
                 "erased_at": erased_at,
             }
@@ -117,6 +123,8 @@ class StaffTenant:
         suspended_at = _parse_suspended_at(d.pop("suspended_at"))
 
         suspension_reason = d.pop("suspension_reason")
+
+        unpaid_stage = d.pop("unpaid_stage")
 
         def _parse_erase_at(data: object) -> datetime.datetime | None:
             if data is None:
@@ -156,6 +164,7 @@ class StaffTenant:
             created_at=created_at,
             suspended_at=suspended_at,
             suspension_reason=suspension_reason,
+            unpaid_stage=unpaid_stage,
             erase_at=erase_at,
             erased_at=erased_at,
         )
