@@ -85,9 +85,9 @@ tenant_urls = [
     path("usage/cells.csv", usage.cells, name="usage_csv"),
     path("invoices/", invoices.invoice_list, name="invoices"),
     path("invoices/preview", invoices.preview, name="invoice_preview"),
+    path("invoices/payments", payments.history, name="payments"),
     path("invoices/<str:invoice>/", invoices.detail, name="invoice"),
     path("invoices/<str:invoice>/pay", payments.pay, name="invoice_pay"),
-    path("payments/", payments.history, name="payments"),
     path("invoices/<str:invoice>/verify", invoices.verify, name="invoice_verify"),
     path("invoices/<str:invoice>/file.<str:kind>", invoices.file, name="invoice_file"),
     path(

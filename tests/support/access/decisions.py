@@ -142,7 +142,7 @@ _TENANT_PAGES = {
     "invoices/<str:invoice>/": page(BILLING),
     "invoices/<str:invoice>/verify": may(post=BILLING),
     "invoices/<str:invoice>/pay": page(BILLING),
-    "payments/": page(BILLING),
+    "invoices/payments": page(BILLING),
     "invoices/<str:invoice>/file.<str:kind>": page(BILLING),
     "credit-notes/<str:credit_note>.<str:suffix>": page(BILLING),
     "settings/coupon": may(post=BILLING),
