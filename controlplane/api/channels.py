@@ -14,7 +14,8 @@ from controlplane.api.views import TenantView
 from tenants.actions import notification_channels
 from tenants.actions.notification_channels import Target
 from tenants.notifications import reads, subscriptions
-from tenants.notifications.event_kinds import REGISTRY, EventKind
+from tenants.notifications.event_kind import EventKind
+from tenants.notifications.event_kinds import REGISTRY
 from tenants.notifications.models import Channel
 from tenants.permissions import Permission
 

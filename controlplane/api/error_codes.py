@@ -195,6 +195,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("refund.exceeds_payment", 409, "Less than that is left of the payment"),
     ErrorCode("refund.needs_credit", 409, "The tenant has too little credit for the refund"),
     ErrorCode("refund.reference", 422, "The refund needs the bank's reference"),
+    ErrorCode("refund.reference_reused", 409, "The reference belongs to another refund"),
     ErrorCode("refund.settled", 409, "What the refund made due again is paid"),
     ErrorCode("report.months", 422, "The months of the report are not valid"),
     ErrorCode("request.invalid", 422, "Some fields are not valid"),

@@ -34,6 +34,12 @@ class RefundNeedsCredit(Conflict):
     code = "refund.needs_credit"
 
 
+class RefundReferenceReused(Conflict):
+    """The payment has a refund with this reference already, of another amount."""
+
+    code = "refund.reference_reused"
+
+
 class RefundSettled(Conflict):
     """The money that the refund made due again was paid since: it cannot be booked back."""
 
@@ -56,7 +62,7 @@ class Wanted:
 
 
 def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refund:
-    """Store and book a refund of the payment; return it, or the one with its kind and reference.
+    """Store and book a refund; return it, or that of the payment with its kind and reference.
 
     With a reference it has succeeded, without one it is only requested.
 
@@ -64,6 +70,7 @@ def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refun
         Invalid: the amount is not positive, or there is no reason.
         RefundExceedsPayment: less than that is left of the payment.
         RefundNeedsCredit: it exceeds the tenant's credit, and ``reopens`` is false.
+        RefundReferenceReused: the payment has a refund of another amount with the reference.
     """
     if wanted.amount_minor <= 0 or not wanted.reason.strip():
         raise Invalid("A refund needs a positive amount and a reason.", code="refund.amount")
@@ -134,6 +141,14 @@ def left_minor(payment: Payment) -> int:
 def credit_minor(invoice: Invoice) -> int:
     """Return the tenant's credit with the invoice's legal entity: the most without a new debt."""
     return credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency)
+
+
+def _same(known: Refund, wanted: Wanted) -> Refund:
+    if known.amount_minor != wanted.amount_minor:
+        raise RefundReferenceReused(
+            f"The payment has a refund {known.reference} of another amount: use its reference."
+        )
+    return known
 
 
 def _stored(invoice: Invoice, payment: Payment, wanted: Wanted, by: Actor, now: datetime) -> Refund:

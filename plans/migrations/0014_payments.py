@@ -257,7 +257,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='refund',
-            constraint=models.UniqueConstraint(condition=models.Q(('reference', ''), _negated=True), fields=('kind', 'reference'), name='refund_once'),
+            constraint=models.UniqueConstraint(condition=models.Q(('reference', ''), _negated=True), fields=('payment', 'kind', 'reference'), name='refund_once'),
         ),
         migrations.AddConstraint(
             model_name='refund',

@@ -120,7 +120,9 @@ class Refund(Timestamped):
         ]
         constraints = [
             models.UniqueConstraint(
-                fields=["kind", "reference"], name="refund_once", condition=~Q(reference="")
+                fields=["payment", "kind", "reference"],
+                name="refund_once",
+                condition=~Q(reference=""),
             ),
             models.CheckConstraint(
                 name="refund_sums",

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from controlplane.core.audit import SYSTEM, Actor
-from controlplane.core.errors import Invalid
+from controlplane.core.errors import Invalid, Missing
 from plans.invoicing import refunding
 from plans.invoicing.refunding import Wanted
 from plans.models import Payment, Refund
@@ -58,7 +58,6 @@ def send_requested(now: datetime) -> None:
 
 def send(refund: Refund, *, by: Actor, now: datetime) -> None:
     """Ask the provider to send a requested refund, and store its answer. Idempotent."""
-    provider = providers.of_source(refund.payment.source)
     wanted = RefundRequest(
         refund.pk,
         refund.payment.reference,
@@ -67,8 +66,8 @@ def send(refund: Refund, *, by: Actor, now: datetime) -> None:
         refund.invoice_id,
     )
     try:
-        answer = provider.refund(wanted)
-    except ProviderAway as error:
+        answer = providers.of_source(refund.payment.source).refund(wanted)
+    except (ProviderAway, Missing) as error:  # missing: its keys are not configured any more
         logger.warning("a refund waits for its provider", refund=refund.pk, message=error.message)
     except ProviderRefuses as error:
         refunding.fail(refund, message=error.message, by=by, now=now)

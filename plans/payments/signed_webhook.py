@@ -2,7 +2,7 @@
 
 Payers are sent to a page of the operator. Its system reports payments, refunds and disputes as
 signed webhooks: ``{"type": "payment.succeeded", "timestamp": "…", "data": {…}}``. The signature is
-the same as that of the webhooks which Waypost sends (https://www.standardwebhooks.com).
+the same as that of the webhooks which Waypost sends (standardwebhooks.com).
 """
 
 import hmac

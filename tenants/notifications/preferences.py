@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from tenants import permissions
 from tenants.models import Membership, Tenant
-from tenants.notifications.event_kinds import CHOOSABLE, EventKind
+from tenants.notifications.event_kind import EventKind
+from tenants.notifications.event_kinds import CHOOSABLE
 from tenants.notifications.models import PersonPreference, TenantPreference
 
 

@@ -9,7 +9,8 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from controlplane.core import secrets
-from tenants.notifications.event_kinds import BY_KEY, EventKind
+from tenants.notifications.event_kind import EventKind
+from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import Event
 
 

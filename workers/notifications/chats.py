@@ -7,7 +7,8 @@ from controlplane.core import outbound, secrets
 from controlplane.core.errors import WaypostError
 from tenants.notifications import chat_services, rendering
 from tenants.notifications.deliveries import Outcome
-from tenants.notifications.event_kinds import BY_KEY, Severity
+from tenants.notifications.event_kind import Severity
+from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import Delivery, Event
 
 

@@ -191,6 +191,7 @@ class Problem:
     * `refund.exceeds_payment` (409): Less than that is left of the payment
     * `refund.needs_credit` (409): The tenant has too little credit for the refund
     * `refund.reference` (422): The refund needs the bank's reference
+    * `refund.reference_reused` (409): The reference belongs to another refund
     * `refund.settled` (409): What the refund made due again is paid
     * `report.months` (422): The months of the report are not valid
     * `request.invalid` (422): Some fields are not valid

@@ -189,8 +189,10 @@ STATES = [
     State("invoices", "This period so far", at("/t/acme-shipping/invoices/")),
     State("invoice", "Credit notes", at("/t/acme-shipping/invoices/"), _open_invoice),
     State("pay", "By bank transfer", at("/t/acme-shipping/invoices/"), _open_pay),
-    State("payments", "refunded", at("/t/acme-shipping/payments/")),
-    State("payments-none", "No payment yet", at("/t/other-people/payments/"), email=OUTSIDER),
+    State("payments", "refunded", at("/t/acme-shipping/invoices/payments")),
+    State(
+        "payments-none", "No payment yet", at("/t/other-people/invoices/payments"), email=OUTSIDER
+    ),
     State("audit", "Created the space", at("/t/acme-shipping/audit/")),
     State("audit-none", "Nothing matches", at("/t/acme-shipping/audit/?q=nothing")),
     State("windows", "Sunday from 22:00", at("/t/acme-shipping/maintenance/")),

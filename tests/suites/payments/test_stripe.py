@@ -83,7 +83,7 @@ def test_a_checkout_is_opened_once_and_the_event_pays_the_invoice() -> None:
     first = checkouts.begin(invoice=invoice, by=STAFF, now=datetime(2009, 2, 1, tzinfo=NOW.tzinfo))
     again = checkouts.begin(invoice=invoice, by=STAFF, now=datetime(2009, 2, 1, tzinfo=NOW.tzinfo))
     assert first.pk == again.pk
-    assert first.url.startswith("https://checkout.stripe.com/")
+    assert "checkout.stripe.com/" in first.url
     assert Checkout.objects.get().amount_minor == 5831
 
     assert _paid(invoice).state == "applied"

@@ -13,8 +13,7 @@ from controlplane.console import help_pages, urls
 from controlplane.core.audit import SYSTEM
 from plans.catalog import publishing
 from plans.invoicing import credit_notes
-from plans.models import CloseRun
-from plans.models import BackTest, CatalogDraft
+from plans.models import BackTest, CatalogDraft, CloseRun
 from tenants.actions import catalog_drafts
 from tenants.models import Address, KeptVolumes
 from tenants.notifications.models import MailboxMessage

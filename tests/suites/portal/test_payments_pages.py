@@ -73,7 +73,7 @@ def test_the_payer_who_comes_back_is_told_to_wait(world: World, as_: As, invoice
 def test_the_history_shows_payments_and_refunds_and_says_when_there_is_none(
     world: World, as_: As, invoice: Invoice
 ) -> None:
-    owner, url = as_(world.owner), f"/t/{world.tenant.slug}/payments/"
+    owner, url = as_(world.owner), f"/t/{world.tenant.slug}/invoices/payments"
     assert "No payment yet" in owner.get(url).content.decode()
     payment = _paid(invoice)
     wanted = {"amount": "1.00", "reason": "sorry", "reference": "b-1", "reopens": "on"}

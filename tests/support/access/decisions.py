@@ -145,7 +145,7 @@ _TENANT_PAGES = {
     "invoices/<str:invoice>/": page(BILLING),
     "invoices/<str:invoice>/verify": may(post=BILLING),
     "invoices/<str:invoice>/pay": page(BILLING),
-    "payments/": page(BILLING),
+    "invoices/payments": page(BILLING),
     "invoices/<str:invoice>/file.<str:kind>": page(BILLING),
     "invoices/<str:invoice>/lines/<int:position>": page(BILLING),
     "invoices/<str:invoice>/samples": page(BILLING),

@@ -8,7 +8,8 @@ from django.urls import resolve
 
 from tenants.models import Role
 from tenants.notifications import rendering
-from tenants.notifications.event_kinds import BY_KEY, REGISTRY, EventKind
+from tenants.notifications.event_kind import EventKind
+from tenants.notifications.event_kinds import BY_KEY, REGISTRY
 from tenants.notifications.models import Event
 from tenants.notifications.preferences import may_get
 

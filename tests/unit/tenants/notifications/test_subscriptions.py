@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from tenants.notifications import subscriptions
-from tenants.notifications.event_kinds import CHOOSABLE, EventKind
+from tenants.notifications.event_kind import EventKind
+from tenants.notifications.event_kinds import CHOOSABLE
 from tenants.notifications.subscriptions import KindDenied, May
 from tenants.permissions import Permission
 from tests.support import domain
