@@ -111,7 +111,7 @@ def codes(
         answer: Any = staff.change_account_codes.sync_detailed(
             entity,
             client=api.client,
-            body=models.AccountCodesRequest.from_dict({"codes": wanted}),
+            body=models.PatchedAccountCodesRequest.from_dict({"codes": wanted}),
         )
     else:
         answer = staff.get_account_codes.sync_detailed(entity, client=api.client)

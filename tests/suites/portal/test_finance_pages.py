@@ -4,6 +4,7 @@ import csv
 import io
 from typing import Any
 
+import pypdf
 import pytest
 
 from plans.models import AccountCode
@@ -85,4 +86,6 @@ def test_an_issued_invoice_and_its_credit_note_are_downloaded_as_factur_x(
     ]
 
     assert "Factur-X / ZUGFeRD" in page
-    assert [b"factur-x.xml" in file.content for file in files] == [True, True]
+    attached = [dict(pypdf.PdfReader(io.BytesIO(file.content)).attachments) for file in files]
+    assert [list(names) for names in attached] == [["factur-x.xml"], ["factur-x.xml"]]
+    assert f">{note.number}</ram:ID>".encode() in attached[1]["factur-x.xml"][0]

@@ -12,7 +12,14 @@ import pytest
 
 from controlplane.core.errors import Unavailable
 from plans.catalog import parsing, publishing
-from plans.invoicing import billing_inputs, document, invoice_verification, previewing, rendering
+from plans.invoicing import (
+    billing_inputs,
+    document,
+    invoice_verification,
+    pdf,
+    previewing,
+    rendering,
+)
 from plans.invoicing.evidence import CrashGap, SampleSet
 from plans.invoicing.findings import LakeReading
 from plans.models import Invoice
@@ -222,7 +229,7 @@ def test_without_its_libraries_the_pdf_says_what_to_install(
 
 def test_the_pdf_loads_nothing() -> None:
     with pytest.raises(ValueError, match="must not load anything"):
-        rendering._refuse("file:///etc/passwd")
+        pdf.refuse("file:///etc/passwd")
 
 
 def test_csv_has_a_row_per_line_that_sums_to_the_net(
