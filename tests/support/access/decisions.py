@@ -387,7 +387,7 @@ _API_STAFF = {
     "journal.csv": may(get=STAFF),
     "deferred-revenue": may(get=STAFF),
     "deferred-revenue.csv": may(get=STAFF),
-    "account-codes/<slug:legal_entity>": may(get=STAFF, patch=STAFF),
+    "account-codes/<slug:legal_entity>": may(get=STAFF, post=STAFF),
     "coupons": may(get=STAFF, post=STAFF),
     "tenants/<slug:tenant>/benefits": may(get=STAFF),
     "tenants/<slug:tenant>/discounts": may(post=STAFF),
