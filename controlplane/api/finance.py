@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api import schema
+from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
 from controlplane.core.downloads import attached
@@ -164,7 +165,7 @@ class DeferredRevenueCsvView(StaffView):
 
 
 class AccountCodesView(StaffView):
-    """Shows (GET) and changes (PATCH) the codes of accounts of a legal entity."""
+    """Shows (GET) and changes (POST) the codes of accounts of a legal entity."""
 
     @schema.describe("Get account codes", response=AccountCodesSerializer)
     def get(self, request: Request, legal_entity: str) -> Response:
@@ -172,9 +173,13 @@ class AccountCodesView(StaffView):
         return Response({"codes": account_codes.of_entity(legal_entity)})
 
     @schema.describe(
-        "Change account codes", request=AccountCodesSerializer, response=AccountCodesSerializer
+        "Change account codes",
+        request=AccountCodesSerializer,
+        response=AccountCodesSerializer,
+        parameters=[schema.IDEMPOTENCY_KEY],
     )
-    def patch(self, request: Request, legal_entity: str) -> Response:
+    @idempotent
+    def post(self, request: Request, legal_entity: str) -> Response:
         """Set the codes in the request and keep all others; an empty code removes one.
 
         Lines that were exported already keep the code that they had.

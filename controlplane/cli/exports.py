@@ -87,9 +87,11 @@ def deferred_revenue(first: _First = "", last: _Last = "", form: Output = Format
     if form.is_document:
         output.show_document(found, form)
         return
-    columns = ["month", "legal_entity", "currency", "billed", "earned", "deferred", "accrued",
-               "prepaid_owed"]  # fmt: skip
-    output.show_rows(found["items"], columns, form)
+    amounts = ("billed", "earned", "deferred", "accrued", "prepaid_owed")
+    # Columns whose names end so are shown as amounts of the row's currency.
+    rows = [{**row, **{f"{name}_minor": row[name] for name in amounts}} for row in found["items"]]
+    columns = ["month", "legal_entity", *(f"{name}_minor" for name in amounts)]
+    output.show_rows(rows, columns, form)
     if form.is_table:
         for words in found["disagreements"]:
             output.show_text(f"differs: {words}")
@@ -112,6 +114,7 @@ def codes(
             entity,
             client=api.client,
             body=models.AccountCodesRequest.from_dict({"codes": wanted}),
+            idempotency_key=calls.new_key(),
         )
     else:
         answer = staff.get_account_codes.sync_detailed(entity, client=api.client)

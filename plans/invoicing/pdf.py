@@ -18,7 +18,7 @@ def of_page(page: str) -> bytes:
     Raises:
         Unavailable: the Pango libraries, which WeasyPrint needs, are not installed.
     """
-    made: bytes = _library().HTML(string=page, url_fetcher=_refuse).write_pdf()
+    made: bytes = _library().HTML(string=page, url_fetcher=refuse).write_pdf()
     return made
 
 
@@ -39,7 +39,7 @@ def factur_x(page: str, xml: bytes, at: datetime) -> bytes:
         modified=at,
         relationship="Alternative",  # page and XML say the same: Factur-X 1.0, section 6.2.2
     )
-    rendered = library.HTML(string=page, url_fetcher=_refuse).render(pdf_variant="pdf/a-3b")
+    rendered = library.HTML(string=page, url_fetcher=refuse).render(pdf_variant="pdf/a-3b")
     rendered.metadata.attachments = [attachment]
     metadata = resources.files("plans.invoicing").joinpath("factur_x_metadata.xml").read_bytes()
     rendered.metadata.xmp_metadata = [metadata]
@@ -66,7 +66,9 @@ def _library() -> ModuleType:
     return library
 
 
-def _refuse(url: str, *_args: Any, **_kwargs: Any) -> Any:
-    # WeasyPrint calls this for each URL in the page. Tenants write some of the page's texts, and
-    # those must not cause requests.
+def refuse(url: str, *_args: Any, **_kwargs: Any) -> Any:
+    """Raise ValueError: tenants write some of a page's texts, and those must not cause requests.
+
+    WeasyPrint calls it for each URL in a page.
+    """
     raise ValueError(f"an invoice must not load anything: {url}")

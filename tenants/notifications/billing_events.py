@@ -4,7 +4,7 @@
 """
 
 from tenants.models import Role
-from tenants.notifications.event_kind import EventKind, Severity
+from tenants.notifications.event_kind import ADMINS, MONEY, EventKind, Severity
 from tenants.permissions import Permission
 
 BILLING_KINDS = (
@@ -39,7 +39,7 @@ BILLING_KINDS = (
         "Nothing stops: the budget only warns.",
         "/t/{tenant}/invoices/preview",
         needs=Permission.VIEW_BILLING,
-        roles=_MONEY,
+        roles=MONEY,
         sample={"level_percent": 80, "spent": "80.00 EUR", "budget": "100.00 EUR"},
     ),
     EventKind(
@@ -51,7 +51,7 @@ BILLING_KINDS = (
         "The invoice {number} of {organization} is issued: {payable} are due by {due_on}.",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
-        roles=_MONEY,
+        roles=MONEY,
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",
@@ -70,7 +70,7 @@ BILLING_KINDS = (
         "pay.",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
-        roles=_MONEY,
+        roles=MONEY,
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",
@@ -88,7 +88,7 @@ BILLING_KINDS = (
         "pay. {consequence}",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
-        roles=_MONEY,
+        roles=MONEY,
         is_required=True,
         sample={
             "invoice": "inv_7m2k",
@@ -108,7 +108,7 @@ BILLING_KINDS = (
         "We received {amount} for the invoice {number} of {organization}. {outcome}",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
-        roles=_MONEY,
+        roles=MONEY,
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",
@@ -126,7 +126,7 @@ BILLING_KINDS = (
         "another way.",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
-        roles=_MONEY,
+        roles=MONEY,
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",
@@ -142,7 +142,7 @@ BILLING_KINDS = (
         "{amount} of your payment of the invoice {number} go back to you: {reason}. {outcome}",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
-        roles=_MONEY,
+        roles=MONEY,
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",
@@ -161,7 +161,7 @@ BILLING_KINDS = (
         "dispute is {state}.",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
-        roles=_MONEY,
+        roles=MONEY,
         to_staff=True,
         sample={
             "invoice": "inv_7m2k",
@@ -179,7 +179,7 @@ BILLING_KINDS = (
         "Invoices of {organization} are unpaid. Clients cannot send any more. They still receive "
         "what is stored. A payment ends this at once.",
         "/t/{tenant}/invoices/",
-        roles=_MONEY | _ADMINS,
+        roles=MONEY | ADMINS,
         is_required=True,
         incident=("tenant",),
     ),
@@ -192,7 +192,7 @@ BILLING_KINDS = (
         "Invoices of {organization} are unpaid. Connections of clients are refused, and nothing "
         "can be changed. Messages, addresses and users are kept. A payment ends this at once.",
         "/t/{tenant}/invoices/",
-        roles=_MONEY | _ADMINS,
+        roles=MONEY | ADMINS,
         is_required=True,
         incident=("tenant",),
     ),
@@ -204,7 +204,7 @@ BILLING_KINDS = (
         "{organization} works again",
         "{organization} may send and connect again.",
         "/t/{tenant}/",
-        roles=_MONEY | _ADMINS,
+        roles=MONEY | ADMINS,
         is_required=True,
         incident=("tenant",),
         ends_incident=True,

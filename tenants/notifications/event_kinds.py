@@ -146,7 +146,7 @@ REGISTRY = (
         "The space {space} is deleted and no longer in trouble",
         "The space {space} was in trouble from {since} UTC until somebody deleted it.",
         "/t/{tenant}/spaces/",
-        roles=_ENGINEERS,
+        roles=ENGINEERS,
         to_staff=True,
         incident=("space",),
         ends_incident=True,

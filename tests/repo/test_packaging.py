@@ -126,7 +126,7 @@ def test_no_image_holds_the_servers_of_an_embedded_installation(image: str) -> N
 def test_each_image_holds_only_what_its_pods_need() -> None:
     portal, worker, spark = (source_tree.locked_versions(image).keys() for image in IMAGES)
 
-    assert {"pyarrow", "deltalake", "kubernetes"} & portal == set()
+    assert {"deltalake", "kubernetes"} & portal == set()
     assert {"pyspark", "py4j", "delta-spark", "pandas"} & worker == set()
     assert portal < worker < spark  # each is built upon the one before
 

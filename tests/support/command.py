@@ -111,6 +111,6 @@ def _answer(request: httpx.Request) -> httpx.Response:
         request.headers.get("content-type", ""),
         headers={name: request.headers[name] for name in _KEPT if name in request.headers},
     )
-    return httpx.Response(
-        answered.status_code, content=answered.content, headers=dict(answered.headers)
-    )
+    # A file is sent piece by piece.
+    content = b"".join(answered) if answered.streaming else answered.content
+    return httpx.Response(answered.status_code, content=content, headers=dict(answered.headers))

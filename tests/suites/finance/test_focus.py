@@ -4,6 +4,7 @@ import csv
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -24,7 +25,7 @@ WINDOW = Period(STARTS_AT, ENDS_AT)
 BOTH = Period(STARTS_AT, ENDS_AT.replace(month=6))
 
 
-def billed(**fields: str) -> Invoice:
+def billed(**fields: Any) -> Invoice:
     """Return an invoice of a tenant with usage in two spaces, of which a part is taken back."""
     owner = rows.tenant(**fields)
     spaces = [rows.space(owner, "shop", labels={"team": "web"}), rows.space(owner, "till")]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plans.invoicing import credit_note_rendering, document, rendering
 from plans.models import AccountCode
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -85,4 +86,5 @@ def test_an_issued_invoice_and_its_credit_note_are_downloaded_as_factur_x(
     ]
 
     assert "Factur-X / ZUGFeRD" in page
-    assert [b"factur-x.xml" in file.content for file in files] == [True, True]
+    assert files[0].content == rendering.factur_x(document.loaded(invoice.document))
+    assert files[1].content == credit_note_rendering.factur_x(document.loaded(note.document))

@@ -451,7 +451,7 @@ _API_STAFF = {
     "journal.csv": may(get=STAFF),
     "deferred-revenue": may(get=STAFF),
     "deferred-revenue.csv": may(get=STAFF),
-    "account-codes/<slug:legal_entity>": may(get=STAFF, patch=STAFF),
+    "account-codes/<slug:legal_entity>": may(get=STAFF, post=STAFF),
     "coupons": may(get=STAFF, post=STAFF),
     "payments": may(get=STAFF),
     "payments/<int:payment>/refunds": may(post=STAFF),

@@ -195,6 +195,7 @@ def _operate(world: World) -> None:
     KeptVolumes.objects.create(space=gone)
     suspensions.suspend(tenant=late, reason="The invoice EU-7 is not paid.", by=rows.STAFF)
     _close(world, late)
+    _compute_usage(now)
 
 
 def _close(world: World, late: Tenant) -> None:
@@ -222,7 +223,6 @@ def _close(world: World, late: Tenant) -> None:
     for invoice in (world.tenant.invoices.get(), held):
         CloseRunInvoice.objects.create(run=run, invoice=invoice, done_at=timezone.now())
     CloseRunInvoice.objects.create(run=run, invoice=left)
-    _compute_usage(now)
 
 
 def _compute_usage(now: datetime) -> None:

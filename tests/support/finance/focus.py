@@ -49,12 +49,15 @@ def report(file: Path, folder: Path) -> tuple[bool, str]:
         writer.writerow([*names, "ChargeType"])
         for row in rows:
             writer.writerow([*row.values(), row["ChargeCategory"]])
+    python = environment()
     answer = subprocess.run(
-        [environment().with_name("focus-validator"), "--data-file", copy,
+        [python.with_name("focus-validator"), "--data-file", copy,
          "--validate-version", VERSION],
         capture_output=True,
         text=True,
         check=False,
+        # It looks for its list of currencies below the working directory.
+        cwd=next(python.parent.parent.glob("lib/python*/site-packages")),
     )  # fmt: skip
     # It ends with 0 even if the file is not valid.
     is_valid = answer.returncode == 0 and "Validation succeeded." in answer.stdout

@@ -6,26 +6,27 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient
 from ...models.account_codes import AccountCodes
-from ...models.patched_account_codes_request import PatchedAccountCodesRequest
+from ...models.account_codes_request import AccountCodesRequest
 from ...types import UNSET, Response, Unset
 
 
 def _request(
     legal_entity: str,
     *,
-    body: PatchedAccountCodesRequest | Unset = UNSET,
+    body: AccountCodesRequest,
+    idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
 
     _kwargs: dict[str, Any] = {
-        "method": "PATCH",
+        "method": "POST",
         "url": "/api/v1/staff/account-codes/{legal_entity}".format(
             legal_entity=quote(str(legal_entity), safe=""),
         ),
     }
-
-    if not isinstance(body, Unset):
-        _kwargs["json"] = body.to_dict()
+    _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
     _kwargs["headers"] = headers
@@ -45,7 +46,8 @@ def sync_detailed(
     legal_entity: str,
     *,
     client: AuthenticatedClient,
-    body: PatchedAccountCodesRequest | Unset = UNSET,
+    body: AccountCodesRequest,
+    idempotency_key: str | Unset = UNSET,
 ) -> Response[AccountCodes]:
     """Change account codes.
 
@@ -55,8 +57,9 @@ def sync_detailed(
 
     Args:
         legal_entity (str):
-        body (PatchedAccountCodesRequest | Unset): Codes by account, or by what stands
-            before the colon of several (`revenue`).
+        idempotency_key (str | Unset):
+        body (AccountCodesRequest): Codes by account, or by what stands before the colon of
+            several (`revenue`).
 
     Raises:
         errors.Refused: the server refused the request.
@@ -67,6 +70,7 @@ def sync_detailed(
         **_request(
             legal_entity=legal_entity,
             body=body,
+            idempotency_key=idempotency_key,
         )
     )
     errors.check(response)
@@ -82,11 +86,13 @@ def sync(
     legal_entity: str,
     *,
     client: AuthenticatedClient,
-    body: PatchedAccountCodesRequest | Unset = UNSET,
+    body: AccountCodesRequest,
+    idempotency_key: str | Unset = UNSET,
 ) -> AccountCodes:
     """As ``sync_detailed``, but return the body as a model."""
     return sync_detailed(
         legal_entity=legal_entity,
         client=client,
         body=body,
+        idempotency_key=idempotency_key,
     ).parsed

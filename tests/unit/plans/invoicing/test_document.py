@@ -229,7 +229,7 @@ def test_without_its_libraries_the_pdf_says_what_to_install(
 
 def test_the_pdf_loads_nothing() -> None:
     with pytest.raises(ValueError, match="must not load anything"):
-        pdf._refuse("file:///etc/passwd")
+        pdf.refuse("file:///etc/passwd")
 
 
 def test_csv_has_a_row_per_line_that_sums_to_the_net(

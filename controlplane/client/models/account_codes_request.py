@@ -6,61 +6,50 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..types import UNSET, Unset
-
 if TYPE_CHECKING:
-    from ..models.patched_account_codes_request_codes import (
-        PatchedAccountCodesRequestCodes,
-    )
+    from ..models.account_codes_request_codes import AccountCodesRequestCodes
 
 
-T = TypeVar("T", bound="PatchedAccountCodesRequest")
+T = TypeVar("T", bound="AccountCodesRequest")
 
 
 @_attrs_define
-class PatchedAccountCodesRequest:
+class AccountCodesRequest:
     """Codes by account, or by what stands before the colon of several (`revenue`).
 
     Attributes:
-        codes (PatchedAccountCodesRequestCodes | Unset):
+        codes (AccountCodesRequestCodes):
     """
 
-    codes: PatchedAccountCodesRequestCodes | Unset = UNSET
+    codes: AccountCodesRequestCodes
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        codes: dict[str, Any] | Unset = UNSET
-        if not isinstance(self.codes, Unset):
-            codes = self.codes.to_dict()
+        codes = self.codes.to_dict()
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
-        field_dict.update({})
-        if codes is not UNSET:
-            field_dict["codes"] = codes
+        field_dict.update(
+            {
+                "codes": codes,
+            }
+        )
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.patched_account_codes_request_codes import (
-            PatchedAccountCodesRequestCodes,  # noqa: PLC0415
-        )
+        from ..models.account_codes_request_codes import AccountCodesRequestCodes  # noqa: PLC0415
 
         d = dict(src_dict)
-        _codes = d.pop("codes", UNSET)
-        codes: PatchedAccountCodesRequestCodes | Unset
-        if isinstance(_codes, Unset):
-            codes = UNSET
-        else:
-            codes = PatchedAccountCodesRequestCodes.from_dict(_codes)
+        codes = AccountCodesRequestCodes.from_dict(d.pop("codes"))
 
-        patched_account_codes_request = cls(
+        account_codes_request = cls(
             codes=codes,
         )
 
-        patched_account_codes_request.additional_properties = d
-        return patched_account_codes_request
+        account_codes_request.additional_properties = d
+        return account_codes_request
 
     @property
     def additional_keys(self) -> list[str]:

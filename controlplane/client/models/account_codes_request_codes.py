@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="PatchedAccountCodesRequestCodes")
+T = TypeVar("T", bound="AccountCodesRequestCodes")
 
 
 @_attrs_define
-class PatchedAccountCodesRequestCodes:
+class AccountCodesRequestCodes:
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -23,10 +23,10 @@ class PatchedAccountCodesRequestCodes:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        patched_account_codes_request_codes = cls()
+        account_codes_request_codes = cls()
 
-        patched_account_codes_request_codes.additional_properties = d
-        return patched_account_codes_request_codes
+        account_codes_request_codes.additional_properties = d
+        return account_codes_request_codes
 
     @property
     def additional_keys(self) -> list[str]:
