@@ -82,20 +82,11 @@ def restrict(*, space: AddressSpace, wanted: Restrictions, by: Actor, reason: st
     return True
 
 
-def withdraw_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """Withdraw the right to send from all messaging users of the space, until ``restore_send``.
-
-    Other restrictions stay. Returns as ``restrict`` does.
-    """
-    return _change(space, by, reason, send_withdrawn=True)
-
-
-def restore_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """End ``withdraw_send``: each messaging user may send again as its permissions say."""
-    return _change(space, by, reason, send_withdrawn=False)
-
-
 @transaction.atomic
-def _change(space: AddressSpace, by: Actor, reason: str, **values: Any) -> bool:
-    wanted = replace(Restrictions.of(address_spaces.lock(space)), **values)
+def withdraw_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
+    """Withdraw the right to send from all messaging users of the space; other restrictions stay.
+
+    Enforcement restores it (``restrict``). Returns as ``restrict`` does.
+    """
+    wanted = replace(Restrictions.of(address_spaces.lock(space)), send_withdrawn=True)
     return restrict(space=space, wanted=wanted, by=by, reason=reason)
