@@ -84,17 +84,13 @@ def restrict(*, space: AddressSpace, wanted: Restrictions, by: Actor, reason: st
     return True
 
 
+@transaction.atomic
 def withdraw_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """Withdraw the right to send from all messaging users of the space, until ``restore_send``.
+    """Withdraw the right to send from all messaging users of the space; other restrictions stay.
 
-    Other restrictions stay. Returns as ``restrict`` does.
+    Enforcement restores it (``restrict``). Returns as ``restrict`` does.
     """
     return _change(space, by, reason, send_withdrawn=True)
-
-
-def restore_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """End ``withdraw_send``: each messaging user may send again as its permissions say."""
-    return _change(space, by, reason, send_withdrawn=False)
 
 
 def refuse_connections(*, space: AddressSpace, by: Actor, reason: str) -> bool:

@@ -39,6 +39,7 @@ MOST = {
     "Export": 4,
     "Payment provider": 10,  # four of them are files of the chart
     "Quota": 8,
+    "Action at a quota": 9,
     "Value in broker.xml": 12,
     "REST field": 20,  # three also for the organization as a file, one for custom resources
     "Kind of custom resource": 5,

@@ -33,6 +33,7 @@ _WRITTEN = (
     "seq",
     "sampled_at",
     "bucket_at",
+    "moved_at",
     "integrals",
     "addresses",
     "ended_at",

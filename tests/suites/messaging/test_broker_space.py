@@ -234,7 +234,9 @@ def test_withdrawn_send_refuses_messages_and_lets_receive(
             sender.send(amqp.message("after"))
         assert amqp.receive(connection, "orders/new", 1) == ["before"]
 
-        restrictions.restore_send(space=space, by=SYSTEM, reason="raised")
+        restrictions.restrict(
+            space=space, wanted=restrictions.Restrictions(), by=SYSTEM, reason="raised"
+        )
         settle(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "again")

@@ -205,8 +205,18 @@ def test_sending_is_withdrawn_and_restored_once_each(cast: Cast) -> None:
     space.refresh_from_db()
     assert (space.send_withdrawn, space.generation) == (True, 2)
 
-    assert restrictions.restore_send(space=space, by=SYSTEM, reason="raised") is True
-    assert restrictions.restore_send(space=space, by=SYSTEM, reason="raised") is False
+    assert (
+        restrictions.restrict(
+            space=space, wanted=restrictions.Restrictions(), by=SYSTEM, reason="raised"
+        )
+        is True
+    )
+    assert (
+        restrictions.restrict(
+            space=space, wanted=restrictions.Restrictions(), by=SYSTEM, reason="raised"
+        )
+        is False
+    )
     space.refresh_from_db()
     assert (space.send_withdrawn, space.generation) == (False, 3)
     reasons = AuditEvent.objects.filter(action__endswith="_send").order_by("id")

@@ -339,3 +339,14 @@ def _unescaped(text: str) -> str:
             units += text[position].encode("utf-16-be")
             position += 1
     return units.decode("utf-16-be", "surrogatepass")
+
+
+def test_a_throttle_changes_only_what_a_running_broker_reads() -> None:
+    whole = render.files(broker(), PLACE)
+    throttled = render.files(broker(throttle_percent=10), PLACE)
+
+    changed = {name for name in whole if whole[name] != throttled[name]}
+    assert changed == {"broker.xml"}
+    assert changed <= render.LIVE_FILES
+    match = f'match="{desired.THROTTLE_MATCH}"'.replace("$", "&#36;")
+    assert (match in throttled["broker.xml"], match in whole["broker.xml"]) == (True, False)

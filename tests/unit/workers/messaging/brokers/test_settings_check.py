@@ -10,7 +10,7 @@ import pytest
 from workers.messaging.brokers import desired, settings_check
 from workers.messaging.brokers.desired import DesiredBroker, DesiredUser, Permission
 from workers.messaging.certificates import KeyPair
-from workers.messaging.management import ManagementClient
+from workers.messaging.management import ManagementClient, Request
 
 ALICE = DesiredUser(
     "alice",
@@ -30,17 +30,20 @@ WITH_ALICE = replace(NOBODY, users=[ALICE])
 
 
 class Answering:
-    """Answers every request with these settings, as a broker's match does."""
+    """Answers requests of a match with its settings, and with none for all other matches."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(self, settings: dict[str, dict[str, Any]]) -> None:
         self._settings = settings
 
-    def try_all(self, requests: list[object]) -> list[str]:
-        return [json.dumps(self._settings) for _ in requests]
+    def try_all(self, requests: list[Request]) -> list[str]:
+        return [json.dumps(self._settings.get(str(one.arguments[0]), {})) for one in requests]
 
 
-def loaded(broker: DesiredBroker, settings: dict[str, Any]) -> bool:
-    client = cast(ManagementClient, Answering(settings))
+def loaded(
+    broker: DesiredBroker, settings: dict[str, Any], throttle: dict[str, Any] | None = None
+) -> bool:
+    shown = {desired.USERS_MATCH: settings, desired.THROTTLE_MATCH: throttle or {}}
+    client = cast(ManagementClient, Answering(shown))
     return settings_check.has_loaded_users(client, broker)
 
 
@@ -56,6 +59,15 @@ def test_the_last_user_is_gone_only_when_no_revision_is_loaded() -> None:
     assert loaded(NOBODY, {})
     assert loaded(NOBODY, {"expiryDelay": -1})
     assert not loaded(NOBODY, {"expiryDelay": desired.users_revision(WITH_ALICE)})
+
+
+def test_a_throttle_and_its_end_are_known_by_the_percentage_that_is_loaded() -> None:
+    throttled = replace(NOBODY, throttle_percent=10)
+
+    assert loaded(throttled, {}, {"expiryDelay": 10})
+    assert not loaded(throttled, {}, {"expiryDelay": 20})
+    assert not loaded(throttled, {})
+    assert not loaded(NOBODY, {}, {"expiryDelay": 10})
 
 
 @pytest.mark.parametrize(
