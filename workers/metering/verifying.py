@@ -201,7 +201,7 @@ class _Lake:
     def _spans(self) -> tuple[EarlierUsage, ...]:
         months = [
             corrections.span_of(row.month, self.period)
-            for row in corrections.pinned(self.invoice.manifest)
+            for row in corrections.pinned(self.invoice.manifest, self.invoice.currency)
         ]
         pins = (self.pin(delta.BRONZE), self.pin(delta.USAGE))
         return tuple(
