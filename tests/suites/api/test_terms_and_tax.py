@@ -38,7 +38,7 @@ def test_each_movement_of_credit_is_listed(cast: Cast, staff: APIClient) -> None
 
     assert [(row["change_minor"], row["after_minor"]) for row in found] == [
         (5000, 10_000), (5000, 5000)]  # fmt: skip
-    first = owner.get(cast.path("/credit-movements"), {"sort": "booked", "limit": 1}).json()
+    first = owner.get(cast.path("/credit-movements"), {"sort": "booked", "limit": "1"}).json()
     assert first["items"][0]["text"] == "Prepaid credit bank-1"
     assert first["next"]
     assert staff.get(at(cast, "/credit-movements")).json()["items"] == found
