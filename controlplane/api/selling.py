@@ -59,7 +59,7 @@ class SellersView(PublicView):
 
 
 class TenantSellerView(TenantView):
-    """Shows from whom a tenant buys (GET)."""
+    """Shows from which seller a tenant buys (GET)."""
 
     needs = {"GET": Permission.VIEW_BILLING}
 
@@ -70,7 +70,7 @@ class TenantSellerView(TenantView):
 
 
 class StaffTenantSellerView(StaffView):
-    """Shows from whom any tenant buys (GET), and changes it (POST)."""
+    """Shows from which seller any tenant buys (GET), and changes it (POST)."""
 
     @schema.describe("Get the seller of a tenant", response=TenantSellerSerializer)
     def get(self, request: Request, tenant: str) -> Response:

@@ -14,6 +14,7 @@ from controlplane.client.models import PlanChoiceRequest
 from controlplane.client.types import Response
 from controlplane.core.errors import Denied, Missing
 from controlplane.rest_client import Api, Json
+from plans.rating import money
 
 app = typer.Typer(no_args_is_help=True, help="Plans on offer, with their prices.")
 
@@ -21,15 +22,15 @@ app = typer.Typer(no_args_is_help=True, help="Plans on offer, with their prices.
 @app.command("list")
 @slow.change
 def list_plans(*, how: listing.Rows) -> None:
-    """List the plans of tenants, with the monthly fee."""
-    columns = ["key", "title", "monthly_fee_minor"]
+    """List the plans of tenants, with the monthly fee in each currency."""
+    columns = ["key", "title", "monthly_fee_minor", "fee_in_other_currencies"]
     listing.show_shared(how, calls.shared_list(plans.list_plans.sync_detailed), columns, _flat)
 
 
 @app.command("spaces")
 @slow.change
 def list_space_plans(*, how: listing.Rows) -> None:
-    """List the plans of spaces, with the price of an hour in the currency of your plan."""
+    """List the plans of spaces, with the price of an hour in each currency."""
     columns = ["key", "title", "space_type", "hour_price"]
     listing.show_shared(how, space_offers, columns, _flat)
 
@@ -42,7 +43,7 @@ def list_address_plans(
     *,
     how: listing.Rows,
 ) -> None:
-    """List the plans of addresses, with the price of an hour in the currency of your plan."""
+    """List the plans of addresses, with the price of an hour in each currency."""
     columns = ["key", "title", "space_type", "address_type", "hour_price"]
     wanted = {"space_type": space_type, "address_type": type}
     listing.show_shared(how, lambda api: _matching(_address_offers(api), wanted), columns, _flat)
@@ -132,5 +133,20 @@ def _matching(every: Iterable[Json], wanted: dict[str, str]) -> list[Json]:
     ]
 
 
+def hour_price(definition: Json, currency: str) -> str:
+    """Return the price of an hour of a space or address plan in a currency.
+
+    A catalog with one currency names none; neither does a server of an older version.
+    """
+    return str(definition.get("hour_prices", {}).get(currency, definition["hour_price"]))
+
+
 def _flat(offer: Json) -> dict[str, Any]:
-    return {**offer["definition"], **offer}
+    row = {**offer["definition"], **offer}
+    fees = row.get("currencies", {})
+    row["fee_in_other_currencies"] = ", ".join(
+        money.display(fees[currency]["monthly_fee_minor"], currency) for currency in sorted(fees)
+    )
+    if prices := row.get("hour_prices"):
+        row["hour_price"] = ", ".join(f"{prices[one]} {one}" for one in sorted(prices))
+    return row

@@ -22,7 +22,7 @@ from controlplane.rest_client import Api, Json
 
 seller_app = typer.Typer(no_args_is_help=True, help="Legal entities that sell.")
 tax_app = typer.Typer(no_args_is_help=True, help="What decides the tax of the tenant.")
-staff_seller_app = typer.Typer(no_args_is_help=True, help="From whom tenants buy.")
+staff_seller_app = typer.Typer(no_args_is_help=True, help="From which seller tenants buy.")
 staff_tax_app = typer.Typer(no_args_is_help=True, help="What decides the tax of tenants.")
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]
 Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]

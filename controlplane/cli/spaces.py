@@ -11,7 +11,7 @@ from controlplane.cli.names import SpaceName
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
-from controlplane.client.api import address_spaces
+from controlplane.client.api import address_spaces, plan_subscription
 from controlplane.client.types import Response
 from controlplane.core.address_types import SPACE_TYPES
 from controlplane.core.errors import Missing
@@ -157,7 +157,11 @@ def change_plan(name: SpaceName, plan: str, yes: Yes = False, *, how: slow.How) 
 def _confirm_plan(name: str, plan: str, tenant: str | None) -> None:
     api, tenant = login_store.connect(tenant)
     present = get(api, tenant, name)["plan"]
-    prices = {one["key"]: one["definition"]["hour_price"] for one in plans.space_offers(api)}
+    answer = plan_subscription.get_plan_subscription.sync_detailed(tenant, client=api.client)
+    currency = calls.body(api, answer).get("currency", "")
+    prices = {
+        one["key"]: plans.hour_price(one["definition"], currency) for one in plans.space_offers(api)
+    }
     if plan not in prices:
         offered = ", ".join(prices) or "none"
         raise Missing(f"No space plan {plan} is offered; there are: {offered}.")

@@ -6,8 +6,6 @@ not depend on how the YAML was written. The error about a mistake names its line
 what to write instead.
 """
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -15,9 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     ValidationError,
     ValidationInfo,
     create_model,
@@ -31,6 +26,7 @@ from controlplane.core.setting_values import Whole
 from plans.catalog import currency_prices, definitions, fields, sold_sizes, yaml_document
 from plans.catalog.definitions import MAX_ROUTERS, Catalog
 from plans.catalog.fields import Count, Country, Currency, Key, Price, Rate, Title, wrong
+from plans.catalog.sections import Section, known_name, unknown
 from plans.catalog.sold_sizes import Installation
 from plans.catalog.yaml_document import Path, YamlDocument
 from plans.quotas.resources import TENANT_RESOURCES, AtQuota
@@ -44,50 +40,9 @@ _METERS = (*meters.DERIVED, *meters.METERS)
 _ONE_TIER = (Model.FLAT, Model.UNIT, Model.PACKAGE)
 
 
-def known_name(names: Iterable[str]) -> BeforeValidator:
-    """Return the validator of a mapping's key that must be one of ``names``, such as a meter."""
-    known = list(names)
-
-    def validate(name: str) -> str:
-        if name not in known:
-            raise wrong(unknown(name, known))
-        return name
-
-    return BeforeValidator(validate)
-
-
-def unknown(name: str, known: Iterable[str]) -> str:
-    """Return the text that refuses an unknown name, lists the known ones, and may suggest one."""
-    names = list(known)
-    alike = difflib.get_close_matches(name, names, 1)
-    hint = f": write {alike[0]}, if that is meant" if alike else ""
-    return f"is unknown{hint}; known names are {', '.join(names)}"
-
-
 Counts = dict[Annotated[str, known_name((*_METERS, *meters.LIFETIMES))], Count]
 Quotas = dict[Annotated[str, known_name(resource.value for resource in TENANT_RESOURCES)], Count]
 SpaceType = Annotated[str, fields.one_of(SPACE_TYPES)]
-
-
-class Section(BaseModel):
-    """The base of all schemas of mappings. A known field that is null counts as absent.
-
-    An unknown field is refused, even if it is null.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    @model_validator(mode="before")
-    @classmethod
-    def null_is_absent(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        # An unknown field that is null stays, so that ``extra="forbid"`` refuses it.
-        return {
-            name: entry
-            for name, entry in value.items()
-            if entry is not None or name not in cls.model_fields
-        }
 
 
 class OtherSellerSection(Section):

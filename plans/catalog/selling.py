@@ -67,7 +67,7 @@ def offer(legal_entity: str, currency: str, catalog: Catalog | None = None) -> O
 
 
 def of_tenant(tenant_id: str, catalog: Catalog | None = None) -> Offer:
-    """Return from whom, and in which currency, a tenant buys now.
+    """Return the seller and the currency of a tenant now.
 
     Raises:
         Missing: no catalog is published.
@@ -94,7 +94,7 @@ def currency_of(tenant_id: str) -> str:
 
 
 def assign(tenant_id: str, wanted: Offer, by: str) -> SellerAssignment:
-    """Store from whom a tenant buys, in place of an earlier choice. Call it in a transaction.
+    """Store the seller of a tenant in place of an earlier one. Call it in a transaction.
 
     The database refuses it for a tenant with an issued invoice. ``by`` is the name of the actor.
     """

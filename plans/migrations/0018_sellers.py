@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 import controlplane.core.ids
 
-# The first issued invoice fixes from whom, and in which currency, a tenant buys.
+# The first issued invoice fixes from which seller, and in which currency, a tenant buys.
 FIXED = """
 CREATE FUNCTION plans_seller_fixed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -54,8 +54,8 @@ def sign_up(
     """Create a user, a tenant that the user owns, and its plan subscription, in one transaction.
 
     ``password`` None means that the user logs in through OIDC. An empty ``plan_key`` means the plan
-    with the lowest monthly fee. ``offer`` is from whom the tenant buys (None: from the main
-    seller). ``by`` None means that the new user is the actor. The actor
+    with the lowest monthly fee. ``offer`` is the tenant's seller (None: the main
+    one). ``by`` None means that the new user is the actor. The actor
     ``audit.SYSTEM`` may do this even where sign-up is switched off.
 
     Raises:
@@ -86,7 +86,7 @@ def found_tenant(
 
     The user may, for example, have logged in through OIDC. A user of the staff may do so even where
     sign-up is switched off. An empty ``plan_key`` means the plan with the lowest monthly fee.
-    ``offer`` is from whom the tenant buys (None: from the main seller).
+    ``offer`` is the tenant's seller (None: the main one).
 
     Raises:
         SignupDisabled: sign-up is switched off. Invalid: the name is wrong. Invalid: no such plan,

@@ -69,7 +69,7 @@ class PlanForm(ConsoleForm):
 class OrganizationForm(PlanForm):
     """Asks for the name and plan of a new organization; billing details are entered later.
 
-    ``offer`` (hidden) is from whom it buys, and in which currency: prices of ``offers`` are in it.
+    ``offer`` (hidden) is its seller with the currency of the prices in ``offers``.
     """
 
     offer = forms.CharField(widget=forms.HiddenInput, required=False)

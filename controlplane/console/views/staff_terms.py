@@ -132,7 +132,7 @@ def _steps_of_terms(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]
 
 @staff_page
 def tax(scope: StaffScope, tenant: str) -> HttpResponseBase:
-    """Show from whom a tenant buys, and what decides its tax; on POST change it."""
+    """Show from which seller a tenant buys, and what decides its tax; on POST change it."""
     row = queries.get_tenant(tenant)
     done, cards, status = taken(scope, _steps_of_tax(scope, row))
     if done:

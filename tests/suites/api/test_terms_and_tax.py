@@ -38,7 +38,7 @@ def test_each_movement_of_credit_is_listed(cast: Cast, staff: APIClient) -> None
 
     assert [(row["change_minor"], row["after_minor"]) for row in found] == [
         (5000, 10_000), (5000, 5000)]  # fmt: skip
-    first = owner.get(cast.path("/credit-movements"), {"sort": "booked", "limit": 1}).json()
+    first = owner.get(cast.path("/credit-movements"), {"sort": "booked", "limit": "1"}).json()
     assert first["items"][0]["text"] == "Prepaid credit bank-1"
     assert first["next"]
     assert staff.get(at(cast, "/credit-movements")).json()["items"] == found
@@ -66,7 +66,7 @@ def test_staff_end_a_discount_a_commitment_and_a_coupon(
     problem(staff.post(none, {"reason": "x"}), 404, "commitment.missing")
     late = {"reason": "x", "ends_at": "2199-01-01T00:00:00Z"}
     problem(staff.post(commitment, late), 422, "commitment.end")
-    problem(owner.post(discount, {"reason": "x"}), 404, "not_found")
+    problem(owner.post(discount, {"reason": "x"}), 404, "missing")
 
 
 def test_tax_details_of_a_tenant_are_kept_and_staff_alone_change_them(
@@ -92,7 +92,7 @@ def test_tax_details_of_a_tenant_are_kept_and_staff_alone_change_them(
     problem(staff.post(end, {"ends_on": "2027-01-01", "reason": "x"}), 422, "tax_exemption.end")
     assert staff.post(end, {"ends_on": "2025-12-31", "reason": "x"}).status_code == 200
     assert TaxExemption.objects.get().ends_on is not None
-    problem(owner.post(end, {"ends_on": "2025-12-31", "reason": "x"}), 404, "not_found")
+    problem(owner.post(end, {"ends_on": "2025-12-31", "reason": "x"}), 404, "missing")
 
 
 def test_sellers_are_offered_and_staff_change_a_tenants(cast: Cast, staff: APIClient) -> None:

@@ -67,7 +67,7 @@ class Kind:
     """
 
     changes: tuple[tuple[str, str], ...] = ()
-    buyer: Mapping[str, str] = field(default_factory=dict)
+    buyer: Mapping[str, Any] = field(default_factory=dict)
     offer: tuple[str, str] | None = None
     is_exempt: bool = False
     trial_days: int = 0

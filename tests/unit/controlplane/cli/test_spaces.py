@@ -56,8 +56,12 @@ def offered(answers: dict[str, Any]) -> None:
     answers["/tenants/acme/address-spaces/orders"] = {"plan": "brokered-small"}
     offers = [
         {"key": "brokered-small", "definition": {"hour_price": "0.04"}},
-        {"key": "brokered-medium", "definition": {"hour_price": "0.12"}},
+        {
+            "key": "brokered-medium",
+            "definition": {"hour_price": "0.10", "hour_prices": {"EUR": "0.10", "USD": "0.12"}},
+        },
     ]
+    answers["/tenants/acme/plan-subscription"] = {"currency": "USD"}
     answers["/space-plans"] = {"items": offers, "next": None}
 
 

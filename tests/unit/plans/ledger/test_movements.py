@@ -32,7 +32,8 @@ def test_grants_uses_and_ends_are_movements_with_the_credit_afterwards() -> None
 
     found = movements.of_tenant(owner.pk).order_by("pk")
 
-    assert [(row.kind, row.change_minor, row.after_minor) for row in found] == [
+    names = ("kind", "change_minor", "after_minor")  # annotations
+    assert [tuple(getattr(row, name) for name in names) for row in found] == [
         ("promotional", 2000, 2000),
         ("prepaid", 4000, 6000),
         ("promotional", 500, 6500),
