@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .accept_request import AcceptRequest
     from .account_codes import AccountCodes
     from .account_codes_codes import AccountCodesCodes
+    from .account_codes_request import AccountCodesRequest
+    from .account_codes_request_codes import AccountCodesRequestCodes
     from .action_enum import ActionEnum
     from .action_failure import ActionFailure
     from .address import Address
@@ -294,8 +296,6 @@ if TYPE_CHECKING:
     from .override_request import OverrideRequest
     from .past_rollout import PastRollout
     from .past_rollout_page import PastRolloutPage
-    from .patched_account_codes_request import PatchedAccountCodesRequest
-    from .patched_account_codes_request_codes import PatchedAccountCodesRequestCodes
     from .patched_address_labels_request import PatchedAddressLabelsRequest
     from .patched_address_labels_request_labels import PatchedAddressLabelsRequestLabels
     from .patched_address_space_change_request import PatchedAddressSpaceChangeRequest
@@ -424,6 +424,8 @@ _MODULES = {
     "AcceptRequest": ".accept_request",
     "AccountCodes": ".account_codes",
     "AccountCodesCodes": ".account_codes_codes",
+    "AccountCodesRequest": ".account_codes_request",
+    "AccountCodesRequestCodes": ".account_codes_request_codes",
     "ActionEnum": ".action_enum",
     "ActionFailure": ".action_failure",
     "Address": ".address",
@@ -702,8 +704,6 @@ _MODULES = {
     "OverrideRequest": ".override_request",
     "PastRollout": ".past_rollout",
     "PastRolloutPage": ".past_rollout_page",
-    "PatchedAccountCodesRequest": ".patched_account_codes_request",
-    "PatchedAccountCodesRequestCodes": ".patched_account_codes_request_codes",
     "PatchedAddressLabelsRequest": ".patched_address_labels_request",
     "PatchedAddressLabelsRequestLabels": ".patched_address_labels_request_labels",
     "PatchedAddressSpaceChangeRequest": ".patched_address_space_change_request",
@@ -825,6 +825,8 @@ __all__ = (
     "AcceptRequest",
     "AccountCodes",
     "AccountCodesCodes",
+    "AccountCodesRequest",
+    "AccountCodesRequestCodes",
     "ActionEnum",
     "ActionFailure",
     "Address",
@@ -1102,8 +1104,6 @@ __all__ = (
     "OverrideRequest",
     "PastRollout",
     "PastRolloutPage",
-    "PatchedAccountCodesRequest",
-    "PatchedAccountCodesRequestCodes",
     "PatchedAddressLabelsRequest",
     "PatchedAddressLabelsRequestLabels",
     "PatchedAddressSpaceChangeRequest",
