@@ -58,10 +58,10 @@ def test_quarantined_samples_are_filtered_by_reason_and_tenant(staff: APIClient)
     pipeline_rows.quarantined(timezone.now(), 1, "fall")
     pipeline_rows.quarantined(timezone.now(), 2, "time", tenant_id="ten_b", taken_at=None)
 
-    falls = staff.get(f"{PATH}/quarantine?reason=fall").json()["items"]
+    resets = staff.get(f"{PATH}/quarantine?reason=fall").json()["items"]
     other = staff.get(f"{PATH}/quarantine?tenant_id=ten_b").json()["items"]
 
-    assert [row["detail"] for row in falls] == ["messages_in 100 -> 5"]
+    assert [row["detail"] for row in resets] == ["messages_in 100 -> 5"]
     assert [(row["seq"], row["taken_at"]) for row in other] == [(2, None)]
 
 

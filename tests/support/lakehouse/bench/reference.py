@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 _LIFE = "tenant_id, space_id, source, boot_id, address, epoch"
 _COUNTERS = ("messages_in", "messages_out", "stored_byte_ms", "connections_opened", "connection_ms")
 _PEAK = "peak_connections"
+_GAPS = "holes"  # a column of quality
 _CELL = "tenant_id, space_id, address, bucket_at, date"
 # Table of the lakehouse -> the columns that are compared.
 COMPARED = {
@@ -20,7 +21,8 @@ COMPARED = {
     "first_taken_at, last_taken_at",
     "gold/usage": "tenant_id, space_id, address, meter, bucket_at, date, quantity",
     "gold/usage_daily": "tenant_id, meter, date, quantity",
-    "gold/quality": "tenant_id, space_id, source, boot_id, date, expected_seq, seen_seq, holes, "
+    "gold/quality": "tenant_id, space_id, source, boot_id, date, expected_seq, seen_seq, "
+    f"{_GAPS}, "
     "longest_gap_ms, first_taken_at, last_taken_at",
 }
 
@@ -120,7 +122,7 @@ def _quality() -> str:
                 OVER (PARTITION BY {source} ORDER BY date), 0) AS expected_seq
             FROM days
         )
-        SELECT *, greatest(expected_seq - seen_seq, 0) AS holes FROM judged
+        SELECT *, greatest(expected_seq - seen_seq, 0) AS {_GAPS} FROM judged
     """
 
 
