@@ -211,7 +211,7 @@ STAFF_ROUTES = [
     ("POST", "/staff/invoices/none/void", 404),
     ("POST", "/staff/invoices/none/write-off", 404),
     ("GET", "/staff/payments", 200),
-    ("POST", "/staff/payments/1/refunds", 422),
+    ("POST", "/staff/payments/0/refunds", 422),
     ("GET", "/staff/payment-events", 200),
     ("GET", "/staff/overdue", 200),
     ("POST", "/staff/tenants/acme/pause-dunning", 422),
