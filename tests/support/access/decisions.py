@@ -275,7 +275,7 @@ _STAFF_PAGES = {
     "prices/drafts/<slug:draft>/cancel": may(post=STAFF),
     "prices/drafts/<slug:draft>/back-test": may(post=STAFF),
     "prices/back-tests/<slug:back_test>": page(STAFF),
-    "prices/back-tests/<slug:back_test>.csv": may(get=STAFF),
+    "prices/back-tests/<slug:back_test>.csv": page(STAFF),
     "audit/": page(STAFF),
     "search": page(STAFF),
     "fleet/rollout/<slug:verb>": may(post=STAFF),

@@ -12,6 +12,13 @@ from controlplane.core import phases
 from controlplane.core.reasons import Reason
 from plans.catalog import publishing
 from plans.invoicing import issuing
+<<<<<<< HEAD
+||||||| 9b6a019a
+from plans.quotas import enforcement
+=======
+from plans.models import PlanSubscription
+from plans.quotas import enforcement
+>>>>>>> w-f
 from plans.quotas.resources import Resource
 from plans.usage.meters import MESSAGES_IN
 from tenants.actions import (
@@ -72,7 +79,9 @@ def _issued(cast: Cast, _: Channel) -> None:
 
 def _version(cast: Cast, _: Channel) -> None:
     text = publishing.default_yaml().replace("monthly_fee_minor: 4900", "monthly_fee_minor: 5900")
-    assert text != publishing.default_yaml()
+    # The change concerns this tenant only.
+    others = PlanSubscription.objects.exclude(tenant=cast.tenant)
+    others.update(ends_at=timezone.now())
     draft = catalog_drafts.prepare(yaml=text.replace("title: Free", "title: Gratis"), by=cast.by)
     catalog_drafts.publish(draft=draft, by=cast.by, now=timezone.now())
     plan_versions.announce(timezone.now())

@@ -13,7 +13,17 @@ from tests.support import domain
 from tests.support.notifications import notified
 
 ALL_BUT_MONEY = frozenset(Permission) - {Permission.VIEW_BILLING}
-MONEY = {"spend.threshold", "invoice.issued", "invoice.overdue", "plan.version"}
+MONEY = {
+    "spend.threshold",
+    "invoice.issued",
+    "invoice.overdue",
+    "plan.version",
+    "invoice.reminder",
+    "payment.received",
+    "payment.failed",
+    "payment.refunded",
+    "payment.disputed",
+}
 
 
 def only(*given: Permission) -> May:
