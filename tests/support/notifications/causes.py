@@ -12,13 +12,7 @@ from controlplane.core import phases
 from controlplane.core.reasons import Reason
 from plans.catalog import publishing
 from plans.invoicing import issuing
-<<<<<<< HEAD
-||||||| 9b6a019a
-from plans.quotas import enforcement
-=======
 from plans.models import PlanSubscription
-from plans.quotas import enforcement
->>>>>>> w-f
 from plans.quotas.resources import Resource
 from plans.usage.meters import MESSAGES_IN
 from tenants.actions import (
