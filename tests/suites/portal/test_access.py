@@ -229,7 +229,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(answer.content.decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 15
+    assert len(seen) == 17
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:
