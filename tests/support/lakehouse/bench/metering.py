@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from tenants.models import AddressSpace
 from tests.support import domain
 from tests.support.lakehouse.bench.figures import figure
 from tests.support.live import stored
-from tests.support.metering.readings import snapshot
-from tests.unit.workers.metering.conftest import FakeReaders
+from tests.support.metering.readings import TYPES, snapshot
+from workers.messaging.observed import InstanceSnapshot
 from workers.metering import committer, landing, sampling
+from workers.metering.readers import Instance, Readable, Readers
 from workers.metering.source_states import SampleRow, floor_bucket
 
 _SPACES, _ADDRESSES, _CYCLES = 1_000, 10, 3
@@ -23,16 +25,42 @@ _SAMPLES, _BATCH = 100_000, 5_000
 _RATE = 20_000  # samples per second of processor time, at least
 
 
+class _InMemory(Readers):
+    """Readers of a broker and a router of each space, whose counters ``show`` sets."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, InstanceSnapshot] = {}
+
+    @property
+    def clock(self) -> Callable[[], datetime]:
+        return timezone.now
+
+    def show(self, n: int) -> None:
+        """Let all counters of the queues and of the router have grown ``n`` times."""
+        queues: dict[str, Any] = {f"queue-{at:04}": (7 * n, 5 * n) for at in range(_ADDRESSES)}
+        self._shown = {
+            "broker-0": snapshot(**queues),
+            "router-0": snapshot("boot-r", rpc=(n, n)),
+        }
+
+    def find(self, space: AddressSpace) -> Readable:
+        instances = [Instance(name, self._reader(name)) for name in self._shown]
+        return Readable(instances, TYPES)
+
+    def _reader(self, name: str) -> Callable[[], InstanceSnapshot]:
+        return lambda: self._shown[name]
+
+
 def measure() -> Iterator[Result]:
     """Sample 1,000 spaces with 2 instances and 10 addresses."""
-    spaces = stored.spaces(domain.cast("business").tenant, _SPACES, _ADDRESSES, timezone.now())
+    stored.spaces(domain.cast("business").tenant, _SPACES, _ADDRESSES, timezone.now())
     AddressSpace.objects.update(active_since=timezone.now())
-    readers = FakeReaders(now=timezone.now)
-    _show(readers, spaces, 0)
+    readers = _InMemory()
+    readers.show(0)
     sampling.sample_all(readers)  # makes the rows of the sources
     load, costs = os.getloadavg()[0], []
     for cycle in range(1, _CYCLES + 1):
-        _show(readers, spaces, cycle)
+        readers.show(cycle)
         costs.append(_cost(lambda: sampling.sample_all(readers)))
     cpu, clock = min(costs)
     yield figure(
@@ -64,17 +92,6 @@ def land(folder: Path) -> Iterator[Result]:
         "landing: outbox, files, commit", _SAMPLES / cpu, "samples per CPU s", load=load,
         more=f"{_SAMPLES:,} samples in batches of {_BATCH:,}; at least {_RATE:,} are wanted",
     )  # fmt: skip
-
-
-def _show(readers: FakeReaders, spaces: object, n: int) -> None:
-    addresses: dict[str, Any] = {
-        f"queue-{number:04}": (7 * n, 5 * n) for number in range(_ADDRESSES)
-    }
-    for space in AddressSpace.objects.only("pk"):
-        readers.answers[space.pk] = {
-            "broker-0": snapshot(**addresses),
-            "router-0": snapshot("boot-r", rpc=(n, n)),
-        }
 
 
 def _cost(act: Callable[[], object]) -> tuple[float, float]:
