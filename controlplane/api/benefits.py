@@ -14,7 +14,7 @@ from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import TenantView
-from plans.invoicing import agreed_terms, agreements, billing_inputs, discounting
+from plans.invoicing import agreed_terms, agreements, discounting, pinned_sellers
 from plans.ledger import grants, movements
 from plans.models import Commitment, CreditGrant, Discount
 from tenants.models import Tenant
@@ -202,7 +202,7 @@ def benefits_of(tenant: Tenant) -> dict[str, Any]:
     now = timezone.now()
     discounts = Discount.objects.filter(tenant=tenant).select_related("coupon")
     commitments = Commitment.objects.filter(tenant=tenant)
-    owner = billing_inputs.seller_of(tenant).owner
+    owner = pinned_sellers.seller_of(tenant).owner
     progress, trial = agreements.progress(tenant, now), agreements.trial(tenant, now)
     return {
         "tax_id_status": agreed_terms.tax_id_status(tenant).value,

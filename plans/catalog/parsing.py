@@ -23,7 +23,14 @@ from pydantic_core import ErrorDetails
 
 from controlplane.core import address_types
 from controlplane.core.setting_values import Whole
-from plans.catalog import currency_prices, definitions, fields, sold_sizes, yaml_document
+from plans.catalog import (
+    canonical_form,
+    currency_prices,
+    definitions,
+    fields,
+    sold_sizes,
+    yaml_document,
+)
 from plans.catalog.definitions import MAX_ROUTERS, Catalog
 from plans.catalog.fields import Count, Country, Currency, Key, Price, Rate, Title, wrong
 from plans.catalog.sections import Section, known_name, unknown
@@ -333,7 +340,7 @@ def canonical(text: str) -> dict[str, Any]:
             )
     document.problems.refuse()
     made = found.model_dump(mode="json")
-    definitions.leave_out_defaults(made)
+    canonical_form.leave_out_defaults(made)
     for plan in made["plans"].values():
         plan["currency"] = made["seller"]["currency"]  # a plan row stores its own currency
     catalog = definitions.from_document(made)

@@ -76,7 +76,7 @@ def of_tenant(tenant_id: str, catalog: Catalog | None = None) -> Offer:
 
 
 def of_each(tenant_ids: Sequence[str], catalog: Catalog | None = None) -> dict[str, Offer]:
-    """Return from whom each tenant buys now, by its id, as ``of_tenant`` does; in one query.
+    """Return the offer of each tenant now, by its id, as ``of_tenant`` does; in one query.
 
     ``catalog`` is by default the newest one, which takes another query.
     """

@@ -10,10 +10,10 @@ from decimal import Decimal
 from typing import Any
 
 from plans.invoicing import (
-    billing_inputs,
     corrections,
     document,
     invoice_booking,
+    pinned_sellers,
     priced_rows,
 )
 from plans.invoicing.close_validation import Differences
@@ -164,7 +164,7 @@ def _row(proof: Proof) -> Outcome:
     invoice, stored = proof.invoice, proof.stored
     used = stored["total_minor"] - stored["payable_minor"] if stored["credit"] else 0
     manifest = stored["manifest"]
-    seller = billing_inputs.seller(manifest["catalogue_number"], manifest.get("legal_entity", ""))
+    seller = pinned_sellers.seller(manifest["catalogue_number"], manifest.get("legal_entity", ""))
     columns: dict[str, tuple[Any, Any]] = {
         "number": (stored["number"], invoice.number),
         "currency": (stored["currency"], invoice.currency),

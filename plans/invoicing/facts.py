@@ -14,9 +14,10 @@ from typing import Any
 from django.db.models import Q
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import agreed_terms, billing_inputs
+from plans.invoicing import agreed_terms, billing_inputs, pinned_sellers
 from plans.invoicing.agreed_terms import Agreed
-from plans.invoicing.billing_inputs import KnownLifetimes, PinnedSeller, SpaceFact
+from plans.invoicing.billing_inputs import KnownLifetimes, SpaceFact
+from plans.invoicing.pinned_sellers import PinnedSeller
 from plans.models import PlanSubscription
 from plans.rating.billable import Lifetime, Segment
 from plans.rating.month_so_far import MonthSoFar
@@ -114,6 +115,11 @@ class Frozen:
     tax: TaxRule | None
     engine: str
 
+    @property
+    def pinned(self) -> tuple[PinnedSeller, KnownLifetimes, TaxRule | None, Terms]:
+        """What ``gather`` decides by rows otherwise: seller, lifetimes, tax and terms."""
+        return self.seller, self.known_lifetimes, self.tax, self.terms
+
 
 @dataclass(frozen=True)
 class TenantRows:
@@ -135,7 +141,7 @@ class TenantRows:
         lifetimes = KnownLifetimes.read_each(tenants, period, until)
         agreed = Agreed.read_each(tenants, period)
         subscriptions = subscriptions_of(tenants, period)
-        sellers = billing_inputs.sellers_of(tenants)
+        sellers = pinned_sellers.sellers_of(tenants)
         return {
             id: cls(subscriptions[id], lifetimes[id], agreed[id], sellers[id]) for id in lifetimes
         }
@@ -163,15 +169,13 @@ def gather(
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone
     month = month_of(period.starts_at, time_zone)
     if frozen:
-        seller, found = frozen.seller, frozen.known_lifetimes
-        tax, terms = frozen.tax, frozen.terms
+        seller, found, tax, terms = frozen.pinned
         # Read from rows all the same: the part of a subscription in a past period is fixed.
         subscriptions: Iterable[PlanSubscription] = subscriptions_of([tenant], period)[tenant.id]
     else:
         mine = rows or TenantRows.read_each([tenant], period, until)[tenant.id]
         seller, found, subscriptions = mine.seller, mine.lifetimes, mine.subscriptions
-        country = seller.country if seller.is_under_vat else ""
-        tax = agreed_terms.tax_of(tenant, mine.agreed, country, period, time_zone)
+        tax = agreed_terms.tax_of(tenant, mine.agreed, seller.vat_country, period, time_zone)
         terms = agreed_terms.of_month(mine.agreed, month, seller.rule.currency)
     return Facts(
         tenant_id=tenant.id,

@@ -16,7 +16,7 @@ from django.utils import timezone
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
-from plans.invoicing import billing_inputs
+from plans.invoicing import pinned_sellers
 from plans.ledger import grants, posting
 from plans.models import CreditGrant, CreditUse, InvoiceNumberSeries
 from plans.rating.credits import PREPAID, PROMOTIONAL
@@ -55,7 +55,7 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
     """
     instant = (now or timezone.now()).replace(microsecond=0)
     _check(wish, instant)
-    seller = billing_inputs.seller_of(tenant)
+    seller = pinned_sellers.seller_of(tenant)
     with transaction.atomic():
         _lock(seller.key)
         known = CreditGrant.objects.filter(tenant=tenant, reference=wish.reference).first()

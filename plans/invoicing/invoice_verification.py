@@ -27,15 +27,17 @@ from plans.invoicing import (
     document,
     engines,
     facts,
+    pinned_sellers,
     rated_period,
     states,
 )
-from plans.invoicing.billing_inputs import KnownLifetimes, PinnedSeller
+from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.invoicing.comparisons import Comparison, Proof
 from plans.invoicing.document import Document
 from plans.invoicing.engines import Engine
 from plans.invoicing.facts import Correction, Facts
 from plans.invoicing.findings import DIFFERS, Finding, LakeReading, Outcome, Place
+from plans.invoicing.pinned_sellers import PinnedSeller
 from plans.ledger import credit, grants, posting
 from plans.models import Invoice
 from plans.rating.periods import Period
@@ -310,7 +312,7 @@ def pinned_seller(stored: Document) -> PinnedSeller:
     """
     manifest = stored["manifest"]
     key = manifest.get("legal_entity", "")
-    return billing_inputs.seller(manifest["catalogue_number"], key, stored["currency"])
+    return pinned_sellers.seller(manifest["catalogue_number"], key, stored["currency"])
 
 
 def listed_usage(made: Sequence[Document], stored: Sequence[Document]) -> Sequence[Document]:

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from controlplane.core.audit import Actor
 from plans.invoicing import (
-    billing_inputs,
     corrections,
     document,
     invoice_booking,
+    pinned_sellers,
     receiving,
     states,
 )
@@ -198,7 +198,7 @@ def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:
     number = _next_number(invoice.legal_entity)
     before = credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency)
     # The payment time of the catalog version that priced the invoice, not of the newest one.
-    seller = billing_inputs.seller(invoice.manifest["catalogue_number"], invoice.legal_entity)
+    seller = pinned_sellers.seller(invoice.manifest["catalogue_number"], invoice.legal_entity)
     due_at = instant + timedelta(days=seller.payment_days)
     left = grants.available(invoice.tenant_id, invoice.legal_entity, invoice.currency)
     return document.Issue(number, instant, due_at, before, left)

@@ -15,6 +15,8 @@ _ALLOWED_HOST = re.compile(
 _VOCABULARIES = {
     "activemq.apache.org",
     "www.w3.org",
+    "www.aiim.org",
+    "purl.oclc.org",
     "ant.apache.org",
     "www.apache.org",
     "artemis.apache.org",
@@ -62,7 +64,7 @@ def test_locks_carry_hashes_and_no_addresses() -> None:
         assert "://" not in text
         assert "--index" not in text
         assert "--find-links" not in text
-    assert len(locks) == 8
+    assert len(locks) == 9
 
 
 def test_no_file_names_a_path_of_one_machine() -> None:

@@ -11,6 +11,8 @@ FROM_TESTS = re.compile(r"^\s*(from|import) tests\.(suites|unit|repo)\b", re.MUL
 OF_A_PACKAGE = {
     "controlplane/cli/test_documented.py",
     "plans/invoicing/test_billing_law.py",
+    "plans/invoicing/test_finance_questions.py",
+    "plans/invoicing/test_two_currencies.py",
     "plans/models/test_guards.py",
     "workers/infra/kubernetes/test_manifests.py",
     "workers/infra/kubernetes/test_rendered.py",

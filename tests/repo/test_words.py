@@ -49,7 +49,7 @@ PRODUCT_NAMES = {"said": "message", "tell": "report", "told": "assigned, reporte
 # Persisted names, which stay: models, invoice documents, audit kinds, reasons why an invoice is
 # held, the columns of gold.quality with their constraints and descriptions, keys of log events.
 _PERSISTED = re.compile(
-    r"catalogueversion|catalogue_number|[\"`]catalogue(\.publish)?[\"`]|\bcatalogue ?=|"
+    r"catalogueversion|catalogue_number|catalogue_id|[\"`]catalogue(\.[a-z]*)?[\"`]|\bcatalogue ?=|"
     r"\w\.catalogue\b|buyer\.organisation|[\"']organisation[\"']|"
     r"samples\.hole_at_end|covered_holes|holes_positive|[\"`](holes|falls)[\"`]|"
     r"^(holes|falls) bigint|\b(holes|falls) >= 0|\bseen_seq \+ holes\b",

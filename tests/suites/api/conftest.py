@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -19,14 +19,7 @@ from plans.invoicing import invoice_closing
 from plans.invoicing.evidence import Evidence, TablePin, UsageKey
 from plans.models import (
     AddressPlan,
-    BackTest,
-    BackTestRow,
-    CloseRun,
-    CloseRunInvoice,
     Invoice,
-    InvoiceNumberSeries,
-    Payment,
-    PaymentEvent,
     PlanSubscription,
     SpacePlan,
 )
@@ -36,7 +29,6 @@ from tenants.actions import (
     address_spaces,
     addresses,
     api_tokens,
-    catalog_drafts,
     invitations,
     message_requests,
     messaging_users,
@@ -58,6 +50,7 @@ from tenants.models import (
     User,
 )
 from tenants.notifications.models import Attempt
+from tests.support.api import money_rows
 from tests.support.metering import pipeline_rows
 from tests.support.notifications import mails, notified
 from tests.support.plans import read_samples, term_rows
@@ -336,16 +329,9 @@ def names(
         "token": str(token.pk),
         "operation": browse.pk,
         "invoice": draft.pk,
-        "position": str(
-            draft.lines.filter(detail__has_key="used_base", meter="messages")[0].position
-        ),
-        "reading": read_samples.finished(draft).pk,
-        "overdue": overdue(cast.tenant).pk,
-        "run": close_run(draft, cast.other).pk,
-        "back_test": (test := back_tested(cast.tenant)).pk,
-        "draft": test.draft_id,
-        "payment": str(payment(overdue(cast.tenant, 2)).pk),
         "credit_note": "WAYPOST-CN-000001",
+        "reading": read_samples.finished(draft).pk,
+        **money_rows.furnish(draft, cast.other),
         "page": row.pk,
         "legal_entity": "waypost",
         "resource": "spaces",
@@ -358,94 +344,6 @@ def names(
         "kept": gone.pk,
         **term_rows.furnish(cast.tenant),
     }
-
-
-def back_tested(tenant: Tenant) -> BackTest:
-    """Store a draft in which Team costs more, and a back-test of it with one month."""
-    yaml = publishing.default_yaml().replace("monthly_fee_minor: 4900", "monthly_fee_minor: 5900")
-    test = BackTest.objects.create(
-        draft=catalog_drafts.prepare(yaml=yaml, note="Team costs 59", by=SYSTEM),
-        months=1,
-        source=BackTest.Source.COPY,
-        until=timezone.now(),
-        state=BackTest.State.SUCCEEDED,
-        n_tenants=1,
-        n_rated=1,
-        finished_at=timezone.now(),
-    )
-    BackTestRow.objects.create(
-        back_test=test,
-        tenant=tenant,
-        month_starts_at=datetime(2026, 10, 1, tzinfo=UTC),
-        month_ends_at=datetime(2026, 11, 1, tzinfo=UTC),
-        plan="team",
-        follows=True,
-        currency="EUR",
-        present_net_minor=4900,
-        present_total_minor=5831,
-        draft_net_minor=5900,
-        draft_total_minor=7021,
-        invoiced_net_minor=4900,
-    )
-    return test
-
-
-def payment(invoice: Invoice) -> Payment:
-    """Store a part payment of the invoice, and the event of a provider that reported it."""
-    InvoiceNumberSeries.objects.get_or_create(legal_entity=invoice.legal_entity)
-    assert invoice.issued_at is not None
-    PaymentEvent.objects.create(
-        provider="webhook",
-        event_id="evt-1",
-        kind="payment.succeeded",
-        occurred_at=invoice.issued_at,
-        received_at=invoice.issued_at,
-        state=PaymentEvent.State.APPLIED,
-        invoice=invoice,
-    )
-    return Payment.objects.create(
-        invoice=invoice,
-        source="manual",
-        reference="bank-0",
-        amount_minor=50,
-        recorded_by="user:staff@seller.example",
-        received_on=invoice.issued_at.date(),
-    )
-
-
-def overdue(tenant: Tenant, month: int = 1) -> Invoice:
-    """Store an overdue invoice of a month long ago."""
-    starts_at = datetime(2025, month, 1, tzinfo=UTC)
-    return Invoice.objects.create(
-        tenant=tenant,
-        starts_at=starts_at,
-        ends_at=starts_at + timedelta(days=28),
-        state=Invoice.State.OVERDUE,
-        legal_entity="waypost",
-        number=f"WAYPOST-00999{month}",
-        currency="EUR",
-        net_minor=100,
-        tax_minor=19,
-        total_minor=119,
-        issued_at=starts_at + timedelta(days=34),
-        due_at=starts_at + timedelta(days=48),
-    )
-
-
-def close_run(draft: Invoice, other: Tenant) -> CloseRun:
-    """Store a close run that made ``draft``, and that held an invoice of ``other``."""
-    starts_at, now = datetime(2025, 1, 1, tzinfo=UTC), timezone.now()
-    held = Invoice.objects.create(
-        tenant=other,
-        starts_at=starts_at,
-        ends_at=starts_at + timedelta(days=31),
-        state=Invoice.State.HELD,
-        held_reasons=[{"code": "billing_details.missing", "message": "Fill in the country."}],
-    )
-    run = CloseRun.objects.create(requested_by="system", requested_at=now, finished_at=now)
-    for invoice in (draft, held):
-        CloseRunInvoice.objects.create(run=run, invoice=invoice, done_at=now)
-    return run
 
 
 def observed(space: AddressSpace, queue: Address) -> AddressSpace:

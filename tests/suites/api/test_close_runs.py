@@ -10,7 +10,8 @@ from rest_framework.test import APIClient
 from controlplane.core.models import AuditEvent
 from plans.invoicing import close_runs
 from plans.models import CloseRun, CloseRunInvoice, Invoice
-from tests.suites.api.conftest import Cast, close_run, problem
+from tests.suites.api.conftest import Cast, problem
+from tests.support.api.money_rows import close_run
 
 PATH = "/api/v1/staff/close-runs"
 LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)

@@ -12,8 +12,9 @@ from rest_framework.test import APIClient
 from standardwebhooks import Webhook
 
 from plans.models import DunningPause, Invoice, Payment, Refund
-from tests.suites.api.conftest import Cast, overdue, problem
-from tests.suites.api.conftest import payment as part_payment
+from tests.suites.api.conftest import Cast, problem
+from tests.support.api.money_rows import overdue
+from tests.support.api.money_rows import payment as part_payment
 
 pytestmark = pytest.mark.django_db
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

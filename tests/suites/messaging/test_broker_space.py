@@ -3,7 +3,7 @@
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,8 +18,8 @@ from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
 from controlplane.embedded.supervisor_client import SupervisorClient
+from plans.quotas import enforcement
 from tenants.actions import address_spaces, addresses, messaging_users, restrictions, unpaid_stages
-from tenants.actions.restrictions import Restrictions
 from tenants.models import Address, AddressSpace, MessagingUser, UnpaidStage
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.recording_metering import RecordingMetering
@@ -234,43 +234,28 @@ def test_withdrawn_send_refuses_messages_and_lets_receive(
             sender.send(amqp.message("after"))
         assert amqp.receive(connection, "orders/new", 1) == ["before"]
 
-        restrictions.restrict(
-            space=space, wanted=restrictions.Restrictions(), by=SYSTEM, reason="raised"
-        )
+        nothing = restrictions.Restrictions()
+        restrictions.restrict(space=space, wanted=nothing, by=SYSTEM, reason="raised")
         settle(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "again")
 
 
-def test_unpaid_invoices_refuse_connections_and_keep_messages_and_users(
-    space: AddressSpace, real_ports: Ports, tmp_path: Path
-) -> None:
-    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
-        amqp.send(connection, "orders/new", "kept")
-        unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.SUSPENDED)
-
-        settle(space, real_ports)
-
-        eventually(lambda: is_closed(connection))
-    with (
-        pytest.raises(ConnectionException),
-        amqp.connected(space, tmp_path, "alice", rows.PASSWORD),
-    ):
-        pass
-
-    unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.NONE)
-    settle(space, real_ports)
-    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
-        assert amqp.receive(connection, "orders/new", 1) == ["kept"]
+def refuse(space: AddressSpace) -> None:
+    restrictions.refuse_connections(space=space, by=SYSTEM, reason="quota")
 
 
+def suspend_unpaid(space: AddressSpace) -> None:
+    unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.SUSPENDED)
+
+
+@pytest.mark.parametrize("begin", [refuse, suspend_unpaid])
 def test_refused_connections_end_open_ones_and_keep_what_is_stored(
-    space: AddressSpace, real_ports: Ports, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path, begin: Callable[[AddressSpace], None]
 ) -> None:
-    wanted = Restrictions(connections_refused=True)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "before")
-        restrictions.restrict(space=space, wanted=wanted, by=SYSTEM, reason="quota")
+        begin(space)
 
         settle(space, real_ports)
 
@@ -282,7 +267,8 @@ def test_refused_connections_end_open_ones_and_keep_what_is_stored(
         pass
     # Nothing is probed as a tenant's user, so the space stays Active.
     assert space.phase == "Active"
-    restrictions.restrict(space=space, wanted=Restrictions(), by=SYSTEM, reason="raised")
+    unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.NONE)
+    enforcement.evaluate(tenant_id=space.tenant_id, now=timezone.now())
     settle(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         assert amqp.receive(connection, "orders/new", 1) == ["before"]

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.db import transaction
 
-from tests.support.access import decisions, url_map
-from tests.support.access.decisions import DECISIONS, Group
+from tests.support.access import callers, decisions, url_map
+from tests.support.access.callers import Group
+from tests.support.access.decisions import DECISIONS
 from tests.support.access.furnished import Furnished
 
 IN = "let in"
@@ -45,7 +46,7 @@ def cells(routes: Iterable[str]) -> Iterator[Cell]:
 
 def _columns(route: str) -> Group:
     is_api = route.startswith(url_map.API)
-    return decisions.COLUMNS if is_api else decisions.COLUMNS_OF_PAGES
+    return callers.COLUMNS if is_api else callers.COLUMNS_OF_PAGES
 
 
 def expected(cell: Cell) -> str:
@@ -71,13 +72,13 @@ def unexpected(furnished: Furnished, cells: Iterable[Cell]) -> dict[str, str]:
 
 def _on_pages(cell: Cell, group: Group) -> str:
     # Pages know sessions only: a token opens none of them.
-    if group in (decisions.PUBLIC, decisions.VISITORS):
+    if group in (callers.PUBLIC, callers.VISITORS):
         return IN if cell.caller in group else "403"
-    if cell.caller in decisions.TOKENS or cell.caller == "anonymous":
+    if cell.caller in callers.TOKENS or cell.caller == "anonymous":
         return LOGIN
     if cell.caller in group:
         return IN
-    is_member = cell.caller in decisions.MEMBERS and cell.route.startswith("t/")
+    is_member = cell.caller in callers.MEMBERS and cell.route.startswith("t/")
     return "403" if is_member else "404"
 
 
@@ -89,7 +90,7 @@ def _in_api(cell: Cell, group: Group) -> str:
     if cell.route.startswith("api/v1/staff/"):
         return "404"  # nobody learns what operators can do
     is_of_tenant = cell.route.startswith("api/v1/tenants/")
-    if is_of_tenant and cell.caller not in decisions.INSIDERS:
+    if is_of_tenant and cell.caller not in callers.INSIDERS:
         return "404"
     is_elsewhere = cell.caller == "elsewhere_token" and decisions.is_of_space(cell.route)
     return "404" if is_elsewhere else "403"

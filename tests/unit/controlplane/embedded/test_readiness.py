@@ -39,5 +39,5 @@ def test_a_server_that_works_for_ever_is_given_up() -> None:
 
 
 def test_a_server_that_is_started_again_works() -> None:
-    """Its processor time falls to 0 every 40 s, and rises by less than what counts as work."""
+    """Its processor time begins at 0 every 40 s, and then rises by less than counts as work."""
     assert Server(lambda now: now % 40 / 130, ready_at=160).wait() == ""

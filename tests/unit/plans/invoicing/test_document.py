@@ -13,10 +13,10 @@ import pytest
 from controlplane.core.errors import Unavailable
 from plans.catalog import parsing, publishing
 from plans.invoicing import (
-    billing_inputs,
     document,
     invoice_verification,
     pdf,
+    pinned_sellers,
     previewing,
     rendering,
 )
@@ -273,4 +273,4 @@ def test_hours_of_a_plan_without_a_price_make_no_line() -> None:
 
 def test_without_a_catalog_the_seller_is_unknown_and_says_what_to_do() -> None:
     with pytest.raises(Unavailable, match="waypost catalog publish"):
-        billing_inputs.seller_of(Tenant(id="ten_x"))
+        pinned_sellers.seller_of(Tenant(id="ten_x"))

@@ -16,9 +16,9 @@ from plans.invoicing import (
     plan_change_preview,
     previewing,
 )
-from plans.invoicing.billing_inputs import seller, seller_of
 from plans.invoicing.discounting import CouponCurrency, CouponUse, Reduction
 from plans.invoicing.granting import Wish
+from plans.invoicing.pinned_sellers import seller, seller_of
 from plans.ledger import credit, grants, posting
 from plans.models import Invoice, LedgerEntry
 from plans.usage.reading import UsageCell
