@@ -313,9 +313,6 @@ def names(
     row.sealed = secrets.encrypt(json.dumps({"messages": [MESSAGE], "next": "broker-0:7"}))
     row.save()
     gone = observed(space, queue)
-    pipeline_rows.run(timezone.now(), n_samples=120, n_files=2, n_quarantined=1)
-    pipeline_rows.run(timezone.now(), job="housekeeping", files={"gold.usage": 3})
-    pipeline_rows.quarantined(timezone.now(), 1)
     delivery = notified.delivery(notified.webhook(cast.tenant))
     Attempt.objects.create(
         delivery=delivery, at=delivery.created_at, status=500, duration_ms=7, error="HTTP 500"
@@ -349,6 +346,9 @@ def names(
 def observed(space: AddressSpace, queue: Address) -> AddressSpace:
     """Store what workers see of the space; return a deleted space whose volumes are kept."""
     now = timezone.now()
+    pipeline_rows.run(now, n_samples=120, n_files=2, n_quarantined=1)
+    pipeline_rows.run(now, job="housekeeping", files={"gold.usage": 3})
+    pipeline_rows.quarantined(now, 1)
     SpaceReading.objects.create(space=space, answered={"broker-0": now.isoformat()})
     AddressReading.objects.create(
         address=queue,
