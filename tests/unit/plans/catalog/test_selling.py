@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from controlplane.core.errors import Invalid, Missing
 from plans.catalog import parsing, publishing, selling
@@ -114,6 +114,19 @@ def test_nobody_succeeds_a_seller_with_which_something_is_booked(
     assert selling.of_tenant(owner.pk).value == "wp:EUR"
     Tenant.objects.filter(pk=owner.pk).update(erased_at=rows.ENDS_AT)
     publishing.publish(heir, by=STAFF)
+
+
+def test_no_tenant_gets_a_seller_that_was_removed_meanwhile() -> None:
+    owner = two_sellers.tenant()
+    chosen = selling.offer(*DOLLARS)
+    publishing.publish(parsing.parse(rows.CATALOG), by=STAFF)
+
+    with pytest.raises(Invalid, match="No seller of the catalog is wp-inc"):
+        selling.assign(owner.pk, chosen, "x")
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT mode FROM pg_locks WHERE locktype = 'advisory' ORDER BY mode")
+        assert ("ShareLock",) in cursor.fetchall()
 
 
 def test_the_database_fixes_the_seller_of_a_tenant_with_an_issued_invoice() -> None:
