@@ -8,7 +8,8 @@ subscriptions whose time has come. Both cost what is due, and may be killed and 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db import transaction
+import structlog
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, Max, Q, QuerySet
 
 from controlplane.core import audit, enqueue
@@ -25,6 +26,7 @@ from tenants.notifications import outbox
 
 BATCH = 200  # subscriptions in one transaction of ``announce``, and in one step of ``move_due``
 EVENT = "plan.version"
+logger = structlog.get_logger(__name__)
 _SHORTEST = timedelta(microseconds=1)
 _State = CatalogDraft.State
 
@@ -223,9 +225,16 @@ def move_due(now: datetime) -> bool:
         ~Exists(_unannounced()), moves_at__lte=now, ends_at__isnull=True
     )
     found = list(due.order_by("moves_at").values_list("tenant_id", flat=True)[:BATCH])
+    n_failed = 0
     for tenant_id in found:
-        _move(tenant_id, now)
-    return len(found) == BATCH
+        try:
+            _move(tenant_id, now)
+        except (OperationalError, InterfaceError):
+            raise  # an outage would fail all other tenants too
+        except Exception as error:  # one faulty tenant must not stop the moves of the others
+            logger.error("a subscription was not moved", tenant=tenant_id, exc_info=error)
+            n_failed += 1
+    return len(found) == BATCH and n_failed < BATCH
 
 
 def _unannounced() -> "QuerySet[CatalogDraft]":

@@ -256,6 +256,23 @@ def test_a_killed_move_leaves_nothing_half_done(monkeypatch: pytest.MonkeyPatch)
     assert open_of(owner).plan.version == 2
 
 
+def test_one_faulty_tenant_stops_no_other_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    faulty, owner = follower(), follower()
+    scheduled()
+    announced()
+    check = plan_subscriptions.check_fits
+
+    def checked(tenant: Tenant, *of: Any) -> None:
+        if tenant.pk == faulty.pk:
+            raise ValueError
+        check(tenant, *of)
+
+    monkeypatch.setattr(plan_subscriptions, "check_fits", checked)
+    moved(JUNE)
+
+    assert (open_of(faulty).plan.version, open_of(owner).plan.version) == (1, 2)
+
+
 def test_batches_go_on_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_versions, "BATCH", 2)
     owners = [follower() for _ in range(5)]
