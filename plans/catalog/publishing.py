@@ -13,14 +13,14 @@ from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
 from controlplane.core import audit
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, Invalid, Missing
-from plans.catalog import definitions, parsing
+from controlplane.core.errors import Invalid, Missing
+from plans.catalog import definitions, kept_sellers, parsing
 from plans.catalog.definitions import (
     AddressPlanDefinition,
     Catalog,
@@ -33,17 +33,8 @@ from plans.models import (
     CatalogVersion,
     Plan,
     PlanSubscription,
-    SellerAssignment,
     SpacePlan,
 )
-
-_PUBLISH_LOCK = 0x77617970  # "wayp"; key of the advisory lock that serializes publications
-
-
-class SellerInUse(Conflict):
-    """Tenants buy from a seller, or in a currency, that the catalog to publish lacks."""
-
-    code = "catalog.seller_in_use"
 
 
 @dataclass(frozen=True)
@@ -200,7 +191,7 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
     but tenants, spaces and addresses on them keep them.
 
     Raises:
-        SellerInUse: a seller or currency of a tenant is missing.
+        kept_sellers.SellerInUse: a seller or currency of a tenant is missing.
     """
     # Sorted keys, because a jsonb column does not keep their order. Never change this format: the
     # digest of the text decides whether a catalog is published already.
@@ -208,13 +199,14 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     with transaction.atomic():
         # The lock is held until commit, so no other publication can take the same number.
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_PUBLISH_LOCK])
+        kept_sellers.alone()
         newest = newest_version()
         if newest is not None and newest.digest == digest:
             return newest
         if newest is not None:
-            _keep_sellers(definitions.seller(newest.document["seller"]), catalog, by)
+            before = definitions.seller(newest.document["seller"])
+            kept_sellers.check(before, catalog)
+            kept_sellers.keep(before, catalog, by)
         version = CatalogVersion.objects.create(
             number=newest.number + 1 if newest else 1,
             digest=digest,
@@ -227,40 +219,6 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
         subject = audit.Subject("catalogue", str(version.number), f"version {version.number}")
         audit.record(by, "catalogue.publish", subject, after={"digest": digest})
     return version
-
-
-def _keep_sellers(before: Seller, catalog: Catalog, by: Actor) -> None:
-    """Refuse a catalog that lacks a seller or currency of a tenant; keep the main seller's tenants.
-
-    Tenants without an assignment buy from the main seller. If the main seller changes and the
-    former one still sells, they stay with it. If it sells no more, the new main one succeeds it.
-
-    Raises:
-        SellerInUse: tenants could not be invoiced any more.
-    """
-    sold = {(row.key, currency) for row in catalog.sellers for currency in row.currencies}
-    used = SellerAssignment.objects.order_by("legal_entity", "currency")
-    for key, currency in used.values_list("legal_entity", "currency").distinct():
-        if (key, currency) not in sold:
-            raise SellerInUse(f"Tenants buy from {key} in {currency}: keep it in the catalog.")
-    main = catalog.seller
-    if (before.key, before.currency) == (main.key, main.currency):
-        return
-    free = PlanSubscription.objects.filter(
-        ends_at__isnull=True, tenant__seller_assignment__isnull=True
-    )
-    if (before.key, before.currency) in sold:
-        SellerAssignment.objects.bulk_create(
-            SellerAssignment(
-                tenant_id=id, legal_entity=before.key, currency=before.currency, assigned_by=by.name
-            )
-            for id in free.values_list("tenant_id", flat=True).distinct()
-        )
-    elif before.currency != main.currency and free.exists():
-        raise SellerInUse(
-            f"Tenants are invoiced in {before.currency}: keep a seller in this currency, as "
-            f"{before.key} in the section `sellers`."
-        )
 
 
 def ensure_default(*, by: Actor) -> CatalogVersion:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from controlplane.core.errors import Invalid
-from plans.catalog import publishing
+from plans.catalog import kept_sellers, publishing
 from plans.catalog.definitions import Catalog, Seller
 from plans.models import SellerAssignment
 
@@ -97,7 +97,12 @@ def assign(tenant_id: str, wanted: Offer, by: str) -> SellerAssignment:
     """Store the seller of a tenant in place of an earlier one. Call it in a transaction.
 
     The database refuses it for a tenant with an issued invoice. ``by`` is the name of the actor.
+
+    Raises:
+        Invalid: the newest catalog, which may be published meanwhile, lacks this offer.
     """
+    kept_sellers.together()
+    wanted = offer(wanted.seller.key, wanted.currency)  # again, because it holds from here on
     values: dict[str, Any] = {
         "legal_entity": wanted.seller.key,
         "currency": wanted.currency,

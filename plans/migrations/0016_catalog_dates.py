@@ -80,6 +80,7 @@ class Migration(migrations.Migration):
                 ('changed_plans', models.JSONField(default=list)),
                 ('announced_up_to', models.BigIntegerField(default=0)),
                 ('is_announced', models.BooleanField(default=True)),
+                ('error', models.TextField(blank=True, db_default='', default='')),
                 ('version', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='draft', to='plans.catalogversion')),
             ],
         ),

@@ -44,6 +44,8 @@ class CatalogDraft(Timestamped):
     )
     announced_up_to = models.BigIntegerField(default=0)
     is_announced = models.BooleanField(default=True)
+    # Why a scheduled draft could not be published when it was due.
+    error = models.TextField(blank=True, db_default="", default="")
 
     class Meta:
         constraints = [

@@ -9,17 +9,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import structlog
 import yaml as to_yaml  # a parameter has the name of the module
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, Invalid, Missing
-from plans.catalog import definitions, differences, parsing, publishing
+from controlplane.core.errors import Conflict, Invalid, Missing, WaypostError
+from plans.catalog import definitions, differences, kept_sellers, parsing, publishing
 from plans.catalog.differences import PlanDifference
 from plans.models import CatalogDraft
 
+logger = structlog.get_logger(__name__)
 State = CatalogDraft.State
 _ONE_SCHEDULED = "catalog_draft_one_scheduled"
 
@@ -116,6 +118,7 @@ def publish(
         NotOpen: the draft is canceled, or scheduled for other times.
         AlreadyScheduled: another draft is scheduled.
         Invalid: the currency differs from that of the catalog in force.
+        SellerInUse: a seller or currency of a tenant is missing.
     """
     effective_at = max(timing.effective_at or now, now)
     try:
@@ -126,6 +129,7 @@ def publish(
             if row.state != State.DRAFT:
                 raise NotOpen(f"This draft is {row.state}: upload the catalog again.")
             _require_same_currency(row)
+            _require_sellers(row)
             other = scheduled()
             if other is not None:
                 raise _other_scheduled(other)
@@ -175,14 +179,25 @@ def cancel(*, draft: CatalogDraft, by: Actor) -> CatalogDraft:
 
 
 def publish_due(now: datetime) -> CatalogDraft | None:
-    """Publish the scheduled draft if its time has come; return it then. Idempotent."""
+    """Publish the scheduled draft if its time has come; return it then. Idempotent.
+
+    A draft that cannot be published stays scheduled with its ``error``, and is tried again until
+    staff cancel it.
+    """
     with transaction.atomic():
         due = CatalogDraft.objects.select_for_update().filter(
             state=State.SCHEDULED, effective_at__lte=now
         )
         row = due.first()
-        if row is not None:
-            _publish(row, Actor(row.scheduled_by))
+        if row is None:
+            return None
+        try:
+            with transaction.atomic():
+                _publish(row, Actor(row.scheduled_by))
+        except WaypostError as error:  # such as a seller that a tenant has got since
+            logger.error("a scheduled catalog is not published", draft=row.pk, exc_info=error)
+            CatalogDraft.objects.filter(pk=row.pk).update(error=error.message)
+            return None
     return row
 
 
@@ -192,7 +207,7 @@ def _publish(row: CatalogDraft, by: Actor) -> None:
     is_new = not CatalogDraft.objects.filter(version=version).exists()
     row.state, row.version = State.PUBLISHED, version if is_new else None
     # Again, because subscriptions may have begun on an older version since the first time.
-    row.is_announced, row.announced_up_to = False, 0
+    row.is_announced, row.announced_up_to, row.error = False, 0, ""
     row.save()
 
 
@@ -221,6 +236,13 @@ def _require_same_currency(row: CatalogDraft) -> None:
             "change their currency. Keep the currency.",
             code="catalog.currency",
         )
+
+
+def _require_sellers(row: CatalogDraft) -> None:
+    newest = publishing.newest_version()
+    if newest is not None:
+        before = definitions.seller(newest.document["seller"])
+        kept_sellers.check(before, definitions.from_document(row.document))
 
 
 def _other_scheduled(other: CatalogDraft | None) -> AlreadyScheduled:

@@ -8,8 +8,9 @@ subscriptions whose time has come. Both cost what is due, and may be killed and 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db import transaction
-from django.db.models import Max
+import structlog
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Exists, Max, Q, QuerySet
 
 from controlplane.core import audit, enqueue
 from controlplane.core.audit import WORKER, Actor
@@ -25,6 +26,7 @@ from tenants.notifications import outbox
 
 BATCH = 200  # subscriptions in one transaction of ``announce``, and in one step of ``move_due``
 EVENT = "plan.version"
+logger = structlog.get_logger(__name__)
 _SHORTEST = timedelta(microseconds=1)
 _State = CatalogDraft.State
 
@@ -110,7 +112,9 @@ def _batch(draft: CatalogDraft) -> list[PlanSubscription]:
     """Return the next subscriptions to look at, locked against a change of plan."""
     rows = PlanSubscription.objects.filter(ends_at__isnull=True, pk__gt=draft.announced_up_to)
     if draft.state == _State.CANCELED:
-        rows = rows.filter(moves_by=draft)
+        # Who has another move before it was told of the draft, too.
+        later = Q(follows=True, moves_at__isnull=False, plan__key__in=draft.changed_plans)
+        rows = rows.filter(Q(moves_by=draft) | later)
     else:
         rows = rows.filter(plan__key__in=draft.changed_plans)
         if draft.version_id is not None:  # who began on the new version needs no notice
@@ -129,33 +133,46 @@ class _Announcement:
     def to(self, rows: Sequence[PlanSubscription]) -> None:
         """Write an event for each tenant of ``rows``, and plan the moves of those that follow."""
         for row in rows:
-            if row.follows and row.moves_by_id != self.draft.pk:
-                row.moves_at, row.moves_by = _move_of(self.draft, row.tenant), self.draft
+            at = self._plan(row)
             outbox.write(
                 EVENT,
                 tenant=row.tenant,
                 key=f"{self.draft.pk}:{row.tenant_id}",
                 fields={
                     "plan": row.plan.title,
-                    "headline": self._headline(row),
+                    "headline": self._headline(row, at),
                     "changes": self._changes(row.plan),
-                    "consequence": self._consequence(row),
-                    "on": row.moves_at.isoformat() if row.moves_at else None,
+                    "consequence": self._consequence(row, at),
+                    "on": at.isoformat() if at else None,
                 },
                 now=self.now,
             )
         PlanSubscription.objects.bulk_update(rows, ["moves_at", "moves_by"])
 
-    def _headline(self, row: PlanSubscription) -> str:
-        if row.moves_at is None:
-            return f"There is a new version of your plan {row.plan.title}"
-        return f"Your plan {row.plan.title} changes on {_day(row.tenant, row.moves_at)}"
+    def _plan(self, row: PlanSubscription) -> datetime | None:
+        """Plan the move of a subscription that follows; return when it moves to this draft."""
+        if not row.follows:
+            return None
+        if row.moves_by_id == self.draft.pk:
+            return row.moves_at
+        at = _move_of(self.draft, row.tenant)
+        # An earlier move to a version in force comes first. The publication announces again, and
+        # plans this one then.
+        is_scheduled = self.draft.state == _State.SCHEDULED
+        if not (is_scheduled and row.moves_at is not None and row.moves_at < at):
+            row.moves_at, row.moves_by = at, self.draft
+        return at
 
-    def _consequence(self, row: PlanSubscription) -> str:
-        if row.moves_at is None:
+    def _headline(self, row: PlanSubscription, at: datetime | None) -> str:
+        if at is None:
+            return f"There is a new version of your plan {row.plan.title}"
+        return f"Your plan {row.plan.title} changes on {_day(row.tenant, at)}"
+
+    def _consequence(self, row: PlanSubscription, at: datetime | None) -> str:
+        if at is None:
             return "You stay with your version. You can choose to follow the plan under Settings."
         return (
-            f"Your subscription follows the plan and moves on {_day(row.tenant, row.moves_at)}. "
+            f"Your subscription follows the plan and moves on {_day(row.tenant, at)}. "
             "You can choose to stay with your version under Settings before."
         )
 
@@ -173,18 +190,25 @@ def _day(tenant: Tenant, instant: datetime) -> str:
 
 
 def _take_back(row: PlanSubscription, draft: CatalogDraft, now: datetime) -> None:
-    row.moves_at = row.moves_by = None
-    row.save(update_fields=["moves_at", "moves_by", "updated_at"])
+    """Plan the move again as if there were no ``draft``, and tell the tenant what is left of it."""
+    if row.moves_by_id == draft.pk:
+        row.moves_at, row.moves_by = _planned(row, now)
+        row.save(update_fields=["moves_at", "moves_by", "updated_at"])
+    headline, consequence = f"Your plan {row.plan.title} does not change", "You keep your version."
+    if row.moves_at is not None:
+        day = _day(row.tenant, row.moves_at)
+        headline = f"Your plan {row.plan.title} changes on {day}"
+        consequence = f"Your subscription moves to another new version on {day}."
     outbox.write(
         EVENT,
         tenant=row.tenant,
         key=f"{draft.pk}:{row.tenant_id}:canceled",
         fields={
             "plan": row.plan.title,
-            "headline": f"Your plan {row.plan.title} does not change",
+            "headline": headline,
             "changes": "",
-            "consequence": "The announced new version is canceled. You keep your version.",
-            "on": None,
+            "consequence": f"The announced new version is canceled. {consequence}",
+            "on": row.moves_at.isoformat() if row.moves_at else None,
         },
         now=now,
     )
@@ -194,13 +218,27 @@ def move_due(now: datetime) -> bool:
     """Move the next batch of subscriptions whose time has come; return whether more may be left.
 
     A tenant that does not fit the new version stays with its own, and gets an event with the
-    reason. Each move is a transaction of its own.
+    reason. Each move is a transaction of its own. None happens while a draft is not
+    announced to all tenants yet: a move goes to the newest version, of which a tenant must know.
     """
-    due = PlanSubscription.objects.filter(moves_at__lte=now, ends_at__isnull=True)
+    due = PlanSubscription.objects.filter(
+        ~Exists(_unannounced()), moves_at__lte=now, ends_at__isnull=True
+    )
     found = list(due.order_by("moves_at").values_list("tenant_id", flat=True)[:BATCH])
+    n_failed = 0
     for tenant_id in found:
-        _move(tenant_id, now)
-    return len(found) == BATCH
+        try:
+            _move(tenant_id, now)
+        except (OperationalError, InterfaceError):
+            raise  # an outage would fail all other tenants too
+        except Exception as error:  # one faulty tenant must not stop the moves of the others
+            logger.error("a subscription was not moved", tenant=tenant_id, exc_info=error)
+            n_failed += 1
+    return len(found) == BATCH and n_failed < BATCH
+
+
+def _unannounced() -> "QuerySet[CatalogDraft]":
+    return CatalogDraft.objects.filter(is_announced=False)
 
 
 def _move(tenant_id: str, now: datetime) -> None:
@@ -209,6 +247,8 @@ def _move(tenant_id: str, now: datetime) -> None:
         row = open_of(locked)
         if row is None or row.moves_at is None or row.moves_at > now:
             return  # it has changed since
+        if _unannounced().exists():
+            return  # published since
         newest = Plan.objects.filter(key=row.plan.key, retired=False).first()
         wanted_at, row.moves_at, row.moves_by = row.moves_at, None, None
         if newest is None or newest.pk == row.plan_id:

@@ -1,20 +1,31 @@
 """Who sells to a tenant, and what a new catalog means for the sellers of tenants."""
 
 import json
+from collections.abc import Callable
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from controlplane.core.errors import Invalid, Missing
 from plans.catalog import parsing, publishing, selling
-from plans.catalog.publishing import SellerInUse
-from plans.models import SellerAssignment
+from plans.catalog.kept_sellers import SellerInUse
+from plans.invoicing import granting
+from plans.invoicing.granting import Wish
+from plans.models import PlanSubscription, SellerAssignment
+from tenants.models import Tenant
 from tests.support.plans import billing_rows as rows
 from tests.support.plans import two_sellers
 from tests.support.plans.billing_rows import STAFF
 from tests.support.plans.two_sellers import DOLLARS, FRANCS
 
 pytestmark = pytest.mark.django_db
+
+
+def swapped() -> str:
+    """Return a catalog in which another seller takes the place of the main one, which goes on."""
+    made = two_sellers.document()
+    made["sellers"]["wp-ag"] = {**two_sellers.OTHER_SELLER, "currency": "EUR"}
+    return json.dumps(made).replace('"wp"', '"swap"').replace('"wp-ag"', '"wp"')
 
 
 def test_each_seller_is_offered_in_each_of_its_currencies() -> None:
@@ -58,15 +69,18 @@ def test_a_catalog_must_keep_the_sellers_and_currencies_of_tenants() -> None:
 
 
 def test_tenants_stay_with_a_former_main_seller_that_still_sells() -> None:
-    owner = two_sellers.tenant()
-    made = two_sellers.document()
-    made["sellers"]["wp-ag"] = {**two_sellers.OTHER_SELLER, "currency": "EUR"}
-    text = json.dumps(made).replace('"wp"', '"swap"').replace('"wp-ag"', '"wp"')
+    owner, invoiced, leaving, erased = (two_sellers.tenant() for _ in range(4))
+    rows.issued(invoiced)
+    # The last invoice of a tenant that is being erased comes after its subscription.
+    PlanSubscription.objects.filter(tenant__in=[leaving, erased]).update(ends_at=rows.ENDS_AT)
+    Tenant.objects.filter(pk=erased.pk).update(erased_at=rows.ENDS_AT)
 
-    publishing.publish(parsing.parse(text), by=STAFF)
+    publishing.publish(parsing.parse(swapped()), by=STAFF)
 
     assert publishing.current().seller.key == "swap"
-    assert selling.of_tenant(owner.pk).value == "wp:EUR"
+    for one in (owner, invoiced, leaving):
+        assert selling.of_tenant(one.pk).value == "wp:EUR"
+    assert not SellerAssignment.objects.filter(tenant=erased).exists()
 
 
 def test_a_successor_in_the_same_currency_takes_over_and_in_another_one_is_refused() -> None:
@@ -77,6 +91,42 @@ def test_a_successor_in_the_same_currency_takes_over_and_in_another_one_is_refus
 
     with pytest.raises(SellerInUse, match="keep a seller in this currency"):
         publishing.publish(parsing.parse(rows.CATALOG.replace('"EUR"', '"USD"')), by=STAFF)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        rows.issued,
+        lambda owner: granting.grant(tenant=owner, wish=Wish("prepaid", 1, "r", "paid"), by=STAFF),
+    ],
+)
+def test_nobody_succeeds_a_seller_with_which_something_is_booked(
+    act: Callable[[Tenant], object],
+) -> None:
+    owner = rows.tenant()
+    act(owner)
+    PlanSubscription.objects.filter(tenant=owner).update(ends_at=rows.AFTER_GRACE)
+    heir = parsing.parse(rows.CATALOG.replace('"wp"', '"heir"'))
+
+    with pytest.raises(SellerInUse, match="invoices or ledger entries with wp: keep it"):
+        publishing.publish(heir, by=STAFF)
+
+    assert selling.of_tenant(owner.pk).value == "wp:EUR"
+    Tenant.objects.filter(pk=owner.pk).update(erased_at=rows.ENDS_AT)
+    publishing.publish(heir, by=STAFF)
+
+
+def test_no_tenant_gets_a_seller_that_was_removed_meanwhile() -> None:
+    owner = two_sellers.tenant()
+    chosen = selling.offer(*DOLLARS)
+    publishing.publish(parsing.parse(rows.CATALOG), by=STAFF)
+
+    with pytest.raises(Invalid, match="No seller of the catalog is wp-inc"):
+        selling.assign(owner.pk, chosen, "x")
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT mode FROM pg_locks WHERE locktype = 'advisory' ORDER BY mode")
+        assert ("ShareLock",) in cursor.fetchall()
 
 
 def test_the_database_fixes_the_seller_of_a_tenant_with_an_issued_invoice() -> None:

@@ -7,12 +7,15 @@ import pytest
 
 from controlplane.core.errors import Invalid, Missing
 from controlplane.core.models import AuditEvent
-from plans.catalog import parsing, publishing
+from plans.catalog import parsing, publishing, selling
+from plans.catalog.kept_sellers import SellerInUse
 from plans.catalog.yaml_document import CatalogInvalid
 from plans.models import CatalogDraft, CatalogVersion, Plan
 from tenants.actions import catalog_drafts
 from tenants.actions.catalog_drafts import AlreadyScheduled, NotOpen, Timing
 from tests.support.plans import billing_rows as rows
+from tests.support.plans import two_sellers
+from tests.support.plans.two_sellers import DOLLARS
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 5, 5, tzinfo=UTC)
@@ -120,6 +123,27 @@ def test_a_catalog_in_another_currency_is_refused() -> None:
         published(prepared(json.dumps(content)))
 
     assert refused.value.error_code == "catalog.currency"
+
+
+def test_scheduling_a_catalog_without_a_seller_of_tenants_is_refused() -> None:
+    two_sellers.tenant(DOLLARS)
+    draft = catalog_drafts.prepare(yaml=DEARER, by=rows.STAFF)
+
+    with pytest.raises(SellerInUse):
+        published(draft, Timing(LATER))
+
+
+def test_a_scheduled_catalog_that_cannot_be_published_says_why_and_is_canceled() -> None:
+    owner = two_sellers.tenant()
+    draft = catalog_drafts.prepare(yaml=DEARER, by=rows.STAFF)
+    published(draft, Timing(LATER))
+    selling.assign(owner.pk, selling.offer(*DOLLARS), "x")
+
+    assert catalog_drafts.publish_due(LATER) is None
+
+    stored = catalog_drafts.get(draft.pk)
+    assert (stored.state, "wp-inc in USD" in stored.error) == ("scheduled", True)
+    assert catalog_drafts.cancel(draft=draft, by=rows.STAFF).state == "canceled"
 
 
 def test_an_equal_catalog_makes_no_version() -> None:

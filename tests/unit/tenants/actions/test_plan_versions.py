@@ -139,6 +139,51 @@ def test_a_canceled_catalog_takes_planned_moves_back_and_tells_those_tenants() -
     assert open_of(owner).plan.version == 1
 
 
+def test_an_announced_move_comes_before_that_of_a_catalog_scheduled_later() -> None:
+    owner = follower()
+    scheduled()
+    announced()
+    third = DEARER.replace("5900", "6900")
+    draft = scheduled(third, at=datetime(2026, 8, 1, tzinfo=UTC))
+    found = announced()
+
+    assert open_of(owner).moves_at == JUNE
+    assert [f["on"][:10] for f in found] == ["2026-06-01", "2026-08-01"]
+    moved(JUNE)
+    assert open_of(owner).plan.version == 2
+    moved(draft.effective_at or JUNE)
+    assert open_of(owner).plan.version == 3
+
+
+def test_a_cancellation_leaves_the_move_to_the_version_in_force() -> None:
+    owner = follower()
+    scheduled()
+    announced()
+    draft = scheduled(DEARER.replace("5900", "6900"), at=datetime(2026, 8, 1, tzinfo=UTC))
+    announced()
+    PlanSubscription.objects.update(moves_at=draft.effective_at, moves_by=draft)
+
+    catalog_drafts.cancel(draft=draft, by=rows.STAFF)
+    last = announced()[-1]
+
+    assert open_of(owner).moves_at == JUNE
+    assert "moves to another new version on 2026-06-01" in last["consequence"]
+
+
+def test_nobody_moves_while_a_catalog_is_not_announced_to_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owner, other = follower(), follower()
+    scheduled()
+    announced()
+    scheduled(DEARER.replace("5900", "6900"))
+    monkeypatch.setattr(plan_versions, "BATCH", 1)
+    plan_versions.announce(JUNE)
+
+    assert not plan_versions.move_due(JUNE)
+    assert {open_of(one).plan.version for one in (owner, other)} == {1}
+
+
 def test_who_does_not_fit_the_new_version_keeps_the_old_one_and_learns_why() -> None:
     owner = follower()
     rows.space(owner)
@@ -209,6 +254,23 @@ def test_a_killed_move_leaves_nothing_half_done(monkeypatch: pytest.MonkeyPatch)
     moved(JUNE)
 
     assert open_of(owner).plan.version == 2
+
+
+def test_one_faulty_tenant_stops_no_other_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    faulty, owner = follower(), follower()
+    scheduled()
+    announced()
+    check = plan_subscriptions.check_fits
+
+    def checked(tenant: Tenant, *of: Any) -> None:
+        if tenant.pk == faulty.pk:
+            raise ValueError
+        check(tenant, *of)
+
+    monkeypatch.setattr(plan_subscriptions, "check_fits", checked)
+    moved(JUNE)
+
+    assert (open_of(faulty).plan.version, open_of(owner).plan.version) == (1, 2)
 
 
 def test_batches_go_on_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
