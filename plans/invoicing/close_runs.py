@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import structlog
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -206,8 +206,20 @@ def _carry_out(action: CloseRunAction, invoice: Invoice, by: Actor) -> None:
                 issuing.issue(invoice=invoice, by=by)
             _count(action, invoice, n_done=action.n_done + 1)
     except WaypostError as error:
-        failure = {"invoice": invoice.id, "code": error.error_code, "message": error.message}
-        _count(action, invoice, failures=[*action.failures, failure])
+        _count_failure(action, invoice, error.error_code, error.message)
+    except (OperationalError, InterfaceError):
+        raise  # without the database nothing can be counted
+    except Exception:
+        # Tried again it would fail again, and keep all invoices after it waiting.
+        logger.exception("an invoice cannot be changed", invoice=invoice.id, action=action.id)
+        text = "It failed because of a fault of Waypost: the worker's log has the reason."
+        _count_failure(action, invoice, WaypostError.code, text)
+
+
+def _count_failure(action: CloseRunAction, invoice: Invoice, code: str, message: str) -> None:
+    action.refresh_from_db()  # the count of a change that was rolled back is only in memory
+    failure = {"invoice": invoice.id, "code": code, "message": message}
+    _count(action, invoice, failures=[*action.failures, failure])
 
 
 def _count(action: CloseRunAction, invoice: Invoice, **changes: Any) -> None:

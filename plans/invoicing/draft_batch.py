@@ -65,6 +65,12 @@ class Draft:
 Outcome = Draft | list[Reason] | EvidenceOutdated
 
 
+def failed() -> Reason:
+    """Return the reason to hold an invoice after an error that nothing foresees."""
+    text = "It cannot be made; the worker's log has the reason. Then close it again."
+    return Reason("invoice.close_failed", text)
+
+
 @dataclass(frozen=True)
 class Known:
     """What the rows say about one invoice.
@@ -188,8 +194,7 @@ class Batch:
         except Exception:
             # Tried again it would fail again, and keep all other invoices of the batch waiting.
             logger.exception("an invoice cannot be made", invoice=known.invoice.id)
-            text = "It cannot be made; the worker's log has the reason. Then close it again."
-            return [Reason("invoice.close_failed", text)]
+            return [failed()]
 
     def _judged(self, known: Known, evidence: Evidence, copied: TablePin | None) -> Outcome:
         question = self._question(known, evidence)

@@ -20,14 +20,14 @@ from itertools import groupby
 from typing import TypeVar
 
 import structlog
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
 from controlplane.core import leases, row_updates
 from controlplane.core.audit import WORKER
-from controlplane.core.errors import WaypostError
+from controlplane.core.errors import Unavailable, WaypostError
 from plans.invoicing import close_runs, draft_batch, invoice_closing, stored_evidence
 from plans.invoicing.close_validation import Reason
-from plans.invoicing.evidence import EarlierUsage, Evidence, TablePin
+from plans.invoicing.evidence import CrashGap, EarlierUsage, Evidence, TablePin
 from plans.models import CloseRun, CloseRunInvoice, Invoice
 from plans.rating.periods import Period
 from workers.metering import (
@@ -53,6 +53,8 @@ RETRY_AFTER = timedelta(minutes=1)
 _LEASE_SECONDS = 60  # extended while a worker carries the run out
 _EVIDENCE_AT_ONCE = 2000  # invoices whose evidence is gathered together
 _Key = TypeVar("_Key", datetime, Period)
+# The evidence of an invoice; or why it cannot be gathered, for which the invoice is held.
+Gathered = Evidence | Reason
 
 
 def advance(run_id: str, readers: Readers) -> None:
@@ -75,6 +77,13 @@ def advance(run_id: str, readers: Readers) -> None:
             logger.warning("a close run waits", run=run_id, code=error.error_code)
             retry_at = readers.clock() + RETRY_AFTER
             attempt.report(message=error.message, retry_at=retry_at)
+        except (OperationalError, InterfaceError):
+            raise  # without the database nothing can be noted
+        except Exception:
+            # Such as a damaged file. At once it would fail again, after all the work before it.
+            logger.exception("a close run failed", run=run_id)
+            text = "It failed; the worker's log has the reason. It is tried again every minute."
+            attempt.report(message=text, retry_at=readers.clock() + RETRY_AFTER)
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,11 @@ class RunAttempt:
             self.report(Step.REQUEST)
             close_runs.request_invoices(self.run, now=self.readers.clock())
         close_runs.settle(self.run, now=self.readers.clock())
-        waits = self.gather()
+        try:
+            waits = self.gather()
+        except Exception:
+            self.rate()  # the others do not wait for what failed
+            raise
         self.rate()
         if not close_runs.settle(self.run, now=self.readers.clock()):
             raise NotYet(waits or "usage was copied meanwhile; the evidence is gathered again")
@@ -193,10 +206,15 @@ class RunAttempt:
                 self._store(gathering.evidence(chunk), own)
         return delayed
 
-    def _store(self, found: Mapping[str, Evidence], rows: Mapping[str, CloseRunInvoice]) -> None:
-        for invoice_id, evidence in found.items():
+    def _store(self, found: Mapping[str, Gathered], rows: Mapping[str, CloseRunInvoice]) -> None:
+        """Store the evidence that was gathered, and hold the invoices without any."""
+        held = {id: result for id, result in found.items() if isinstance(result, Reason)}
+        if held:
+            invoice_closing.hold_each(reasons=held, by=WORKER)
+        proved = {id: result for id, result in found.items() if isinstance(result, Evidence)}
+        for invoice_id, evidence in proved.items():
             rows[invoice_id].evidence = stored_evidence.plain(evidence)
-        row_updates.save([rows[id] for id in found], ["evidence"])
+        row_updates.save([rows[id] for id in proved], ["evidence"])
 
     def rate(self) -> None:
         """Make a draft of each invoice that has evidence, or hold it; oldest periods first.
@@ -241,37 +259,57 @@ class Gathering:
     as_of: datetime
     expected: Mapping[str, Mapping[quality.Incarnation, int]]
 
-    def evidence(self, invoices: Sequence[Invoice]) -> dict[str, Evidence]:
-        """Return the evidence of each invoice, by its id. Each is of another tenant."""
+    def evidence(self, invoices: Sequence[Invoice]) -> dict[str, Gathered]:
+        """Return the evidence of each invoice, by its id. Each is of another tenant.
+
+        Raises:
+            StoreAway, StoreRefuses, BucketMissing: the object store fails, which concerns all.
+        """
         ids = [row.tenant_id for row in invoices]
         usage = batch_recompute.read(self.root, self.report.tables, self.period, ids)
         crashes = quality.crash_gaps_each(ids, self.period)
         spans = draft_batch.corrected_spans(invoices)
-        found: dict[str, Evidence] = {}
+        found = dict[str, Gathered]()
         for row in invoices:
-            mine = usage.get(row.tenant_id)
-            expected = self.expected.get(row.tenant_id, {})
-            earlier = [self._earlier(row, span) for span in spans[row.id]]
-            if mine is None or self._is_doubtful(mine, expected):
-                # Its details decide whether it is held, and with which reasons.
-                found[row.id] = closing.examined(
-                    self.root, self.report, row, self.as_of, expected, earlier
-                )
-                continue
-            found[row.id] = Evidence(
-                as_of=self.as_of,
-                tables={n: TablePin(t.id, t.version) for n, t in self.report.tables.items()},
-                sample_hash=mine.samples.hash,
-                n_samples=mine.samples.n_samples,
-                hash_version=mine.samples.hash_version,
-                gold=mine.gold,
-                recomputed=mine.recomputed,
-                sampled_spaces=mine.sampled_spaces,
-                pipeline_version=closing.PIPELINE_VERSION,
-                crash_gaps=crashes.get(row.tenant_id, ()),
-                earlier=tuple(earlier),
-            )
+            mine, gaps = usage.get(row.tenant_id), crashes.get(row.tenant_id, ())
+            try:
+                found[row.id] = self._of_one(row, mine, gaps, spans[row.id])
+            except (Unavailable, DatabaseError):
+                raise
+            except WaypostError as error:
+                logger.warning("an invoice is held", invoice=row.id, code=error.error_code)
+                found[row.id] = Reason(error.error_code, error.message)
+            except Exception:
+                # Such as a damaged file. Tried again it would fail again, and keep all others.
+                logger.exception("evidence cannot be gathered", invoice=row.id)
+                found[row.id] = draft_batch.failed()
         return found
+
+    def _of_one(
+        self,
+        invoice: Invoice,
+        usage: PeriodUsage | None,
+        crash_gaps: Sequence[CrashGap],
+        spans: Sequence[Period],
+    ) -> Evidence:
+        expected = self.expected.get(invoice.tenant_id, {})
+        earlier = [self._earlier(invoice, span) for span in spans]
+        if usage is None or self._is_doubtful(usage, expected):
+            # Its details decide whether it is held, and with which reasons.
+            return closing.examined(self.root, self.report, invoice, self.as_of, expected, earlier)
+        return Evidence(
+            as_of=self.as_of,
+            tables={n: TablePin(t.id, t.version) for n, t in self.report.tables.items()},
+            sample_hash=usage.samples.hash,
+            n_samples=usage.samples.n_samples,
+            hash_version=usage.samples.hash_version,
+            gold=usage.gold,
+            recomputed=usage.recomputed,
+            sampled_spaces=usage.sampled_spaces,
+            pipeline_version=closing.PIPELINE_VERSION,
+            crash_gaps=tuple(crash_gaps),
+            earlier=tuple(earlier),
+        )
 
     def _is_doubtful(self, usage: PeriodUsage, expected: Mapping[quality.Incarnation, int]) -> bool:
         is_lost = any(usage.last_seqs.get(key, 0) < seq for key, seq in expected.items())

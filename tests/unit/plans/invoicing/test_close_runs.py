@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
@@ -287,8 +287,16 @@ def test_an_action_that_is_killed_goes_on_and_counts_each_invoice_once(
     assert {row.state for row in of(run)} == {Invoice.State.APPROVED}
 
 
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (close_runs.NothingToDo("Not this one."), "close_run.nothing_to_do"),
+        (IntegrityError("a guard"), "internal"),
+        (KeyError("lines"), "internal"),
+    ],
+)
 def test_an_invoice_that_cannot_be_issued_is_named_and_the_others_go_on(
-    monkeypatch: pytest.MonkeyPatch,
+    error: Exception, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = drafted_run(3)
     approval = close_runs.act(run=run, kind=CloseRunAction.Kind.APPROVE, by=STAFF)
@@ -297,14 +305,15 @@ def test_an_invoice_that_cannot_be_issued_is_named_and_the_others_go_on(
 
     def refuse_one(*, invoice: Invoice, **rest: Any) -> Invoice:
         if invoice.id == refused:
-            raise close_runs.NothingToDo("Not this one.")
+            raise error
         return really(invoice=invoice, **rest)
 
     monkeypatch.setattr(issuing, "approve", refuse_one)
     assert close_runs.carry_out(approval.id)
 
     approval.refresh_from_db()
-    assert (approval.n_done, [row["invoice"] for row in approval.failures]) == (2, [refused])
+    failures = [(row["invoice"], row["code"]) for row in approval.failures]
+    assert (approval.n_done, failures) == (2, [(refused, code)])
 
 
 def test_an_action_stops_when_its_slice_is_over() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from plans.invoicing import close_runs, invoice_closing, stored_evidence
+from plans.invoicing.evidence import Evidence
 from plans.models import CloseRun, CloseRunInvoice, Invoice, UsageCopy
 from plans.usage import reading, recording
 from plans.usage.reading import UsageCell
@@ -16,9 +17,9 @@ from tests.support.metering.readings import snapshot
 from tests.support.plans import billing_rows
 from tests.unit.workers.metering.closing.conftest import billed, close_now, reasons
 from tests.unit.workers.metering.conftest import FakeReaders, clock
-from workers.metering import closing, ingest, pipeline, run_closing, sampling
+from workers.metering import closing, delta, ingest, pipeline, run_closing, sampling
 from workers.metering.pipeline import PipelineBusy, PipelineFailed, Report
-from workers.metering.roots import Root
+from workers.metering.roots import Root, StoreAway
 from workers.metering.run_closing import Gathering, RunAttempt
 
 pytestmark = pytest.mark.django_db
@@ -204,6 +205,82 @@ def test_a_failed_pipeline_holds_nothing_and_is_tried_again_after_a_minute(
 
     assert is_finished(run)
     assert {row.state for row in invoices_of(run)} == {State.DRAFT}
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (delta.TableReplaced("Files are missing."), "metering.table_replaced"),
+        (OSError("a damaged file"), "invoice.close_failed"),
+    ],
+)
+def test_history_that_cannot_be_read_holds_its_tenant_alone(
+    spaces: list[AddressSpace],
+    readers: FakeReaders,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    code: str,
+) -> None:
+    run, broken = run_of(spaces), spaces[1].tenant
+    fail_for(broken, error, monkeypatch)
+
+    run_closing.advance(run.id, readers)
+
+    assert is_finished(run)
+    assert [row.state for row in invoices_of(run)] == [State.DRAFT, State.HELD, State.DRAFT]
+    assert reasons(Invoice.objects.get(tenant=broken)) == {code}
+
+
+def fail_for(owner: Tenant, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make all tenants doubtful, and let the history of ``owner`` raise ``error``."""
+    really = closing.examined
+
+    def examined(root: Root, report: Report, invoice: Invoice, *rest: Any) -> Evidence:
+        if invoice.tenant == owner:
+            raise error
+        return really(root, report, invoice, *rest)
+
+    monkeypatch.setattr(closing, "examined", examined)
+    monkeypatch.setattr(Gathering, "_is_doubtful", lambda *_: True)
+
+
+def test_an_object_store_that_is_away_holds_nobody(
+    spaces: list[AddressSpace], readers: FakeReaders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_of(spaces)
+    fail_for(spaces[1].tenant, StoreAway("no answer"), monkeypatch)
+
+    run_closing.advance(run.id, readers)
+
+    assert not is_finished(run)
+    assert run.message == "no answer"
+    assert {row.state for row in invoices_of(run)} == {State.CLOSING}
+
+
+@pytest.mark.parametrize("error", [PipelineFailed("no room"), OSError("a damaged file")])
+def test_who_has_evidence_is_rated_if_that_of_others_fails(
+    spaces: list[AddressSpace],
+    readers: FakeReaders,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    run, at = run_of(spaces), clock()
+    readers.now = lambda: at
+    really: Callable[..., Mapping[str, Any]] = Gathering.evidence
+    monkeypatch.setattr(run_closing, "_EVIDENCE_AT_ONCE", 2)
+
+    def fail_for_one(self: Gathering, invoices: Any) -> Mapping[str, Any]:
+        if len(invoices) == 1:
+            raise error
+        return really(self, invoices)
+
+    monkeypatch.setattr(Gathering, "evidence", fail_for_one)
+    run_closing.advance(run.id, readers)
+
+    assert sorted(row.state for row in invoices_of(run)) == ["closing", "draft", "draft"]
+    run.refresh_from_db()
+    assert run.retry_at == at + timedelta(minutes=1)
+    assert run.message
 
 
 def test_a_run_waits_for_a_busy_pipeline_and_reserves_its_turn(
