@@ -129,10 +129,16 @@ def _payment(provider: str, event: ProviderEvent) -> Payment | None:
 
 
 def _refund(provider: str, event: ProviderEvent) -> Refund | None:
-    ours = Q(pk=event.refund) if event.refund else Q(pk__isnull=True)
-    theirs = Q(reference=event.reference) if event.reference else Q(pk__isnull=True)
     rows = Refund.objects.select_related("invoice__tenant")
-    return rows.filter(ours | theirs, payment__source=provider).first()
+    rows = rows.filter(kind=Refund.Kind.REFUND, payment__source=provider)
+    if event.payment:
+        rows = rows.filter(payment__reference=event.payment)
+    ours = rows.filter(pk=event.refund).first() if event.refund else None
+    if ours is not None or not event.reference:
+        return ours
+    theirs = rows.filter(reference=event.reference)[:2]
+    # Refunds of two payments may have one reference: then only the payment tells them apart.
+    return theirs[0] if len(theirs) == 1 else None
 
 
 def _paid(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
@@ -204,10 +210,10 @@ def _disputed(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     if payment is None:
         return _Outcome(_State.WAITING, "", _named(event))
     dispute, is_new = PaymentDispute.objects.get_or_create(
-        source=provider,
+        payment=payment,
         reference=event.reference,
         defaults={
-            "payment": payment,
+            "source": provider,
             "amount_minor": event.amount_minor,
             "reason": event.message[:200],
             "opened_at": event.occurred_at,

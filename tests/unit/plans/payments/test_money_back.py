@@ -1,0 +1,99 @@
+"""Refunds and disputes: which payment they belong to, and that one of them stops no others."""
+
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+
+from plans.invoicing import receiving, refunding
+from plans.ledger import posting
+from plans.models import Invoice, Payment, PaymentDispute, PaymentEvent
+from plans.payments import events
+from plans.payments.port import EventKind, ProviderEvent
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import AFTER_GRACE, STAFF
+
+pytestmark = pytest.mark.django_db
+NOW = AFTER_GRACE + timedelta(days=1)
+State = PaymentEvent.State
+_numbers = count(1)
+
+
+def _paid(reference: str, amount: int = 5831) -> Payment:
+    """Return a payment of a new tenant's invoice of 58.31."""
+    invoice = rows.issued(rows.tenant())
+    payment = Payment(
+        source="webhook", reference=reference, amount_minor=amount, received_on=NOW.date()
+    )
+    return receiving.receive(invoice=invoice, payment=payment, by=STAFF, surplus_to_credit=True)
+
+
+def _event(kind: EventKind, **fields: Any) -> PaymentEvent:
+    """Store and apply an event of the provider."""
+    number = f"evt-{next(_numbers)}"
+    row = PaymentEvent.objects.create(
+        provider="webhook",
+        event_id=number,
+        kind=kind,
+        occurred_at=NOW,
+        received_at=NOW,
+        fields=ProviderEvent(number, kind, NOW, **fields).fields(),
+    )
+    events.apply(row, NOW)
+    row.refresh_from_db()
+    return row
+
+
+def _back(amount: int = 831, reference: str = "SAMMEL-11") -> refunding.Wanted:
+    return refunding.Wanted(amount, "paid twice", reopens=True, reference=reference)
+
+
+def _cash(invoice: Invoice) -> int:
+    return posting.balance(invoice.tenant_id, posting.CASH_CLEARING, "EUR")
+
+
+def test_two_payments_have_refunds_with_one_collective_reference() -> None:
+    one, two = _paid("pay-1"), _paid("pay-2")
+
+    first = refunding.book(one, _back(), by=STAFF, now=NOW)
+    second = refunding.book(two, _back(), by=STAFF, now=NOW)
+    again = refunding.book(two, _back(), by=STAFF, now=NOW)
+
+    assert (first.payment, second.payment, again) == (one, two, second)
+    assert (_cash(one.invoice), _cash(two.invoice)) == (5000, 5000)
+    with pytest.raises(refunding.RefundReferenceReused):
+        refunding.book(two, _back(900), by=STAFF, now=NOW)
+
+
+def test_events_about_one_reference_change_the_payment_that_they_name() -> None:
+    one, two = _paid("pay-1"), _paid("pay-2")
+    told: dict[str, Any] = {"reference": "SAMMEL-11", "amount_minor": 831}
+
+    for payment in ("pay-1", "pay-2"):
+        assert _event(EventKind.REFUNDED, payment=payment, **told).state == State.APPLIED
+    _event(EventKind.REFUND_FAILED, payment="pay-2", **told)
+
+    assert (one.refunds.get().state, two.refunds.get().state) == ("succeeded", "failed")
+    assert _event(EventKind.REFUND_FAILED, **told).state == State.IGNORED
+    assert one.refunds.get().state == "succeeded"
+
+
+def test_an_event_of_a_refund_leaves_a_chargeback_with_its_reference_alone() -> None:
+    payment = _paid("pay-1")
+    told: dict[str, Any] = {"payment": "pay-1", "reference": "x-1", "amount_minor": 831}
+
+    _event(EventKind.DISPUTE_LOST, **told)
+    _event(EventKind.REFUNDED, **told)
+
+    assert sorted(payment.refunds.values_list("kind", flat=True)) == ["chargeback", "refund"]
+
+
+def test_disputes_of_two_payments_with_one_reference_take_their_own_amounts() -> None:
+    one, two = _paid("pay-1"), _paid("pay-2")
+
+    _event(EventKind.DISPUTE_LOST, payment="pay-1", reference="dp", amount_minor=5831)
+    _event(EventKind.DISPUTE_LOST, payment="pay-2", reference="dp", amount_minor=831)
+
+    assert PaymentDispute.objects.count() == 2
+    assert (one.refunds.get().amount_minor, two.refunds.get().amount_minor) == (5831, 831)
