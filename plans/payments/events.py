@@ -141,6 +141,11 @@ def _refund(provider: str, event: ProviderEvent) -> Refund | None:
     return theirs[0] if len(theirs) == 1 else None
 
 
+def _require_currency(event: ProviderEvent, invoice: Invoice) -> None:
+    if event.currency not in {"", invoice.currency}:
+        raise Conflict(f"It is in {event.currency}, the invoice in {invoice.currency}.")
+
+
 def _paid(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     invoice = _named(event)
     if invoice is None:
@@ -180,11 +185,13 @@ def _payment_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outc
 def _refunded(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     refund = _refund(provider, event)
     if refund is not None:
+        _require_currency(event, refund.invoice)
         refunding.confirm(refund, reference=event.reference, is_final=True)
         return _Outcome(_State.APPLIED, "", refund.invoice)
     payment = _payment(provider, event)
     if payment is None:
         return _Outcome(_State.WAITING, "", _named(event))
+    _require_currency(event, payment.invoice)
     wanted = refunding.Wanted(
         event.amount_minor,
         event.message or f"refunded by {provider}",
@@ -199,6 +206,7 @@ def _refund_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outco
     refund = _refund(provider, event)
     if refund is None:
         return _Outcome(_State.IGNORED, "The refund is not known.", _named(event))
+    _require_currency(event, refund.invoice)
     message = event.message or "The provider says that it failed."
     refunding.fail(refund, message=message, by=_actor(provider), now=now)
     return _Outcome(_State.APPLIED, message, refund.invoice)
@@ -209,6 +217,7 @@ def _disputed(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     payment = _payment(provider, event)
     if payment is None:
         return _Outcome(_State.WAITING, "", _named(event))
+    _require_currency(event, payment.invoice)
     dispute, is_new = PaymentDispute.objects.get_or_create(
         payment=payment,
         reference=event.reference,

@@ -97,3 +97,17 @@ def test_disputes_of_two_payments_with_one_reference_take_their_own_amounts() ->
 
     assert PaymentDispute.objects.count() == 2
     assert (one.refunds.get().amount_minor, two.refunds.get().amount_minor) == (5831, 831)
+
+
+@pytest.mark.parametrize(
+    "kind", [EventKind.REFUNDED, EventKind.REFUND_FAILED, EventKind.DISPUTE_LOST]
+)
+def test_what_goes_back_in_another_currency_is_kept_for_staff(kind: EventKind) -> None:
+    payment = _paid("pay-1")
+    refunding.book(payment, _back(), by=STAFF, now=NOW)
+
+    row = _event(kind, payment="pay-1", reference="SAMMEL-11", amount_minor=831, currency="USD")
+
+    assert (row.state, row.message) == (State.REFUSED, "It is in USD, the invoice in EUR.")
+    assert payment.refunds.get().state == "succeeded"
+    assert not PaymentDispute.objects.exists()
