@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import structlog
 from django.db import transaction
 from django.db.models import Q
 
@@ -21,6 +22,7 @@ from plans.payments.port import EventKind, ProviderEvent
 from plans.rating import money
 from tenants.notifications import outbox
 
+logger = structlog.get_logger(__name__)
 _State = PaymentEvent.State
 # For so long an event waits for the payment that it refers to.
 _PATIENCE = timedelta(days=3)
@@ -96,7 +98,10 @@ def apply(row: PaymentEvent, now: datetime) -> None:
 def apply_waiting(now: datetime) -> None:
     """Apply all waiting events again, the oldest first."""
     for row in PaymentEvent.objects.filter(state=_State.WAITING).order_by("occurred_at", "id"):
-        apply(row, now)
+        try:
+            apply(row, now)
+        except Exception:  # one event must not stop all others; it is tried again
+            logger.exception("an event of a provider was not applied", payment_event=row.pk)
 
 
 def _apply_followers(paid: PaymentEvent, now: datetime) -> None:

@@ -5,11 +5,12 @@ from itertools import count
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 
 from plans.invoicing import receiving, refunding
 from plans.ledger import posting
 from plans.models import Invoice, Payment, PaymentDispute, PaymentEvent
-from plans.payments import events
+from plans.payments import events, refunds
 from plans.payments.port import EventKind, ProviderEvent
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, STAFF
@@ -111,3 +112,47 @@ def test_what_goes_back_in_another_currency_is_kept_for_staff(kind: EventKind) -
     assert (row.state, row.message) == (State.REFUSED, "It is in USD, the invoice in EUR.")
     assert payment.refunds.get().state == "succeeded"
     assert not PaymentDispute.objects.exists()
+
+
+def test_a_refund_that_cannot_be_sent_or_booked_back_stops_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = _paid("pay-1"), _paid("pay-2")
+    wanted = refunding.Wanted(831, "sorry", reopens=True)
+    first = refunding.book(one, wanted, by=STAFF, now=NOW - timedelta(hours=2))
+    second = refunding.book(two, wanted, by=STAFF, now=NOW - timedelta(hours=1))
+    tried = []
+
+    def send(refund: object, **_: object) -> None:
+        tried.append(refund)
+        if refund == first:
+            raise refunding.RefundSettled("It was paid meanwhile.")
+
+    monkeypatch.setattr(refunds, "send", send)
+
+    refunds.send_requested(NOW)
+
+    assert tried == [first, second]
+    first.refresh_from_db()
+    assert (first.state, first.message) == ("requested", "It was paid meanwhile.")
+
+
+def test_an_event_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = _event(EventKind.REFUNDED, payment="pay-1", reference="r-1", amount_minor=1)
+    good = _event(EventKind.REFUNDED, payment="pay-2", reference="r-2", amount_minor=1)
+    real = refunding.book
+
+    def book(payment: Payment, *args: Any, **values: Any) -> object:
+        if payment.reference == "pay-1":
+            raise IntegrityError("refunds never exceed the payment")
+        return real(payment, *args, **values)
+
+    _paid("pay-1")
+    _paid("pay-2")
+    monkeypatch.setattr(refunding, "book", book)
+
+    events.apply_waiting(NOW)
+
+    bad.refresh_from_db()
+    good.refresh_from_db()
+    assert (bad.state, good.state) == (State.WAITING, State.APPLIED)
