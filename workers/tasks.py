@@ -262,8 +262,10 @@ def settle_payments(**_future: str) -> None:
     An event waits if it refers to a payment that the provider has not reported yet.
     """
     now = timezone.now()
-    refunds.send_requested(now)
-    payment_events.apply_waiting(now)
+    try:
+        refunds.send_requested(now)
+    finally:  # events of payments do not depend on refunds
+        payment_events.apply_waiting(now)
 
 
 @shared_task(name="workers.dun")  # type: ignore[untyped-decorator]

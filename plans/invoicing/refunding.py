@@ -78,10 +78,10 @@ def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refun
         invoice = states.locked(payment.invoice)
         known = (
             wanted.reference
-            and Refund.objects.filter(kind=wanted.kind, reference=wanted.reference).first()
+            and payment.refunds.filter(kind=wanted.kind, reference=wanted.reference).first()
         )
         if known:
-            return known
+            return _same(known, wanted)
         left = left_minor(payment)
         if wanted.amount_minor > left:
             raise RefundExceedsPayment(

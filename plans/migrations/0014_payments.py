@@ -241,7 +241,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='paymentdispute',
-            constraint=models.UniqueConstraint(fields=('source', 'reference'), name='payment_dispute_once'),
+            constraint=models.UniqueConstraint(fields=('payment', 'reference'), name='payment_dispute_once'),
         ),
         migrations.AddIndex(
             model_name='paymentevent',

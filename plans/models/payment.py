@@ -135,7 +135,7 @@ class Refund(Timestamped):
 class PaymentDispute(Timestamped):
     """A chargeback: the payer's bank takes a payment back, unless the seller proves its claim.
 
-    Key: (source, reference) of the provider. A lost dispute has a ``Refund`` of the kind
+    Key: (payment, reference of the provider). A lost dispute has a ``Refund`` of the kind
     ``chargeback``.
     """
 
@@ -156,7 +156,7 @@ class PaymentDispute(Timestamped):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["source", "reference"], name="payment_dispute_once"),
+            models.UniqueConstraint(fields=["payment", "reference"], name="payment_dispute_once"),
         ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import structlog
 from django.db import transaction
 from django.db.models import Q
 
@@ -21,6 +22,7 @@ from plans.payments.port import EventKind, ProviderEvent
 from plans.rating import money
 from tenants.notifications import outbox
 
+logger = structlog.get_logger(__name__)
 _State = PaymentEvent.State
 # For so long an event waits for the payment that it refers to.
 _PATIENCE = timedelta(days=3)
@@ -96,7 +98,10 @@ def apply(row: PaymentEvent, now: datetime) -> None:
 def apply_waiting(now: datetime) -> None:
     """Apply all waiting events again, the oldest first."""
     for row in PaymentEvent.objects.filter(state=_State.WAITING).order_by("occurred_at", "id"):
-        apply(row, now)
+        try:
+            apply(row, now)
+        except Exception:  # one event must not stop all others; it is tried again
+            logger.exception("an event of a provider was not applied", payment_event=row.pk)
 
 
 def _apply_followers(paid: PaymentEvent, now: datetime) -> None:
@@ -129,10 +134,21 @@ def _payment(provider: str, event: ProviderEvent) -> Payment | None:
 
 
 def _refund(provider: str, event: ProviderEvent) -> Refund | None:
-    ours = Q(pk=event.refund) if event.refund else Q(pk__isnull=True)
-    theirs = Q(reference=event.reference) if event.reference else Q(pk__isnull=True)
     rows = Refund.objects.select_related("invoice__tenant")
-    return rows.filter(ours | theirs, payment__source=provider).first()
+    rows = rows.filter(kind=Refund.Kind.REFUND, payment__source=provider)
+    if event.payment:
+        rows = rows.filter(payment__reference=event.payment)
+    ours = rows.filter(pk=event.refund).first() if event.refund else None
+    if ours is not None or not event.reference:
+        return ours
+    theirs = rows.filter(reference=event.reference)[:2]
+    # Refunds of two payments may have one reference: then only the payment tells them apart.
+    return theirs[0] if len(theirs) == 1 else None
+
+
+def _require_currency(event: ProviderEvent, invoice: Invoice) -> None:
+    if event.currency not in {"", invoice.currency}:
+        raise Conflict(f"It is in {event.currency}, the invoice in {invoice.currency}.")
 
 
 def _paid(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
@@ -174,11 +190,13 @@ def _payment_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outc
 def _refunded(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     refund = _refund(provider, event)
     if refund is not None:
+        _require_currency(event, refund.invoice)
         refunding.confirm(refund, reference=event.reference, is_final=True)
         return _Outcome(_State.APPLIED, "", refund.invoice)
     payment = _payment(provider, event)
     if payment is None:
         return _Outcome(_State.WAITING, "", _named(event))
+    _require_currency(event, payment.invoice)
     wanted = refunding.Wanted(
         event.amount_minor,
         event.message or f"refunded by {provider}",
@@ -193,6 +211,7 @@ def _refund_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outco
     refund = _refund(provider, event)
     if refund is None:
         return _Outcome(_State.IGNORED, "The refund is not known.", _named(event))
+    _require_currency(event, refund.invoice)
     message = event.message or "The provider says that it failed."
     refunding.fail(refund, message=message, by=_actor(provider), now=now)
     return _Outcome(_State.APPLIED, message, refund.invoice)
@@ -203,11 +222,12 @@ def _disputed(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     payment = _payment(provider, event)
     if payment is None:
         return _Outcome(_State.WAITING, "", _named(event))
+    _require_currency(event, payment.invoice)
     dispute, is_new = PaymentDispute.objects.get_or_create(
-        source=provider,
+        payment=payment,
         reference=event.reference,
         defaults={
-            "payment": payment,
+            "source": provider,
             "amount_minor": event.amount_minor,
             "reason": event.message[:200],
             "opened_at": event.occurred_at,

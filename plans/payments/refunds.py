@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from controlplane.core.audit import SYSTEM, Actor
-from controlplane.core.errors import Invalid, Missing
+from controlplane.core.errors import Invalid, Missing, WaypostError
 from plans.invoicing import refunding
 from plans.invoicing.refunding import Wanted
 from plans.models import Payment, Refund
@@ -48,12 +48,24 @@ def request(*, payment: Payment, wanted: Wanted, by: Actor, now: datetime) -> Re
 
 
 def send_requested(now: datetime) -> None:
-    """Send the refunds that were booked over a minute ago and not sent."""
+    """Send the refunds that were booked over a minute ago and not sent.
+
+    One that fails, such as by ``RefundSettled``, is tried again, and stops no other.
+    """
     waiting = Refund.objects.filter(
         state=Refund.State.REQUESTED, requested_at__lt=now - _BEING_SENT
     )
     for refund in waiting.order_by("requested_at"):
-        send(refund, by=SYSTEM, now=now)
+        try:
+            send(refund, by=SYSTEM, now=now)
+        except Exception as error:
+            logger.exception("a refund was not sent", refund=refund.pk)
+            message = "It could not be sent: see the log of workers."
+            if isinstance(error, WaypostError):
+                message = error.message
+            Refund.objects.filter(pk=refund.pk, state=Refund.State.REQUESTED).update(
+                message=message
+            )
 
 
 def send(refund: Refund, *, by: Actor, now: datetime) -> None:

@@ -1,0 +1,158 @@
+"""Refunds and disputes: which payment they belong to, and that one of them stops no others."""
+
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+
+from plans.invoicing import receiving, refunding
+from plans.ledger import posting
+from plans.models import Invoice, Payment, PaymentDispute, PaymentEvent
+from plans.payments import events, refunds
+from plans.payments.port import EventKind, ProviderEvent
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import AFTER_GRACE, STAFF
+
+pytestmark = pytest.mark.django_db
+NOW = AFTER_GRACE + timedelta(days=1)
+State = PaymentEvent.State
+_numbers = count(1)
+
+
+def _paid(reference: str, amount: int = 5831) -> Payment:
+    """Return a payment of a new tenant's invoice of 58.31."""
+    invoice = rows.issued(rows.tenant())
+    payment = Payment(
+        source="webhook", reference=reference, amount_minor=amount, received_on=NOW.date()
+    )
+    return receiving.receive(invoice=invoice, payment=payment, by=STAFF, surplus_to_credit=True)
+
+
+def _event(kind: EventKind, **fields: Any) -> PaymentEvent:
+    """Store and apply an event of the provider."""
+    number = f"evt-{next(_numbers)}"
+    row = PaymentEvent.objects.create(
+        provider="webhook",
+        event_id=number,
+        kind=kind,
+        occurred_at=NOW,
+        received_at=NOW,
+        fields=ProviderEvent(number, kind, NOW, **fields).fields(),
+    )
+    events.apply(row, NOW)
+    row.refresh_from_db()
+    return row
+
+
+def _back(amount: int = 831, reference: str = "SAMMEL-11") -> refunding.Wanted:
+    return refunding.Wanted(amount, "paid twice", reopens=True, reference=reference)
+
+
+def _cash(invoice: Invoice) -> int:
+    return posting.balance(invoice.tenant_id, posting.CASH_CLEARING, "EUR")
+
+
+def test_two_payments_have_refunds_with_one_collective_reference() -> None:
+    one, two = _paid("pay-1"), _paid("pay-2")
+
+    first = refunding.book(one, _back(), by=STAFF, now=NOW)
+    second = refunding.book(two, _back(), by=STAFF, now=NOW)
+    again = refunding.book(two, _back(), by=STAFF, now=NOW)
+
+    assert (first.payment, second.payment, again) == (one, two, second)
+    assert (_cash(one.invoice), _cash(two.invoice)) == (5000, 5000)
+    with pytest.raises(refunding.RefundReferenceReused):
+        refunding.book(two, _back(900), by=STAFF, now=NOW)
+
+
+def test_events_about_one_reference_change_the_payment_that_they_name() -> None:
+    one, two = _paid("pay-1"), _paid("pay-2")
+    told: dict[str, Any] = {"reference": "SAMMEL-11", "amount_minor": 831}
+
+    for payment in ("pay-1", "pay-2"):
+        assert _event(EventKind.REFUNDED, payment=payment, **told).state == State.APPLIED
+    _event(EventKind.REFUND_FAILED, payment="pay-2", **told)
+
+    assert (one.refunds.get().state, two.refunds.get().state) == ("succeeded", "failed")
+    assert _event(EventKind.REFUND_FAILED, **told).state == State.IGNORED
+    assert one.refunds.get().state == "succeeded"
+
+
+def test_an_event_of_a_refund_leaves_a_chargeback_with_its_reference_alone() -> None:
+    payment = _paid("pay-1")
+    told: dict[str, Any] = {"payment": "pay-1", "reference": "x-1", "amount_minor": 831}
+
+    _event(EventKind.DISPUTE_LOST, **told)
+    _event(EventKind.REFUNDED, **told)
+
+    assert sorted(payment.refunds.values_list("kind", flat=True)) == ["chargeback", "refund"]
+
+
+def test_disputes_of_two_payments_with_one_reference_take_their_own_amounts() -> None:
+    one, two = _paid("pay-1"), _paid("pay-2")
+
+    _event(EventKind.DISPUTE_LOST, payment="pay-1", reference="dp", amount_minor=5831)
+    _event(EventKind.DISPUTE_LOST, payment="pay-2", reference="dp", amount_minor=831)
+
+    assert PaymentDispute.objects.count() == 2
+    assert (one.refunds.get().amount_minor, two.refunds.get().amount_minor) == (5831, 831)
+
+
+@pytest.mark.parametrize(
+    "kind", [EventKind.REFUNDED, EventKind.REFUND_FAILED, EventKind.DISPUTE_LOST]
+)
+def test_what_goes_back_in_another_currency_is_kept_for_staff(kind: EventKind) -> None:
+    payment = _paid("pay-1")
+    refunding.book(payment, _back(), by=STAFF, now=NOW)
+
+    row = _event(kind, payment="pay-1", reference="SAMMEL-11", amount_minor=831, currency="USD")
+
+    assert (row.state, row.message) == (State.REFUSED, "It is in USD, the invoice in EUR.")
+    assert payment.refunds.get().state == "succeeded"
+    assert not PaymentDispute.objects.exists()
+
+
+def test_a_refund_that_cannot_be_sent_or_booked_back_stops_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = _paid("pay-1"), _paid("pay-2")
+    wanted = refunding.Wanted(831, "sorry", reopens=True)
+    first = refunding.book(one, wanted, by=STAFF, now=NOW - timedelta(hours=2))
+    second = refunding.book(two, wanted, by=STAFF, now=NOW - timedelta(hours=1))
+    tried = []
+
+    def send(refund: object, **_: object) -> None:
+        tried.append(refund)
+        if refund == first:
+            raise refunding.RefundSettled("It was paid meanwhile.")
+
+    monkeypatch.setattr(refunds, "send", send)
+
+    refunds.send_requested(NOW)
+
+    assert tried == [first, second]
+    first.refresh_from_db()
+    assert (first.state, first.message) == ("requested", "It was paid meanwhile.")
+
+
+def test_an_event_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = _event(EventKind.REFUNDED, payment="pay-1", reference="r-1", amount_minor=1)
+    good = _event(EventKind.REFUNDED, payment="pay-2", reference="r-2", amount_minor=1)
+    real = refunding.book
+
+    def book(payment: Payment, *args: Any, **values: Any) -> object:
+        if payment.reference == "pay-1":
+            raise IntegrityError("refunds never exceed the payment")
+        return real(payment, *args, **values)
+
+    _paid("pay-1")
+    _paid("pay-2")
+    monkeypatch.setattr(refunding, "book", book)
+
+    events.apply_waiting(NOW)
+
+    bad.refresh_from_db()
+    good.refresh_from_db()
+    assert (bad.state, good.state) == (State.WAITING, State.APPLIED)
