@@ -21,6 +21,7 @@ from plans.models import (
     LedgerEntry,
     LedgerPosting,
     Payment,
+    Refund,
 )
 from plans.rating import money
 
@@ -57,7 +58,7 @@ class JournalLine:
     """One posting: exactly one of ``debit_minor`` and ``credit_minor`` is above zero.
 
     ``day`` is the UTC day of booking. ``document_number`` is the number of the invoice or credit
-    note, or the reference of the payment's invoice or of the granted credit.
+    note, of the invoice that was paid or refunded, or the reference of the granted credit.
     """
 
     posting_id: int
@@ -171,7 +172,7 @@ def _line(row: LedgerPosting, document: tuple[str, str], codes: account_codes.Co
 
 
 def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
-    """Return {id of an entry: (number of its document, legal entity)}, by four queries.
+    """Return {id of an entry: (number of its document, legal entity)}, by five queries.
 
     The part of a reference before the first colon says what was booked.
     """
@@ -194,6 +195,11 @@ def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
         invoice = payment.invoice
         reference = f"payment:{payment.source}:{payment.reference}"
         known.append((reference, invoice.number or "", invoice.legal_entity))
+    refunds = Refund.objects.filter(
+        pk__in=[*keys.get("refund", []), *keys.get("refund_failed", [])]
+    ).values_list("pk", "invoice__number", "invoice__legal_entity")
+    for pk, number, entity in refunds:
+        known += [(f"{kind}:{pk}", number or "", entity) for kind in ("refund", "refund_failed")]
     grants = CreditGrant.objects.filter(
         Q(entry__in=ids.values()) | Q(pk__in=keys.get("credit_expiry", []))
     )
@@ -204,4 +210,4 @@ def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
         ]
         known += [(text, grant.reference, grant.legal_entity) for text in references]
     found = {ids[row[0]]: row[1:] for row in known if row[0] in ids}
-    return dict.fromkeys(ids.values(), ("", "")) | found
+    return {entry.pk: ("", entry.legal_entity) for entry in entries} | found

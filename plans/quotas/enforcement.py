@@ -8,7 +8,7 @@ sampled but not yet in the copy of gold (``UsageTail``), so that quotas act with
 Spark. ``standings`` has the numbers, ``watched`` the tenants of a pass.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ from plans.quotas import standings
 from plans.quotas.resources import SPEND, AtQuota, quantity_words, words
 from plans.quotas.standings import Standing
 from plans.rating.money import display
+from tenants import admission
 from tenants.actions import restrictions
 from tenants.actions.restrictions import Restrictions
 from tenants.models import AddressSpace, Tenant, UnpaidStage
@@ -150,25 +151,39 @@ def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
 def _enforce(tenant: Tenant, found: Iterable[Standing]) -> None:
     """Restrict all of the tenant's spaces, or lift restrictions, as the quotas demand.
 
-    ``send`` is also withdrawn while invoices are unpaid for long, or while the tenant is suspended
-    or being closed. Connections are also refused in the last stage of unpaid invoices. Skips spaces
-    that are in the right state already, and spaces whose deletion was requested.
+    Skips spaces that are in the right state already, and spaces whose deletion was requested.
     """
     demands = {quota.restriction: quota for quota in reversed(list(found))}
-    is_throttled = AtQuota.THROTTLE in demands
-    wanted = Restrictions(
+    throttle = standings.throttle_percent(tenant) if AtQuota.THROTTLE in demands else None
+    spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
+    for space in spaces.exclude(**_wanted(tenant, demands, throttle).columns).order_by("id"):
+        with transaction.atomic():
+            # Read again: it may have been suspended since, which withdrew ``send`` of this space.
+            locked = admission.locked_tenant(tenant)
+            restrictions.restrict(
+                space=space,
+                wanted=_wanted(locked, demands, throttle),
+                by=SYSTEM,
+                reason=_reason(locked, demands),
+            )
+
+
+def _wanted(
+    tenant: Tenant, demands: Container[AtQuota], throttle_percent: int | None
+) -> Restrictions:
+    """Return what the quotas and the state of the tenant demand for each of its spaces.
+
+    ``send`` is also withdrawn while invoices are unpaid for long, or while the tenant is suspended
+    or being closed. Connections are also refused in the last stage of unpaid invoices.
+    """
+    return Restrictions(
         send_withdrawn=AtQuota.WITHDRAW_SEND in demands
         or tenant.is_frozen
         or bool(tenant.unpaid_stage),
-        throttle_percent=standings.throttle_percent(tenant) if is_throttled else None,
+        throttle_percent=throttle_percent,
         connections_refused=AtQuota.REFUSE_CONNECTIONS in demands
         or tenant.unpaid_stage == UnpaidStage.SUSPENDED,
     )
-    spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
-    for space in spaces.exclude(**wanted.columns).order_by("id"):
-        restrictions.restrict(
-            space=space, wanted=wanted, by=SYSTEM, reason=_reason(tenant, demands)
-        )
 
 
 def _reason(tenant: Tenant, demands: dict[AtQuota, Standing]) -> str:

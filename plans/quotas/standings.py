@@ -13,7 +13,7 @@ from plans.catalog import publishing
 from plans.catalog.definitions import THROTTLE_PERCENT, PlanDefinition
 from plans.invoicing import previewing
 from plans.invoicing.billing_inputs import KnownLifetimes
-from plans.models import Invoice, PlanSubscription, QuotaOverride, SpendCap
+from plans.models import CreditNote, Invoice, PlanSubscription, QuotaOverride, SpendCap
 from plans.quotas import checks
 from plans.quotas.resources import METERED, SPEND, AtQuota
 from plans.rating.periods import Period, month_of
@@ -131,7 +131,9 @@ def spend(tenant: Tenant, month: Period, now: datetime) -> Use:
     issued = Invoice.objects.filter(
         tenant=tenant, starts_at__gte=month.starts_at, ends_at__lte=month.ends_at
     )
-    before = sum(issued.values_list("total_minor", flat=True))
+    # What a credit note took back, it does not cost.
+    back = CreditNote.objects.filter(invoice__in=issued).values_list("total_minor", flat=True)
+    before = sum(issued.values_list("total_minor", flat=True)) - sum(back)
     try:
         preview = previewing.preview(tenant, now)
     except WaypostError:  # such as no subscription

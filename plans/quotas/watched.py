@@ -13,7 +13,7 @@ from plans.catalog import publishing
 from plans.models import Plan, PlanSubscription, QuotaAlert, QuotaOverride, SpendCap
 from plans.quotas.resources import METERED
 from plans.usage.meters import BY_SLUG, Kind
-from tenants.models import AddressSpace, Tenant
+from tenants.models import AddressSpace, Tenant, UnpaidStage
 
 # Hours and money of spaces grow without a sample, and a limit that staff set expires by the clock.
 _SLOW = timedelta(minutes=10)
@@ -31,6 +31,8 @@ def always(now: datetime) -> set[str]:
     """Return the ids of the tenants to evaluate now although none of their counters moved.
 
     * Tenants with an alert, or with a space that is restricted: both must end in time.
+    * Tenants that are suspended, being closed or in a stage of unpaid invoices, with a space that
+      lacks the restriction.
     * Tenants with a limit that were never evaluated to the end, or whose plan, limit or cap is
       newer than that.
     * At most every ten minutes: those with limits that are reached without any message.
@@ -38,6 +40,13 @@ def always(now: datetime) -> set[str]:
     alerted = QuotaAlert.objects.filter(lifted_at__isnull=True)
     restricted = AddressSpace.objects.filter(
         Q(send_withdrawn=True) | Q(connections_refused=True) | Q(throttle_percent__isnull=False),
+        deletion_requested_at__isnull=True,
+    )
+    frozen = Q(tenant__suspended_at__isnull=False) | Q(tenant__erase_at__isnull=False)
+    unpaid = ~Q(tenant__unpaid_stage="")
+    suspended = Q(tenant__unpaid_stage=UnpaidStage.SUSPENDED)
+    unrestricted = AddressSpace.objects.filter(
+        (Q(send_withdrawn=False) & (frozen | unpaid)) | (Q(connections_refused=False) & suspended),
         deletion_requested_at__isnull=True,
     )
     evaluated, slow = (
@@ -48,6 +57,7 @@ def always(now: datetime) -> set[str]:
     rows: list[QuerySet[Any, Any]] = [
         alerted.values_list("tenant_id", flat=True),
         restricted.values_list("tenant_id", flat=True),
+        unrestricted.values_list("tenant_id", flat=True),
         _on_plans_with(METERED).filter(never | Q(starts_at__gt=evaluated)),
         _on_plans_with(_LIFETIMES).filter(slow),
         _overridden().filter(never | slow | Q(updated_at__gt=evaluated)),

@@ -18,7 +18,9 @@ from plans.models import (
     SpacePlan,
 )
 from tenants import admission
+from tenants.actions import notification_preferences, spend_caps
 from tenants.models import Tenant
+from tenants.notifications.models import SpendBudget
 
 
 class SellerFixed(Conflict):
@@ -31,6 +33,7 @@ def change(*, tenant: Tenant, wanted: Offer, reason: str, by: Actor) -> Offer:
     """Let a tenant buy from another seller or in another currency. Staff only; idempotent.
 
     Possible until the first invoice of the tenant is priced, so no tenant has two currencies.
+    Another currency deletes the tenant's spend cap and budget, which are amounts of the former one.
 
     Raises:
         SellerFixed: the tenant has an invoice with a document, entries in the ledger, or a
@@ -55,7 +58,16 @@ def change(*, tenant: Tenant, wanted: Offer, reason: str, by: Actor) -> Offer:
             after={"seller": wanted.value},
             reason=reason,
         )
+        if present.currency != wanted.currency:
+            _clear_amounts(locked, by)
     return wanted
+
+
+def _clear_amounts(tenant: Tenant, by: Actor) -> None:
+    """Delete the tenant's spend cap and budget: their amounts are in the former currency."""
+    spend_caps.clear_cap(tenant=tenant, by=by)
+    if SpendBudget.objects.filter(tenant=tenant).exists():
+        notification_preferences.set_budget(tenant=tenant, amount_minor=None, by=by)
 
 
 def _require_free(tenant: Tenant) -> None:

@@ -10,8 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
 from plans.exports import account_codes, deferred_revenue, journal
-from plans.invoicing import credit_notes, granting, issuing
+from plans.invoicing import credit_notes, granting, issuing, refunding
 from plans.invoicing.granting import Wish
+from plans.invoicing.refunding import Wanted
 from plans.ledger import posting
 from plans.models import Invoice, LedgerPosting
 from tests.support.plans import billing_rows as rows
@@ -74,6 +75,27 @@ def test_journal_lines_balance_and_name_their_documents() -> None:
         "bank-0", "bank-1", invoice.number, note.number
     }  # fmt: skip
     assert {line.legal_entity for line in lines} == {"wp"}
+
+
+def test_refunds_and_those_that_failed_name_the_invoice() -> None:
+    invoice = history()
+    wanted = Wanted(100, "sent twice", reopens=True)
+    refund = refunding.book(invoice.payments.get(), wanted, by=STAFF, now=AFTER_GRACE)
+    refunding.fail(refund, message="no account", by=STAFF, now=AFTER_GRACE)
+
+    lines = [line for line in journal.lines(after=0) if line.reference.startswith("refund")]
+
+    assert {line.reference.partition(":")[0] for line in lines} == {"refund", "refund_failed"}
+    assert {(line.document_number, line.legal_entity) for line in lines} == {(invoice.number, "wp")}
+
+
+def test_an_entry_without_a_document_keeps_its_legal_entity() -> None:
+    history()
+    alter("UPDATE plans_ledgerentry SET reference = 'other:' || id")
+
+    assert {(line.document_number, line.legal_entity) for line in journal.lines(after=0)} == {
+        ("", "wp")
+    }
 
 
 def test_the_journal_goes_on_after_the_last_posting() -> None:

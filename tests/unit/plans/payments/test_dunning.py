@@ -9,6 +9,7 @@ from controlplane.core.errors import Invalid
 from plans.invoicing import invoice_closing, issuing
 from plans.models import DunningCase, DunningPause, Invoice
 from plans.payments import dunning
+from plans.quotas import enforcement
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace, Tenant, UnpaidStage
 from tenants.notifications.models import Event
@@ -32,6 +33,11 @@ def invoice() -> Invoice:
     row = rows.issued(rows.tenant())
     rows.space(row.tenant)
     return row
+
+
+def _enforced(invoice: Invoice) -> None:
+    """Do what the task does that a change of the stage enqueues."""
+    enforcement.evaluate(tenant_id=invoice.tenant_id, now=_due(invoice) + 31 * DAY)
 
 
 def _due(invoice: Invoice) -> datetime:
@@ -102,8 +108,10 @@ def test_sending_stops_then_connections_are_refused_and_a_payment_lifts_all(
 
     _pay(invoice)
     dunning.advance(invoice.tenant_id, _due(invoice) + 31 * DAY)
+    _enforced(invoice)
     space.refresh_from_db()
-    assert (_stage(invoice), space.connections_refused) == ("", False)
+    assert (_stage(invoice), space.send_withdrawn) == ("", False)
+    assert not space.connections_refused
     assert DunningCase.objects.get().ended_at is not None
     kinds = ("dunning.limited", "dunning.suspended", "dunning.lifted")
     assert [len(_written(kind)) for kind in kinds] == [1, 1, 1]
@@ -156,6 +164,7 @@ def test_a_pause_lifts_and_after_it_the_tenant_is_told_again(invoice: Invoice) -
 
     dunning.pause(tenant=invoice.tenant, reason="talks", until=None, by=STAFF, now=now)
     assert _stage(invoice) == ""
+    _enforced(invoice)
     assert not AddressSpace.objects.get().connections_refused
     before = len(_written("invoice.reminder"))
     _day(invoice, 60)

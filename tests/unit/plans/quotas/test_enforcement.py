@@ -9,9 +9,9 @@ from structlog.testing import capture_logs
 
 from controlplane.core.models import AuditEvent
 from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
-from plans.quotas import enforcement, standings
+from plans.quotas import enforcement, standings, watched
 from tenants.actions import restrictions, suspensions
-from tenants.models import AddressSpace, Tenant
+from tenants.models import AddressSpace, Tenant, UnpaidStage
 from tests.support.plans import billing_rows as rows
 from tests.support.plans import usage_tails
 from tests.support.plans.billing_rows import ENDS_AT, STAFF, STARTS_AT
@@ -266,3 +266,54 @@ def test_a_suspended_tenant_may_not_send_until_it_is_restored() -> None:
 
     assert while_suspended
     assert not is_withdrawn()
+
+
+def test_a_pass_that_began_before_a_suspension_lifts_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owner = tenant()
+    enforce = enforcement._enforce
+
+    def late(*given: Any) -> None:
+        suspensions.suspend(tenant=owner, reason="not paid", by=STAFF)
+        enforce(*given)
+
+    monkeypatch.setattr(enforcement, "_enforce", late)
+    pass_over(owner, 0)
+
+    assert is_withdrawn()
+
+
+@pytest.mark.parametrize(
+    ("state", "restricted"),
+    [
+        ({"suspended_at": NOW}, {"send_withdrawn": True}),
+        ({"erase_at": NOW}, {"send_withdrawn": True}),
+        ({"unpaid_stage": UnpaidStage.LIMITED}, {"send_withdrawn": True}),
+        (
+            {"unpaid_stage": UnpaidStage.SUSPENDED},
+            {"send_withdrawn": True, "connections_refused": True},
+        ),
+    ],
+)
+def test_a_pass_repairs_a_space_that_lacks_the_restriction_of_its_tenant(
+    state: dict[str, Any], restricted: dict[str, bool]
+) -> None:
+    owner = tenant("unlimited")
+    Tenant.objects.update(**state)
+    due = watched.always(NOW)
+
+    pass_over(owner, 0)
+
+    assert due == {owner.id}
+    assert AddressSpace.objects.filter(**restricted).exists()
+
+
+@pytest.mark.parametrize("state", [{}, {"suspended_at": NOW}])
+def test_no_pass_looks_for_spaces_that_are_right_or_being_deleted(state: dict[str, Any]) -> None:
+    tenant("unlimited")
+    Tenant.objects.update(**state)
+    if state:
+        AddressSpace.objects.update(deletion_requested_at=NOW)
+
+    assert watched.always(NOW) == set()

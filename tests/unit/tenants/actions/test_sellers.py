@@ -12,10 +12,11 @@ from plans.catalog.definitions import NotPriced
 from plans.invoicing import discounting, granting
 from plans.invoicing.discounting import Reduction
 from plans.invoicing.granting import Wish
-from plans.models import PlanSubscription, SellerAssignment
-from tenants.actions import sellers, tenants
+from plans.models import PlanSubscription, SellerAssignment, SpendCap
+from tenants.actions import notification_preferences, sellers, spend_caps, tenants
 from tenants.actions.sellers import SellerFixed
 from tenants.models import Tenant
+from tenants.notifications.models import SpendBudget
 from tests.support.plans import billing_rows as rows
 from tests.support.plans import two_sellers
 from tests.support.plans.billing_rows import STAFF
@@ -63,6 +64,19 @@ def test_staff_change_the_seller_before_the_first_invoice() -> None:
         ({"seller": "wp:EUR"}, {"seller": "wp-inc:USD"}),
         ({"seller": "wp-inc:USD"}, {"seller": "wp:CHF"}),
     ]
+
+
+def test_another_currency_deletes_amounts_of_the_former_one() -> None:
+    owner = two_sellers.tenant()
+    spend_caps.set_cap(tenant=owner, amount_minor=10_000, action="notify", by=STAFF)
+    notification_preferences.set_budget(tenant=owner, amount_minor=9_000, by=STAFF)
+
+    changed(owner, DOLLARS)
+
+    assert not SpendCap.objects.exists()
+    assert not SpendBudget.objects.exists()
+    cap = spend_caps.set_cap(tenant=owner, amount_minor=10_000, action="notify", by=STAFF)
+    assert cap.currency == "USD"
 
 
 @pytest.mark.parametrize(
