@@ -9,6 +9,24 @@ from tenants.permissions import Permission
 
 BILLING_KINDS = (
     EventKind(
+        "plan.version",
+        "New version of your plan",
+        "The operator has published or scheduled a new version of your plan, or canceled it.",
+        Severity.WARNING,
+        "{headline}",
+        "This concerns {organization}. {changes} {consequence}",
+        "/t/{tenant}/settings/",
+        needs=Permission.VIEW_BILLING,
+        roles=MONEY,
+        sample={
+            "plan": "Team",
+            "headline": "Your plan Team changes on 2026-12-01",
+            "changes": "Monthly fee: 49.00 EUR → 59.00 EUR.",
+            "consequence": "Your subscription follows the plan and moves on 2026-12-01.",
+            "on": "2026-12-01T00:00:00+00:00",
+        },
+    ),
+    EventKind(
         "quota.threshold",
         "Quota nearly or fully used",
         "The usage of a monthly quota or spend cap has reached 80, 90 or 100 percent.",
