@@ -131,6 +131,9 @@ class Stripe:
         except (stripe.AuthenticationError, stripe.PermissionError) as error:
             raise ProviderAway("Stripe does not take the key of this installation.") from error
         except stripe.StripeError as error:
+            if isinstance(error, stripe.IdempotencyError) or error.http_status == 409:
+                # An earlier attempt with the key is still carried out: its end is not known.
+                raise ProviderAway("Stripe still works on an earlier attempt.") from error
             raise ProviderRefuses(f"Stripe: {error.user_message or error}") from error
 
 
