@@ -166,6 +166,8 @@ _TAGS = {
     "tokens": "Tokens with which programs call the API.",
     "plan-subscription": "The plan of an organization.",
     "billing-details": "The buyer on invoices.",
+    "payments": "Payments of invoices.",
+    "exports": "Charges and usage as files for other programs.",
     "quotas": "Limits of an organization, and what is used of them.",
     "spend-cap": "What an organization wants to pay at most in a month.",
     "usage": "Metered usage.",

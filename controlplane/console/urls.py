@@ -103,8 +103,9 @@ tenant_urls = [
     path("invoices/<str:invoice>/lines/<int:position>", drill_down.line, name="invoice_line"),
     path("invoices/<str:invoice>/samples", drill_down.samples, name="invoice_samples"),
     path("invoices/<str:invoice>/change", drill_down.change, name="invoice_change"),
+    # A slug has no dot: "facturx.pdf" is the suffix.
     path(
-        "credit-notes/<str:credit_note>.<str:suffix>", invoices.note_file, name="credit_note_file"
+        "credit-notes/<slug:credit_note>.<str:suffix>", invoices.note_file, name="credit_note_file"
     ),
     path("credit/", credit.page, name="credit"),
     path("settings/follow", settings.follow, name="follow"),

@@ -14,6 +14,7 @@ OF_A_PACKAGE = {
     "plans/invoicing/test_finance_questions.py",
     "plans/invoicing/test_two_currencies.py",
     "plans/models/test_guards.py",
+    "plans/payments/test_money_back.py",
     "workers/infra/kubernetes/test_manifests.py",
     "workers/infra/kubernetes/test_rendered.py",
     "workers/metering/closing/test_closing.py",

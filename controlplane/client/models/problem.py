@@ -42,11 +42,11 @@ class Problem:
     * `api_token.invalid` (422): The token is not valid
     * `api_token.missing` (404): There is no such token
     * `api_token.out_of_scope` (403): The token is limited
+    * `back_test.missing` (404): There is no such back-test
+    * `back_test.no_gold` (409): There is no usage in the lakehouse yet
     * `billing_details.invalid` (422): The billing details are not valid
     * `budget.invalid` (422): The budget is not valid
     * `cache.unavailable` (503): Attempts cannot be counted
-    * `back_test.missing` (404): There is no such back-test
-    * `back_test.no_gold` (409): There is no usage in the lakehouse yet
     * `catalog.already_scheduled` (409): Another catalog is scheduled
     * `catalog.currency` (422): The catalog has another currency
     * `catalog.draft_missing` (404): There is no such draft of a catalog
@@ -92,10 +92,10 @@ class Problem:
     * `delivery.missing` (404): There is no such delivery
     * `denied` (403): Not allowed
     * `discount.invalid` (422): The discount is not valid
+    * `discount.missing` (404): There is no such discount
     * `dunning.not_paused` (409): Dunning of the tenant is not paused
     * `dunning.reason` (422): The pause has no reason
     * `dunning.until` (422): The pause must end later
-    * `discount.missing` (404): There is no such discount
     * `events.too_many` (429): Too many event streams
     * `export.parquet_unavailable` (503): Parquet is not available on this server
     * `export.too_large` (422): The window has too many rows
@@ -121,14 +121,14 @@ class Problem:
     * `invoice.crosses_month` (422): The period crosses a month
     * `invoice.currencies_differ` (409): The invoices have different currencies
     * `invoice.earlier_open` (409): An earlier invoice of the month is open or has changed
-    * `invoice.evidence_outdated` (409): Usage changed during the close
     * `invoice.engine_unknown` (409): Another version of Waypost made the invoice
+    * `invoice.evidence_outdated` (409): Usage changed during the close
     * `invoice.line_without_usage` (409): The line does not come from usage of a time
     * `invoice.month` (422): The month does not name one invoice
     * `invoice.no_document` (409): The invoice has no document yet
     * `invoice.no_plan` (409): The tenant had no plan in the period
-    * `invoice.not_in_period` (422): The part is not inside the invoice's period
     * `invoice.not_en16931` (409): The document lacks what EN 16931 demands
+    * `invoice.not_in_period` (422): The part is not inside the invoice's period
     * `invoice.pdf_unavailable` (503): PDF is not available on this server
     * `invoice.period_overlaps` (409): Another invoice covers part of the period
     * `invoice.too_early` (409): The period cannot be closed yet

@@ -41,6 +41,10 @@ PROVIDER: dict[str, Any] = {
 }
 
 
+EXPORTS = ("focus.csv", "focus.parquet", "usage.csv", "usage.parquet")
+FORMATS = ("cii.xml", "facturx.pdf", "ubl.xml", "json")
+
+
 @dataclass(frozen=True)
 class Route:
     """One method of one path of the tenant, who may call it, and what it answers them."""
@@ -63,6 +67,15 @@ ROUTES = [
     route("GET", "/plan-subscription", ALL, 200),
     route("PUT", "/plan-subscription", BILLING, 200, {"plan": "business"}),
     route("GET", "/quotas", ALL, 200),
+    *(route("GET", f"/exports/{name}", BILLING, 200) for name in EXPORTS),
+    *(route("GET", f"/credit-notes/none.{form}", BILLING, 404) for form in FORMATS),
+    *(route("GET", f"/invoices/none.{form}", BILLING, 404) for form in FORMATS[:3]),
+    route("GET", "/invoices/none/change", BILLING, 404),
+    route("GET", "/invoices/none/lines/1", BILLING, 404),
+    route("POST", "/invoices/none/sample-readings", BILLING, 404),
+    route("GET", "/invoices/none/sample-readings/none", BILLING, 404),
+    route("GET", "/invoices/none/sample-readings/none/counters", BILLING, 404),
+    route("GET", "/invoices/none/sample-readings/none/samples", BILLING, 404),
     route("GET", "/spend-cap", BILLING, 404),
     route("PUT", "/spend-cap", BILLING, 422, {"nonsense": 1}),
     route("DELETE", "/spend-cap", BILLING, 204),
@@ -204,6 +217,17 @@ STAFF_ROUTES = [
     ("GET", "/staff/tenants/acme/quotas/spaces", 404),
     ("PUT", "/staff/tenants/acme/quotas/spaces", 422),
     ("DELETE", "/staff/tenants/acme/quotas/spaces", 204),
+    ("GET", "/staff/account-codes/waypost", 200),
+    ("POST", "/staff/account-codes/waypost", 422),
+    ("GET", "/staff/deferred-revenue", 200),
+    ("GET", "/staff/deferred-revenue.csv", 200),
+    ("GET", "/staff/exports/focus.csv", 200),
+    ("GET", "/staff/exports/focus.parquet", 200),
+    ("GET", "/staff/journal", 200),
+    ("GET", "/staff/journal.csv", 200),
+    ("GET", "/staff/pipeline", 200),
+    ("GET", "/staff/pipeline/quarantine", 200),
+    ("GET", "/staff/pipeline/runs", 200),
     ("GET", "/staff/close-runs", 200),
     ("POST", "/staff/close-runs", 409),
     ("GET", "/staff/close-runs/none", 404),
@@ -258,6 +282,7 @@ LEAVE = "/tenants/*/leave"
 LOGINS = {"/signup", "/session", "/session/device"}
 PUBLIC_ROUTES = [
     "/plans",
+    "/sellers",
     "/space-plans",
     "/address-plans",
     "/login-options",

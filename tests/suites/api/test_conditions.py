@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from controlplane.api import person_tokens, schema
 from controlplane.core.audit import SYSTEM
-from tenants.actions import identity_providers, messaging_users
+from tenants.actions import identity_providers, messaging_users, spend_caps
 from tenants.models import Address, AddressSpace
 from tests.suites.api.conftest import Cast, problem
 from tests.support.notifications import notified
@@ -31,6 +31,7 @@ BODIES = {
         "billing_country": "DE",
     },
     "/plan-subscription": {"plan": "team"},
+    "/spend-cap": {"amount_minor": 6000, "action": "notify"},
     "/maintenance-windows": {"windows": [{"weekday": 1, "starts_at": "02:00", "minutes": 60}]},
     "/members/viewer@a.test": {"role": "developer"},
     "/address-spaces/main": {"plan": "brokered-medium"},
@@ -56,6 +57,7 @@ def scene(cast: Cast, space: AddressSpace, queue: Address) -> Cast:
     messaging_users.create(
         space=space, name="app", password="long-enough-1", permissions=[], by=SYSTEM
     )
+    spend_caps.set_cap(tenant=cast.tenant, amount_minor=5000, action="notify", by=SYSTEM)
     notified.alarm(queue, id="alm_one")
     notified.webhook(cast.tenant, id="chn_one")
     wish = identity_providers.Wish(**PROVIDER)

@@ -13,7 +13,7 @@ from controlplane.console import help_pages, urls
 from controlplane.core.audit import SYSTEM
 from plans.catalog import publishing
 from plans.invoicing import credit_notes
-from plans.models import BackTest, CatalogDraft, CloseRun
+from plans.models import BackTest, CatalogDraft, CloseRun, Payment
 from tenants.actions import catalog_drafts
 from tenants.models import Address, KeptVolumes
 from tenants.notifications.models import MailboxMessage
@@ -37,6 +37,9 @@ class Page:
 
 TENANT_PAGES = {
     "overview": Page(""),
+    "export": Page("exports/usage.csv", developer=False),
+    "invoice_pay": Page("invoices/INVOICE/pay", developer=False),
+    "payments": Page("invoices/payments", developer=False),
     "spaces": Page("spaces/"),
     "space_new": Page("spaces/-/new", billing=False),
     "space": Page("spaces/orders/"),
@@ -130,6 +133,15 @@ TENANT_PAGES = {
 }
 STAFF_PAGES = {
     "staff_tenants": Page("tenants/"),
+    "staff_account_code": Page("finance/codes", is_get=False),
+    "staff_charges": Page("finance/focus.csv"),
+    "staff_finance": Page("finance/"),
+    "staff_finance_report": Page("finance/journal.csv"),
+    "staff_overdue": Page("overdue/"),
+    "staff_dunning_pause": Page("overdue/acme-shipping/pause", is_get=False),
+    "staff_dunning_resume": Page("overdue/acme-shipping/resume", is_get=False),
+    "staff_payments": Page("payments/"),
+    "staff_payment": Page("payments/1/"),
     "staff_tenant": Page("tenants/acme-shipping/"),
     "staff_suspend": Page("tenants/acme-shipping/suspend"),
     "staff_restore": Page("tenants/acme-shipping/restore", is_get=False),
@@ -217,6 +229,15 @@ def busy(world: World) -> Iterator[World]:
     invoice = rows.issued(world.tenant, cells)
     fee = invoice.lines.get(meter="plan_fee").position
     credit_notes.issue(invoice=invoice, wanted={fee: 1}, reason="x", by=SYSTEM)
+    Payment.objects.create(
+        pk=1,
+        invoice=invoice,
+        source="manual",
+        reference="bank-0",
+        amount_minor=1,
+        recorded_by="staff",
+        received_on=timezone.now().date(),
+    )
     world.tenant.refresh_from_db()
     yield replace(world, tenant=world.tenant)
     assert invoice.number
@@ -264,7 +285,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(answer.content.decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 20
+    assert len(seen) == 36
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:

@@ -18,6 +18,7 @@ from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.models import AuditEvent
 from plans.invoicing import discounting
+from plans.payments import dunning
 from tenants.actions import (
     alarms,
     api_tokens,
@@ -128,6 +129,8 @@ def eventful(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     release = EngineRelease.objects.create(number=2, broker_image="broker:2")
     rollouts.begin(release=release, former=None, is_configured=True, by=rows.STAFF)
     login_audit.record("login.succeed", world.owner, None)
+    now = timezone.now()
+    dunning.pause(tenant=tenant, reason="They called.", until=None, by=rows.STAFF, now=now)
     return world
 
 

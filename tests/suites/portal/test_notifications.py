@@ -35,7 +35,7 @@ def test_everyone_chooses_their_own_mails(world: World, as_: As) -> None:
     assert "New channel" not in shown
     assert "Invoice issued" not in shown  # a developer may not see invoices
 
-    on: list[str] = re.findall(r'name="([a-z]+\.[a-z]+)"[^>]*checked', shown)
+    on: list[str] = re.findall(r'name="([a-z]+\.[a-z_]+)"[^>]*checked', shown)
     assert "alarm.raised" in on
     sent = {kind: "on" for kind in on if kind != "alarm.raised"}
     assert client.post(PAGE, sent).status_code == 302

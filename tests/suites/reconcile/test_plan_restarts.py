@@ -44,7 +44,12 @@ def publish_with(space: AddressSpace, name: str) -> str:
     key = KINDS[space.type]
     definition = dict(space.space_plan.definition)
     old = getattr(publishing.space_plan_definition(space.space_plan), name)
-    other = {"broker_journal": "asyncio", "placement": "fast", "hour_price": "0.5"}
+    other = {
+        "broker_journal": "asyncio",
+        "placement": "fast",
+        "hour_price": "0.5",
+        "hour_prices": {"USD": "0.6"},
+    }
     if name in other:
         definition[name] = other[name]
     elif isinstance(old, bool):

@@ -124,7 +124,7 @@ _TENANT_PAGES = {
     "invoices/<str:invoice>/lines/<int:position>": page(BILLING),
     "invoices/<str:invoice>/samples": page(BILLING),
     "invoices/<str:invoice>/change": page(BILLING),
-    "credit-notes/<str:credit_note>.<str:suffix>": page(BILLING),
+    "credit-notes/<slug:credit_note>.<str:suffix>": page(BILLING),
     "credit/": page(BILLING),
     "team/": page(ALL, ADMINS),
     "team/<int:member>/role": may(post=ADMINS),
@@ -257,6 +257,7 @@ _STAFF_PAGES = {
 # Static documents answer any method alike, and look at no token.
 _DOCUMENT = may(get=COLUMNS, post=COLUMNS, put=COLUMNS, patch=COLUMNS, delete=COLUMNS)
 _API = {
+    "sellers": may(get=PUBLIC),
     "openapi.json": _DOCUMENT,
     "problems": _DOCUMENT,
     "signup": may(post=PUBLIC),

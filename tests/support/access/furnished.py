@@ -22,8 +22,8 @@ from controlplane.api import person_tokens
 from controlplane.core import secrets
 from controlplane.core.audit import SYSTEM
 from plans.catalog import publishing
-from plans.invoicing import back_testing, credit_notes
-from plans.models import BackTest, CloseRun, CreditNote, Invoice
+from plans.invoicing import back_testing, credit_notes, issuing
+from plans.models import BackTest, CloseRun, CreditNote, Invoice, Payment
 from tenants import permissions, queries
 from tenants.actions import (
     api_tokens,
@@ -125,6 +125,8 @@ def _values(tenant: Tenant) -> dict[str, str]:
         "position": str(invoice.lines.get(meter="messages").position),
         "reading": read_samples.finished(invoice).pk,
         "credit_note": _credit_note(invoice).number,
+        "payment": str(_payment(invoice).pk),
+        "provider": "webhook",
         **term_rows.furnish(tenant),
         "suffix": "json",
         "kind": "csv",
@@ -142,6 +144,17 @@ def _values(tenant: Tenant) -> dict[str, str]:
 def _credit_note(invoice: Invoice) -> CreditNote:
     fee = invoice.lines.get(meter="plan_fee").position
     return credit_notes.issue(invoice=invoice, wanted={fee: 1}, reason="an outage", by=SYSTEM)
+
+
+def _payment(invoice: Invoice) -> Payment:
+    return issuing.record_payment(
+        invoice=invoice,
+        amount_minor=1,
+        source="manual",
+        reference="bank-0",
+        received_on=timezone.now().date(),
+        by=SYSTEM,
+    )
 
 
 def _of_team(tenant: Tenant) -> dict[str, str]:

@@ -31,7 +31,8 @@ from tenants.notifications import watching
 from tenants.notifications.models import Channel
 from tests.support import domain
 from tests.support.domain import Cast
-from tests.support.notifications import mails, notified, receiver
+from tests.support.notifications import mails, notified, payment_causes, receiver
+from tests.support.notifications.payment_causes import reported, unpaid_for
 from tests.support.plans import usage_tails
 from tests.support.portal import rows
 from workers.messaging.observed import AddressGauges, InstanceSnapshot
@@ -213,6 +214,14 @@ CAUSES: Mapping[tuple[str, str], Cause] = {
     ("spend.threshold", "the month costs more than the budget"): Cause(_spend, "owner"),
     ("invoice.issued", "an invoice is issued"): Cause(_issued, "owner"),
     ("invoice.overdue", "an invoice is not paid"): Cause(_overdue, "owner"),
+    ("invoice.reminder", "it is still not paid"): Cause(unpaid_for(3), "owner"),
+    ("payment.received", "staff record it"): Cause(payment_causes.paid, "owner"),
+    ("payment.failed", "the provider reports it"): Cause(reported("payment.failed"), "owner"),
+    ("payment.refunded", "the provider refunds"): Cause(reported("refund.succeeded"), "owner"),
+    ("payment.disputed", "a bank disputes"): Cause(reported("dispute.opened"), "owner staff"),
+    ("dunning.limited", "an invoice is unpaid for long"): Cause(unpaid_for(21), "owner"),
+    ("dunning.suspended", "and for longer"): Cause(unpaid_for(60), "owner"),
+    ("dunning.lifted", "it is paid then"): Cause(payment_causes.paid_late, "owner"),
     ("plan.version", "staff publish a new version"): Cause(_version, "owner"),
     ("team.invitation", "a person is invited"): Cause(_invited, "invited", has_webhook=False),
     ("tenant.suspended", "staff suspend"): Cause(_suspended, "owner"),

@@ -21,7 +21,7 @@ IN_BODY = (
     *("kind", "limits", "role", "changes", "code", "title"),
     *("number", "legal_entity", "currency", "minimum"),
     "file",  # on this machine
-    *("invitation", "position"),  # numbers, which the command itself checks
+    *("invitation", "payment", "position"),  # numbers, which the command itself checks
     "older",  # a query parameter
 )
 PLAIN = {
@@ -31,6 +31,7 @@ PLAIN = {
     "amount": "1",
     "minimum": "1",
     "invitation": "1",
+    "payment": "1",
     "position": "1",
     "changes": "team=shop",  # of labels
 }
