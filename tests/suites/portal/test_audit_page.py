@@ -17,6 +17,7 @@ from controlplane.console.audit_reads import AuditFilter
 from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.models import AuditEvent
+from plans.exports import account_codes
 from plans.invoicing import discounting
 from plans.payments import dunning
 from tenants.actions import (
@@ -30,6 +31,7 @@ from tenants.actions import (
     plan_subscriptions,
     quota_overrides,
     rollouts,
+    tax_details,
     tenant_notes,
 )
 from tenants.models import EngineRelease
@@ -130,6 +132,10 @@ def eventful(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     rollouts.begin(release=release, former=None, is_configured=True, by=rows.STAFF)
     login_audit.record("login.succeed", world.owner, None)
     now = timezone.now()
+    tax = tax_details.Exemption("E", "C-1", "Exempt by law", now.date())
+    tax_details.set_exemption(tenant=tenant, wanted=tax, by=rows.STAFF)
+    account_codes.change(legal_entity="waypost", codes={"receivable": "1400"}, by=rows.STAFF)
+    audit.record(rows.STAFF, "close_run.start", audit.Subject("close_run", "crn_one", "a run"))
     dunning.pause(tenant=tenant, reason="They called.", until=None, by=rows.STAFF, now=now)
     return world
 

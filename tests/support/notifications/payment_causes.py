@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
+from django.test import override_settings
 from django.utils import timezone
 
 from plans.invoicing import issuing, receiving
@@ -52,6 +53,12 @@ def reported(kind: str) -> Happen:
     return happen
 
 
+@override_settings(
+    DUNNING_REMINDER_DAYS=(3,),
+    DUNNING_LIMIT_DAYS=21,
+    DUNNING_SUSPEND_DAYS=30,
+    DUNNING_NOTICE_DAYS=7,
+)
 def _leave_unpaid(invoice: Invoice, days: int) -> None:
     assert invoice.due_at is not None
     for day in range(1, days + 1):

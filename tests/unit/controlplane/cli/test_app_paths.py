@@ -31,6 +31,7 @@ PLAIN = {
     "amount": "1",
     "minimum": "1",
     "invitation": "1",
+    "kind": "usage",
     "payment": "1",
     "position": "1",
     "changes": "team=shop",  # of labels
@@ -73,7 +74,7 @@ def _needed(command: Any) -> list[str]:
         "--line": "1=100",
         "--received": "2026-11-30",
         "--plan": "p",
-        "--to": "/nowhere/x.pdf",
+        "--to": "/nowhere/x.csv" if command.name == "get" else "/nowhere/x.pdf",
         "--message": "m",
         "--reason": "r",
         "--text": "t",
