@@ -22,6 +22,9 @@ def tenant(
     cache.clear()
     for name in [name for name in dir(settings) if name.endswith("_RATE")]:
         setattr(settings, name, "1000000/min")
+    settings.PAYMENT_PROVIDER = "webhook"
+    settings.PAYMENT_WEBHOOK_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    settings.PAYMENT_PAGE = "https://pay.example/{number}"
     settings.ACCOUNT_RATE_LIMITS = settings.MFA_RATE_LIMITS = False
     settings.STATIC_ROOT = settings.DOCS_ROOT = tmp_path
     (tmp_path / "index.html").write_text("docs")

@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 from django.db import connection as database
 from django.db import transaction
+from django.utils import timezone
 from proton import symbol
 
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.catalog.definitions import MAX_ROUTERS
+from plans.quotas import enforcement
 from tenants.actions import address_spaces, addresses, messaging_users, restrictions, unpaid_stages
 from tenants.models import AddressSpace, MessagingUser, UnpaidStage
 from tenants.router_patches import Patch
@@ -339,6 +341,7 @@ def test_changes_arrive_by_notification(watched: State) -> None:
     unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.SUSPENDED)
     eventually(lambda: not users())
     unpaid_stages.move(tenant=space.tenant, stage=UnpaidStage.NONE)
+    enforcement.evaluate(tenant_id=space.tenant_id, now=timezone.now())
     eventually(lambda: "anna" in users())
     calls = rows.make_address(space, "calls", "anycast")
     eventually(lambda: addresses_of(watched, space) == ("calls",))

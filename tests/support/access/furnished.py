@@ -32,6 +32,7 @@ from tenants.actions import (
     invitations,
     message_requests,
     quota_overrides,
+    spend_caps,
 )
 from tenants.actions.api_tokens import EVERYTHING, TokenScope
 from tenants.models import (
@@ -109,6 +110,7 @@ def _values(tenant: Tenant) -> dict[str, str]:
     page.sealed = secrets.encrypt(json.dumps(_MESSAGES))
     page.save()
     delivery = notified.delivery(notified.webhook(tenant))
+    spend_caps.set_cap(tenant=tenant, amount_minor=10**9, action="notify", by=SYSTEM)
     return {
         "tenant": tenant.slug,
         "organization": _provider(tenant).tenant.slug,

@@ -220,7 +220,7 @@ def _close(world: World, late: Tenant) -> None:
             [(Invoice.State.HELD, [reason]), (Invoice.State.CLOSING, [])]
         )
     )
-    for invoice in (world.tenant.invoices.get(), held):
+    for invoice in (world.tenant.invoices.latest("starts_at"), held):
         CloseRunInvoice.objects.create(run=run, invoice=invoice, done_at=timezone.now())
     CloseRunInvoice.objects.create(run=run, invoice=left)
 
