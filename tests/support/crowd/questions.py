@@ -11,7 +11,11 @@ from tests.support.access.furnished import Furnished
 # from.
 _READERS = ("anonymous", "owner", "staff", "owner_token")
 # What an operation refuses to answer without.
-_NEEDED = {"api/v1/tenants/<slug:tenant>/usage/series": "?meter=messages_in"}
+_INVOICE = "api/v1/tenants/<slug:tenant>/invoices/<str:invoice>"
+_NEEDED = {
+    "api/v1/tenants/<slug:tenant>/usage/series": "?meter=messages_in",
+    f"{_INVOICE}/change": "?from=preview",
+}
 # Everything that a tenant has, as one document.
 _EXPORT = "/export"
 # Searches and filters that look at many rows, and late pages: what a list costs at its worst.
