@@ -93,7 +93,7 @@ class Keyset:
     def encode(self, row: Model) -> str:
         """Return the cursor of ``row``: order and values of ``keys`` as JSON in URL-safe base64."""
         values = [functools.reduce(getattr, key.split("__"), row) for key in self.keys]
-        text = json.dumps([self.order, *values], default=datetime.isoformat)
+        text = json.dumps([self.order, *values], default=lambda value: value.isoformat())
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     def decode(self, cursor: str) -> list[Any]:
