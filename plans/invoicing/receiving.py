@@ -25,6 +25,8 @@ from tenants.notifications import outbox
 State = Invoice.State
 # The states in which something may be due.
 UNPAID = frozenset({State.ISSUED, State.PARTLY_PAID, State.OVERDUE})
+# What is due in these states is a loss already; a payment reduces it.
+_LOST = frozenset({State.UNCOLLECTIBLE, State.VOIDED})
 
 
 class PaymentExceedsInvoice(Conflict):
@@ -106,14 +108,17 @@ def _sum(rows: QuerySet[Any], amount: Combinable) -> Combinable:
 
 def due_minor(invoice: Invoice) -> int:
     """Return how much of a payment the invoice can take now; the rest is credit of the tenant."""
-    takes = invoice.state in UNPAID or invoice.state == State.UNCOLLECTIBLE
+    takes = invoice.state in UNPAID | _LOST
     return max(0, outstanding_minor(invoice)) if takes else 0
 
 
 def debt_account(invoice: Invoice) -> str:
-    """Return the ledger account that holds what is due of the invoice."""
-    is_written_off = invoice.state == State.UNCOLLECTIBLE
-    return posting.BAD_DEBT if is_written_off else posting.RECEIVABLE
+    """Return the ledger account that holds what is due of the invoice.
+
+    Of a voided invoice something is due only if a bank took a payment back whose credit the tenant
+    has used. Nobody reminds of it, so it is a loss until the tenant pays it.
+    """
+    return posting.BAD_DEBT if invoice.state in _LOST else posting.RECEIVABLE
 
 
 def follow(invoice: Invoice, *, by: Actor, reason: str, now: datetime | None = None) -> None:

@@ -191,6 +191,13 @@ def _refunded(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     refund = _refund(provider, event)
     if refund is not None:
         _require_currency(event, refund.invoice)
+        if refund.state == Refund.State.FAILED:
+            return _Outcome(
+                _State.REFUSED,
+                "The refund was booked back as failed, and now the provider says that it paid it: "
+                "record a refund of the payment with another reference.",
+                refund.invoice,
+            )
         refunding.confirm(refund, reference=event.reference, is_final=True)
         return _Outcome(_State.APPLIED, "", refund.invoice)
     payment = _payment(provider, event)

@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 from standardwebhooks import Webhook
 
-from plans.invoicing import issuing, receiving
+from plans.invoicing import credit_notes, issuing, receiving
 from plans.ledger import credit, posting
 from plans.models import Invoice, Payment, PaymentDispute, PaymentEvent, Refund
 from plans.payments import events
@@ -17,7 +17,7 @@ from plans.payments.port import SignatureWrong
 from tenants.notifications import outbox
 from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
-from tests.support.plans.billing_rows import AFTER_GRACE
+from tests.support.plans.billing_rows import AFTER_GRACE, STAFF
 
 pytestmark = pytest.mark.django_db
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -266,6 +266,39 @@ def test_a_lost_dispute_takes_the_money_back_in_any_order(order: tuple[str, str]
     invoice.refresh_from_db()
     assert invoice.state in {"issued", "overdue"}
     assert _books(invoice) == {posting.RECEIVABLE: 5831}
+
+
+def test_a_lost_dispute_of_a_voided_invoice_is_a_loss_until_the_tenant_pays_it() -> None:
+    invoice = rows.issued(rows.tenant())
+    _deliver("evt-1", "payment.succeeded", **_paid(invoice))
+    credit_notes.void(invoice=invoice, reason="never ordered", by=STAFF)
+    # The credit that came of it settles another invoice.
+    used = {posting.credit("wp"): 5831, posting.RECEIVABLE: -5831}
+    next_one = posting.Booking("next", invoice.tenant_id, "EUR", "Next invoice", used, "wp")
+    posting.post(next_one, at=NOW)
+    before = _books(invoice)
+
+    _deliver("evt-2", "dispute.lost", **_back("dp-1", 5831))
+    lost = _books(invoice)
+    _deliver("evt-3", "payment.succeeded", **_paid(invoice, payment="pay-2"))
+
+    assert before == {posting.CASH_CLEARING: 5831, posting.RECEIVABLE: -5831}
+    assert lost == {posting.BAD_DEBT: 5831, posting.RECEIVABLE: -5831}
+    assert _books(invoice) == before
+
+
+def test_a_refund_that_succeeds_after_it_failed_is_kept_for_staff() -> None:
+    invoice = rows.issued(rows.tenant())
+    _deliver("evt-1", "payment.succeeded", **_paid(invoice))
+    _deliver("evt-2", "refund.succeeded", **_back("re-1", 831))
+    _deliver("evt-3", "refund.failed", **_back("re-1", 831))
+    books = _books(invoice)
+
+    again = _deliver("evt-4", "refund.succeeded", **_back("re-1", 831))
+
+    assert again.state == State.REFUSED
+    assert "booked back as failed" in again.message
+    assert _books(invoice) == books == {posting.CASH_CLEARING: 5831}
 
 
 def test_a_won_dispute_changes_no_money_and_both_steps_are_reported() -> None:
