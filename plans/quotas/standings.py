@@ -5,15 +5,24 @@ has, and the tail that is counted but not landed in it yet.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+
+from django.db.models import Exists, Max
 
 from controlplane.core.errors import WaypostError
 from plans.catalog import publishing
 from plans.catalog.definitions import THROTTLE_PERCENT, PlanDefinition
 from plans.invoicing import previewing
 from plans.invoicing.billing_inputs import KnownLifetimes
-from plans.models import CreditNote, Invoice, PlanSubscription, QuotaOverride, SpendCap
+from plans.models import (
+    CreditNote,
+    Invoice,
+    PlanSubscription,
+    QuotaAlert,
+    QuotaOverride,
+    SpendCap,
+)
 from plans.quotas import checks
 from plans.quotas.resources import METERED, SPEND, AtQuota
 from plans.rating.periods import Period, month_of
@@ -145,7 +154,30 @@ def spend(tenant: Tenant, month: Period, now: datetime) -> Use:
 
 def _spent(tenant: Tenant, cap: SpendCap, month: Period, now: datetime) -> Standing:
     used = spend(tenant, month, now)
+    used = replace(used, landed=max(used.landed, _known_spend(tenant, month)))
     return Standing(SPEND, month, used, cap.amount_minor, cap.action, cap.currency)
+
+
+def _known_spend(tenant: Tenant, month: Period) -> int:
+    """Return what is known to be spent while a part of the month waits for its price; else 0.
+
+    An invoice has no amounts while it is closed or held. Without this, closing a part of a month
+    would lift a cap that is reached.
+    """
+    waiting = Invoice.objects.filter(
+        tenant=tenant,
+        starts_at__gte=month.starts_at,
+        ends_at__lte=month.ends_at,
+        state__in=[Invoice.State.CLOSING, Invoice.State.HELD],
+    )
+    alerts = QuotaAlert.objects.filter(
+        Exists(waiting),
+        tenant=tenant,
+        resource=SPEND,
+        period_starts_at=month.starts_at,
+        lifted_at__isnull=True,
+    )
+    return alerts.aggregate(used=Max("used"))["used"] or 0
 
 
 def _plan(tenant: Tenant) -> PlanDefinition | None:

@@ -8,7 +8,7 @@ import pytest
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent
 from plans.catalog.definitions import SpacePlanDefinition
-from plans.models import Plan, QuotaAlert, QuotaOverride
+from plans.models import Invoice, Plan, QuotaAlert, QuotaOverride
 from plans.quotas import standings
 from plans.quotas.resources import METERED, SPEND, AtQuota, quantity_words, words
 from plans.quotas.standings import Standing, Use
@@ -141,6 +141,23 @@ def test_a_spend_cap_counts_what_is_not_landed_and_ends_when_it_is_removed() -> 
     usage_tails.evaluate(owner.id, {"messages_in": 10}, NOW)
     assert restricted(owner) == Restrictions()
     assert not QuotaAlert.objects.filter(lifted_at__isnull=True).exists()
+
+
+@pytest.mark.parametrize("state", ["closing", "held"])
+def test_a_reached_cap_stays_while_a_part_of_the_month_has_no_price(state: str) -> None:
+    owner = rows.tenant(to=rows.plan("bulk"))
+    rows.space(owner, active_since=None)
+    spend_caps.set_cap(tenant=owner, amount_minor=1190, action="withdraw_send", by=STAFF)
+    usage_tails.evaluate(owner.id, {"messages_in": 10}, NOW)
+    month = month_of(NOW, "UTC")
+    part = Invoice.objects.create(tenant=owner, starts_at=month.starts_at, ends_at=NOW, state=state)
+
+    usage_tails.evaluate(owner.id, {"messages_in": 0}, NOW)
+    waiting = restricted(owner).send_withdrawn
+    Invoice.objects.filter(pk=part.pk).update(state="draft", net_minor=600, total_minor=600)
+    usage_tails.evaluate(owner.id, {"messages_in": 0}, NOW)
+
+    assert (waiting, restricted(owner).send_withdrawn) == (True, False)
 
 
 def test_a_restriction_is_set_once_and_others_stay() -> None:
