@@ -13,8 +13,8 @@ from plans.payments.stripe_provider import Stripe
     ("error", "meaning"),
     [
         (stripe.IdempotencyError("the key is in use"), ProviderAway),
-        (stripe.InvalidRequestError("the key is in use", None, http_status=409), ProviderAway),
-        (stripe.InvalidRequestError("no such payment", None, http_status=404), ProviderRefuses),
+        (stripe.StripeError("the key is in use", http_status=409), ProviderAway),
+        (stripe.StripeError("no such payment", http_status=404), ProviderRefuses),
     ],
 )
 def test_a_request_that_stripe_still_carries_out_is_not_refused(
