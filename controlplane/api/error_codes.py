@@ -44,6 +44,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("api_token.invalid", 422, "The token is not valid"),
     ErrorCode("api_token.missing", 404, "There is no such token"),
     ErrorCode("api_token.out_of_scope", 403, "The token is limited"),
+    ErrorCode("back_test.catalog_changed", 409, "Another catalog was published meanwhile"),
     ErrorCode("back_test.missing", 404, "There is no such back-test"),
     ErrorCode("back_test.no_gold", 409, "There is no usage in the lakehouse yet"),
     ErrorCode("billing_details.invalid", 422, "The billing details are not valid"),

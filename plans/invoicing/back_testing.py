@@ -21,7 +21,8 @@ from django.utils import timezone
 
 from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Missing
+from controlplane.core.errors import Conflict, Missing
+from plans.catalog import publishing
 from plans.invoicing import billing_inputs, corrections, month_replay
 from plans.invoicing.draft_prices import DraftPrices
 from plans.invoicing.month_replay import MonthReplay
@@ -35,6 +36,12 @@ BATCH = 100  # tenants
 MOST_MONTHS = 24
 # Takes the id of a tenant and returns the reader of its usage.
 ReaderOf = Callable[[str], Reader]
+
+
+class CatalogChanged(Conflict):
+    """Another catalog was published while a back-test ran."""
+
+    code = "back_test.catalog_changed"
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,7 @@ def request(
             months=months,
             source=source,
             until=now,
+            catalogue_number=_number_in_force(),
             requested_by=by.name,
             n_tenants=_tenants("").count(),
         )
@@ -93,6 +101,26 @@ def waiting() -> list[str]:
     """Return the ids of all back-tests that are not finished, the oldest first."""
     rows = BackTest.objects.filter(state=State.RUNNING).order_by("created_at")
     return list(rows.values_list("id", flat=True))
+
+
+def require_same_catalog(back_test: BackTest) -> None:
+    """Raise if another catalog was published since the request.
+
+    What a draft changes is found by comparing it with the plans in force, so the tenants that are
+    left would be compared with other plans than those before.
+
+    Raises:
+        CatalogChanged: there is a newer catalog.
+    """
+    if _number_in_force() != back_test.catalogue_number:
+        raise CatalogChanged(
+            "Another catalog was published while the back-test ran: request it again."
+        )
+
+
+def _number_in_force() -> int:
+    newest = publishing.newest_version()
+    return newest.number if newest else 0
 
 
 def prices_of(document: Mapping[str, Any]) -> DraftPrices:

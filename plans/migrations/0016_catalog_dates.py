@@ -22,6 +22,7 @@ class Migration(migrations.Migration):
                 ('months', models.PositiveSmallIntegerField()),
                 ('source', models.CharField(choices=[('copy', 'Copy'), ('lakehouse', 'Lakehouse')], max_length=10)),
                 ('until', models.DateTimeField()),
+                ('catalogue_number', models.PositiveIntegerField(default=0)),
                 ('requested_by', models.CharField(max_length=255)),
                 ('state', models.CharField(choices=[('running', 'Running'), ('succeeded', 'Succeeded'), ('failed', 'Failed')], default='running', max_length=10)),
                 ('n_tenants', models.PositiveIntegerField(default=0)),

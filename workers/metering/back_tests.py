@@ -24,6 +24,7 @@ from typing import Any
 
 import structlog
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 
 from controlplane.core import leases
 from controlplane.core.errors import Conflict, WaypostError
@@ -73,6 +74,12 @@ def run(back_test_id: str) -> None:
             return
         except WaypostError as error:
             back_testing.finish(back_test, error=error.message)
+            return
+        except (OperationalError, InterfaceError):
+            raise  # the database is away; the next run goes on
+        except Exception as error:  # one odd document must not start Spark again and again
+            logger.error("a back-test failed", back_test_id=back_test_id, exc_info=error)
+            back_testing.finish(back_test, error="It failed; the worker's log has the reason.")
             return
         back_testing.finish(back_test)
 
@@ -133,6 +140,8 @@ def _rate(
 ) -> None:
     prices = back_testing.prices_of(back_test.draft.document)
     for batch in group:
+        # Before each batch: ``prices`` and the plans that they are compared with belong together.
+        back_testing.require_same_catalog(back_test)
         rows = back_testing.rate(batch, prices, reader_of)
         back_testing.store(back_test, batch, rows)
 

@@ -42,6 +42,7 @@ class Problem:
     * `api_token.invalid` (422): The token is not valid
     * `api_token.missing` (404): There is no such token
     * `api_token.out_of_scope` (403): The token is limited
+    * `back_test.catalog_changed` (409): Another catalog was published meanwhile
     * `back_test.missing` (404): There is no such back-test
     * `back_test.no_gold` (409): There is no usage in the lakehouse yet
     * `billing_details.invalid` (422): The billing details are not valid
