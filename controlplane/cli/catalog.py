@@ -32,7 +32,7 @@ def publish(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show the changes, in words and in money.")
     ] = False,
-    effective: prices.Effective = "",
+    effective: prices.Effective = None,
     at_once: prices.AtOnce = False,
     state: State = None,
     form: Output = Format.TABLE,
@@ -41,14 +41,13 @@ def publish(
 
     A catalog that equals the newest version is not published again.
     """
-    at = prices.instant(effective)
     options = [
         *(["--dry-run"] if dry_run else []),
-        *([f"--effective={at.isoformat()}"] if at else []),
+        *([f"--effective={effective.isoformat()}"] if effective else []),
         *(["--at-once"] if at_once else []),
     ]
     _run(file, options, state, form)
-    output.say("nothing was changed" if dry_run else "scheduled" if at else "published")
+    output.say("nothing was changed" if dry_run else "scheduled" if effective else "published")
 
 
 def _run(file: Path, options: list[str], state: Path | None, form: Format) -> None:

@@ -1,7 +1,7 @@
 """`waypost staff prices`: drafts of catalogs, their publication, and back-tests, by the API."""
 
 import time
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from controlplane.cli import calls, listing, login_store, output, slow
+from controlplane.cli.instants import WHEN, instant
 from controlplane.cli.options import NoWait
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
@@ -19,7 +20,8 @@ from controlplane.rest_client import Api, Json
 app = typer.Typer(no_args_is_help=True, help="The catalog: drafts, publication, back-tests.")
 Draft = Annotated[str, typer.Argument(metavar="DRAFT", help="The id of a draft.")]
 Effective = Annotated[
-    str, typer.Option(help="When it takes effect, such as 2026-12-01T00:00:00Z; empty: now.")
+    datetime | None,
+    typer.Option(help=f"When it takes effect; now by default. {WHEN}", parser=instant),
 ]
 AtOnce = Annotated[
     bool,
@@ -81,12 +83,12 @@ def show(id: Draft, form: Output = Format.TABLE) -> None:
 
 @app.command()
 def publish(
-    id: Draft, effective: Effective = "", at_once: AtOnce = False, form: Output = Format.TABLE
+    id: Draft, effective: Effective = None, at_once: AtOnce = False, form: Output = Format.TABLE
 ) -> None:
     """Publish a draft now, or schedule it."""
     api = login_store.connect_staff()
-    at = instant(effective)
-    body = {"effective_at": at.isoformat() if at else None, "at_period": not at_once}
+    at = effective.isoformat() if effective else None
+    body = {"effective_at": at, "at_period": not at_once}
     answer = staff.publish_catalog_draft.sync_detailed(
         calls.named(id),
         client=api.client,
@@ -193,20 +195,3 @@ def text_of(file: Path) -> str:
             f"{file} is not UTF-8 text (byte {error.start}): save it as UTF-8.",
             code="catalog.not_text",
         ) from error
-
-
-def instant(text: str) -> datetime | None:
-    """Return the instant of an option, in UTC if it names no zone; None if it is empty.
-
-    Raises:
-        Invalid: it is no instant.
-    """
-    if not text:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise Invalid(
-            f"{text!r} is not an instant such as 2026-12-01T00:00:00Z.", code="catalog.effective"
-        ) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

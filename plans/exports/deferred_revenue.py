@@ -140,6 +140,8 @@ def disagreements(months: Sequence[Month]) -> list[str]:
     Billed revenue is compared with the net amounts of invoices and credit notes of the month, and
     prepaid credit with the grants of the month: the report is made of ledger postings only.
     """
+    if not months:
+        return []
     billed: Counter[tuple[date, str, str]] = Counter()
     first, after = min(row.month for row in months), next_month(max(row.month for row in months))
     for model, sign in ((Invoice, 1), (CreditNote, -1)):

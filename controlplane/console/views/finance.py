@@ -102,7 +102,7 @@ def _page(scope: StaffScope, code: CodeForm) -> HttpResponseBase:
     context = {
         "form": form,
         "months": months,
-        "disagreements": deferred_revenue.disagreements(months) if months else [],
+        "disagreements": deferred_revenue.disagreements(months),
         "query": scope.request.GET.urlencode(),
         "windows": [window, window.previous],
         "formats": [(str(format), format.title()) for format in FileFormat],

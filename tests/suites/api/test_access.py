@@ -41,7 +41,7 @@ PROVIDER: dict[str, Any] = {
 }
 
 
-EXPORTS = ("focus.csv", "focus.parquet", "usage.csv", "usage.parquet")
+EXPORT_FORMATS = ("csv", "parquet")
 FORMATS = ("cii.xml", "facturx.pdf", "ubl.xml", "json")
 
 
@@ -67,10 +67,11 @@ ROUTES = [
     route("GET", "/plan-subscription", ALL, 200),
     route("PUT", "/plan-subscription", BILLING, 200, {"plan": "business"}),
     route("GET", "/quotas", ALL, 200),
-    *(route("GET", f"/exports/{name}", BILLING, 200) for name in EXPORTS),
+    *(route("GET", f"/exports/focus.{form}", BILLING, 200) for form in EXPORT_FORMATS),
+    *(route("GET", f"/exports/usage.{form}", ALL, 200) for form in EXPORT_FORMATS),
     *(route("GET", f"/credit-notes/none.{form}", BILLING, 404) for form in FORMATS),
     *(route("GET", f"/invoices/none.{form}", BILLING, 404) for form in FORMATS[:3]),
-    route("GET", "/invoices/none/change", BILLING, 404),
+    route("GET", "/invoices/none/change?from=preview", BILLING, 404),
     route("GET", "/invoices/none/lines/1", BILLING, 404),
     route("POST", "/invoices/none/sample-readings", BILLING, 404),
     route("GET", "/invoices/none/sample-readings/none", BILLING, 404),
@@ -421,5 +422,5 @@ def _shape(path: str) -> str:
     path = re.sub(r"/address-spaces/main", "/address-spaces/*", path)
     path = re.sub(r"/addresses/(orders/new|b)(?=/history$|$)", "/addresses/*", path)
     path = re.sub(r"/members/[^/]+@.*$", "/members/*", path)
-    path = re.sub(r"/(quotas)/spaces$", r"/\1/*", path)
+    path = re.sub(r"/(quotas|account-codes|lines)/(?:spaces|waypost|1)$", r"/\1/*", path)
     return re.sub(r"/(none|0|alm_one|chn_one|dlv_one)(?=[./]|$)", "/*", path)

