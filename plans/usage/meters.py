@@ -41,6 +41,7 @@ class Meter:
     * ``plan_text``: what follows a quantity of the meter in the portal's description of a plan.
     * ``scope``: only sampled meters have one.
     * ``parts``: the meters that a meter of kind SUM adds up.
+    * ``is_optional``: pages show it only to tenants whose plan includes, prices or limits it.
     """
 
     slug: str
@@ -53,6 +54,7 @@ class Meter:
     base_per_unit: int = 1
     explanation: str = ""
     parts: tuple[str, ...] = ()
+    is_optional: bool = False
 
     @property
     def is_sampled(self) -> bool:
@@ -65,6 +67,12 @@ CONNECTIONS_OPENED = "connections_opened"
 CONNECTION_MS = "connection_ms"
 PEAK_CONNECTIONS = "peak_connections"
 STORED_BYTE_MS = "stored_byte_ms"
+BYTES_IN = "bytes_in"
+BYTES_OUT = "bytes_out"
+STEPS_4K_IN = "steps_4k_in"
+STEPS_4K_OUT = "steps_4k_out"
+STEPS_64K_IN = "steps_64k_in"
+STEPS_64K_OUT = "steps_64k_out"
 SPACE_HOURS = "space_hours"
 ADDRESS_HOURS = "address_hours"
 
@@ -132,6 +140,49 @@ REGISTRY = (
         explanation="The most connections open at once.",
     ),
     Meter(
+        BYTES_IN,
+        Kind.COUNTER,
+        title="Bytes in",
+        unit="GiB",
+        plan_text="GiB in",
+        scope=Scope.ADDRESS,
+        line_title="Bytes in",
+        base_per_unit=_GIB,
+        explanation="The size of what your senders sent.",
+        is_optional=True,
+    ),
+    Meter(
+        BYTES_OUT,
+        Kind.COUNTER,
+        title="Bytes out",
+        unit="GiB",
+        plan_text="GiB out",
+        scope=Scope.ADDRESS,
+        line_title="Bytes out",
+        base_per_unit=_GIB,
+        explanation="The size of what your receivers took.",
+        is_optional=True,
+    ),
+    *(
+        Meter(
+            slug,
+            Kind.COUNTER,
+            title=f"Steps of {size} {way}",
+            unit="steps",
+            plan_text=f"steps of {size} {way}",
+            scope=Scope.ADDRESS,
+            line_title=f"Messages {way}, in steps of {size}",
+            explanation=f"Each message counts once for each {size} of it that is begun.",
+            is_optional=True,
+        )
+        for slug, size, way in (
+            (STEPS_4K_IN, "4 KiB", "in"),
+            (STEPS_4K_OUT, "4 KiB", "out"),
+            (STEPS_64K_IN, "64 KiB", "in"),
+            (STEPS_64K_OUT, "64 KiB", "out"),
+        )
+    ),
+    Meter(
         "messages",
         Kind.SUM,
         title="Messages",
@@ -139,6 +190,33 @@ REGISTRY = (
         plan_text="messages",
         line_title="Messages, in and out",
         parts=(MESSAGES_IN, MESSAGES_OUT),
+    ),
+    Meter(
+        "bytes",
+        Kind.SUM,
+        title="Bytes",
+        unit="GiB",
+        plan_text="GiB",
+        line_title="Bytes, in and out",
+        base_per_unit=_GIB,
+        parts=(BYTES_IN, BYTES_OUT),
+        is_optional=True,
+    ),
+    *(
+        Meter(
+            slug,
+            Kind.SUM,
+            title=f"Steps of {size}",
+            unit="steps",
+            plan_text=f"steps of {size}",
+            line_title=f"Messages, in and out, in steps of {size}",
+            parts=parts,
+            is_optional=True,
+        )
+        for slug, size, parts in (
+            ("steps_4k", "4 KiB", (STEPS_4K_IN, STEPS_4K_OUT)),
+            ("steps_64k", "64 KiB", (STEPS_64K_IN, STEPS_64K_OUT)),
+        )
     ),
     Meter(SPACE_HOURS, Kind.LIFETIME, title="Spaces", unit="hours", plan_text="hours of spaces"),
     Meter(
