@@ -79,6 +79,15 @@ def of(tenant: Tenant) -> list[Limit]:
     ]
 
 
+def named_meters(tenant: Tenant) -> set[str]:
+    """Return the meters that the tenant's plan includes or prices, or that a limit names."""
+    plan = admission.open_plan(tenant)
+    if plan is None:
+        return set()
+    limited = admission.in_force(tenant, plan)
+    return {*plan.included, *plan.prices, *(METERED[r] for r in METERED if r in limited)}
+
+
 def _title(text: str) -> str:
     """Return the name of a resource as a short title, with a capital letter in front."""
     short = text.removesuffix(" in all spaces together")

@@ -1,5 +1,6 @@
 """Says how the portal shows each sampled meter: title, display unit, size of that unit."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -32,4 +33,19 @@ SHOWN = tuple(
     for meter in meters.REGISTRY
     if meter.is_sampled
 )
+
+
+def relevant(named: Collection[str]) -> Sequence[Shown]:
+    """Return the meters to show to a tenant whose plan or limits name the meters ``named``.
+
+    Optional meters are left out, unless one of these is such a meter or a sum of it.
+    """
+    parts = {part for meter in named for part in meters.DERIVED.get(meter, ())}
+    return [
+        shown
+        for shown in SHOWN
+        if not meters.BY_SLUG[shown.meter].is_optional or shown.meter in {*named, *parts}
+    ]
+
+
 BY_METER = {shown.meter: shown for shown in SHOWN}

@@ -92,19 +92,20 @@ def breakdown(
     figures: Iterable[Figure],
     key: Callable[[Figure], str],
     describe: Callable[[str], tuple[str, str]],
+    wanted: Sequence[Shown] = meters.SHOWN,
 ) -> list[Row]:
     """Return a table row for each group of ``figures``, sorted by label.
 
     ``key`` returns the group of a figure: its space or its address. ``describe`` returns the label
     and the URL ('' for none) of a group. A group has at most one figure of each meter: figures are
-    not added up. Meters that the portal does not show are ignored.
+    not added up. Only the meters ``wanted`` have a column.
     """
     grouped: dict[str, dict[str, int]] = {}
     for figure in figures:
         grouped.setdefault(key(figure), {})[figure.meter] = figure.quantity
     # Every row has a value for each column, so a meter without a figure is zero.
     rows = [
-        Row(*describe(name), [shown.amount(found.get(shown.meter, 0)) for shown in meters.SHOWN])
+        Row(*describe(name), [shown.amount(found.get(shown.meter, 0)) for shown in wanted])
         for name, found in grouped.items()
     ]
     return sorted(rows, key=lambda row: row.label)

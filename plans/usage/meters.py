@@ -69,8 +69,6 @@ PEAK_CONNECTIONS = "peak_connections"
 STORED_BYTE_MS = "stored_byte_ms"
 BYTES_IN = "bytes_in"
 BYTES_OUT = "bytes_out"
-STEPS_4K_IN = "steps_4k_in"
-STEPS_4K_OUT = "steps_4k_out"
 STEPS_64K_IN = "steps_64k_in"
 STEPS_64K_OUT = "steps_64k_out"
 SPACE_HOURS = "space_hours"
@@ -163,24 +161,27 @@ REGISTRY = (
         explanation="The size of what your receivers took.",
         is_optional=True,
     ),
-    *(
-        Meter(
-            slug,
-            Kind.COUNTER,
-            title=f"Steps of {size} {way}",
-            unit="steps",
-            plan_text=f"steps of {size} {way}",
-            scope=Scope.ADDRESS,
-            line_title=f"Messages {way}, in steps of {size}",
-            explanation=f"Each message counts once for each {size} of it that is begun.",
-            is_optional=True,
-        )
-        for slug, size, way in (
-            (STEPS_4K_IN, "4 KiB", "in"),
-            (STEPS_4K_OUT, "4 KiB", "out"),
-            (STEPS_64K_IN, "64 KiB", "in"),
-            (STEPS_64K_OUT, "64 KiB", "out"),
-        )
+    Meter(
+        STEPS_64K_IN,
+        Kind.COUNTER,
+        title="Steps of 64 KiB in",
+        unit="steps",
+        plan_text="messages in, in steps of 64 KiB",
+        scope=Scope.ADDRESS,
+        line_title="Messages in, in steps of 64 KiB",
+        explanation="A message from your senders counts once for each 64 KiB that it begins.",
+        is_optional=True,
+    ),
+    Meter(
+        STEPS_64K_OUT,
+        Kind.COUNTER,
+        title="Steps of 64 KiB out",
+        unit="steps",
+        plan_text="messages out, in steps of 64 KiB",
+        scope=Scope.ADDRESS,
+        line_title="Messages out, in steps of 64 KiB",
+        explanation="A message to your receivers counts once for each 64 KiB that it begins.",
+        is_optional=True,
     ),
     Meter(
         "messages",
@@ -202,21 +203,15 @@ REGISTRY = (
         parts=(BYTES_IN, BYTES_OUT),
         is_optional=True,
     ),
-    *(
-        Meter(
-            slug,
-            Kind.SUM,
-            title=f"Steps of {size}",
-            unit="steps",
-            plan_text=f"steps of {size}",
-            line_title=f"Messages, in and out, in steps of {size}",
-            parts=parts,
-            is_optional=True,
-        )
-        for slug, size, parts in (
-            ("steps_4k", "4 KiB", (STEPS_4K_IN, STEPS_4K_OUT)),
-            ("steps_64k", "64 KiB", (STEPS_64K_IN, STEPS_64K_OUT)),
-        )
+    Meter(
+        "steps_64k",
+        Kind.SUM,
+        title="Steps of 64 KiB",
+        unit="steps",
+        plan_text="messages in steps of 64 KiB",
+        line_title="Messages, in and out, in steps of 64 KiB",
+        parts=(STEPS_64K_IN, STEPS_64K_OUT),
+        is_optional=True,
     ),
     Meter(SPACE_HOURS, Kind.LIFETIME, title="Spaces", unit="hours", plan_text="hours of spaces"),
     Meter(

@@ -3,8 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
-from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
+from plans.usage.meters import (
+    BYTES_IN,
+    BYTES_OUT,
+    CONNECTIONS_OPENED,
+    MESSAGES_IN,
+    MESSAGES_OUT,
+    STEPS_64K_IN,
+    STEPS_64K_OUT,
+)
 
 MANAGEMENT_ADDRESS = "activemq.management"  # a broker's; requests are messages to it
 NO_TLS = "none"  # ``ConnectionSeen.tls`` of a connection that is not encrypted
@@ -28,6 +37,23 @@ class ManagementTarget:
     key_file: str
 
 
+class Sizes(NamedTuple):
+    """Sums over messages; a value.
+
+    ``bytes``: their AMQP encodings as the broker stores them. ``steps_64k``: a message counts once
+    for each 64 KiB that it begins, and at least once.
+    """
+
+    bytes: int = 0
+    steps_64k: int = 0
+
+
+NO_SIZES = Sizes()
+# The meters of the two values, in their order.
+SIZES_IN = (BYTES_IN, STEPS_64K_IN)
+SIZES_OUT = (BYTES_OUT, STEPS_64K_OUT)
+
+
 @dataclass(frozen=True)
 class AddressCounters:
     """Cumulative counters of one tenant address on one instance, within one incarnation; a value.
@@ -45,6 +71,10 @@ class AddressCounters:
     is empty for routers, which have no such id.
 
     ``type`` is filled for filters only (slug of ``address_types``): they have no row that names it.
+
+    ``sizes_in`` and ``sizes_out`` are about the same messages. They are zero for routers, which
+    count no bytes, and for brokers that have run since before the plugin counted sizes.
+    ``queue_sizes_out`` is to ``sizes_out`` what ``queues_out`` is to ``messages_out``.
     """
 
     address: str
@@ -54,11 +84,19 @@ class AddressCounters:
     queues_out: Mapping[str, int] = field(default_factory=dict)
     incarnation: str = ""
     type: str = ""
+    sizes_in: Sizes = NO_SIZES
+    sizes_out: Sizes = NO_SIZES
+    queue_sizes_out: Mapping[str, Sizes] = field(default_factory=dict)
 
     @property
     def by_meter(self) -> Mapping[str, int]:
-        """The two message counters as {meter: messages}."""
-        return {MESSAGES_IN: self.messages_in, MESSAGES_OUT: self.messages_out}
+        """The counters as {meter: messages, bytes or steps}."""
+        return {
+            MESSAGES_IN: self.messages_in,
+            MESSAGES_OUT: self.messages_out,
+            **dict(zip(SIZES_IN, self.sizes_in, strict=True)),
+            **dict(zip(SIZES_OUT, self.sizes_out, strict=True)),
+        }
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from datetime import datetime, timedelta
 
 from plans.usage.meters import (
     CONNECTION_MS,
-    MESSAGES_OUT,
     PEAK_CONNECTIONS,
     STORED_BYTE_MS,
 )
@@ -260,13 +259,13 @@ class _Cycle:
             present=True,
             counters=Counters(
                 {
-                    **shown.by_meter,
-                    MESSAGES_OUT: before.messages_out_now(shown),
+                    **before.counted_now(shown),
                     STORED_BYTE_MS: before.counters[STORED_BYTE_MS]
                     + before.stored_bytes * elapsed_ms,
                 }
             ),
             queues_out=dict(shown.queues_out),
+            sizes_out=before.sizes_out_with(shown),
             life=shown.incarnation,
             stored_bytes=shown.stored_bytes,
         )

@@ -5,7 +5,7 @@ computes states and rows. ``sources`` stores the states in the database as JSON,
 their fields are persistent. ``bronze`` encodes the rows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -14,11 +14,12 @@ from typing import Any, Self
 from controlplane.core import address_types
 from controlplane.core.address_types import BrokerForm
 from plans.usage.meters import MESSAGES_OUT, METERS, PEAK_CONNECTIONS
-from workers.messaging.observed import AddressCounters
+from workers.messaging.observed import NO_SIZES, SIZES_IN, SIZES_OUT, AddressCounters, Sizes
 from workers.metering.counters import ADDRESS_METERS, NOTHING, Counters
 
 BUCKET = timedelta(minutes=15)
 _REPEATS = 2  # an address that is gone is landed again at this many ends of buckets
+_SIZES = frozenset((*SIZES_IN, *SIZES_OUT))
 _MARKS_KEPT = 96  # a day of buckets: ``live`` is exact while the pipeline lags no further
 SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
 
@@ -76,6 +77,7 @@ class AddressState:
     * ``queues_out``: the last value of each subscriber's queue of a topic. Queues come and go, so a
       topic's messages out are the running sum of their growth.
     * ``life``: the broker's id of the queue or topic; empty on a router, which has none.
+    * ``sizes_out``: the largest sizes seen of each subscriber's queue of a topic that is present.
     """
 
     type: str
@@ -87,6 +89,7 @@ class AddressState:
     present: bool = True
     queues_out: Mapping[str, int] = field(default_factory=dict)
     life: str = ""
+    sizes_out: Mapping[str, Sizes] = field(default_factory=dict)
 
     @property
     def _is_topic(self) -> bool:
@@ -101,12 +104,20 @@ class AddressState:
         """
         counters = {meter: values[meter] for meter in ADDRESS_METERS if meter in values}
         rest = {name: value for name, value in values.items() if name not in ADDRESS_METERS}
+        rest["sizes_out"] = {queue: Sizes(*row) for queue, row in rest.get("sizes_out", {}).items()}
         return cls(**rest, counters=Counters(counters))
 
     def stored(self) -> dict[str, Any]:
         """Return a dictionary for JSON, with the counters on the same level as the other fields."""
-        counters = {meter: self.counters[meter] for meter in ADDRESS_METERS}
-        return {**{name: getattr(self, name) for name in _own_fields()}, **counters}
+        # An older worker, which may still run, fails on what it does not know.
+        counters = {
+            meter: self.counters[meter]
+            for meter in ADDRESS_METERS
+            if self.counters[meter] or meter not in _SIZES
+        }
+        own = {name: getattr(self, name) for name in _own_fields() if name != "sizes_out"}
+        sizes = {"sizes_out": dict(self.sizes_out)} if self.sizes_out else {}
+        return {**own, **counters, **sizes}
 
     @property
     def has_counted(self) -> bool:
@@ -150,17 +161,44 @@ class AddressState:
             grown += now - last if now >= last else now
         return self.counters[MESSAGES_OUT] + grown
 
+    def counted_now(self, shown: AddressCounters) -> dict[str, int]:
+        """Return what the epoch has counted as of the newest counters ``shown``, by meter.
+
+        Sizes never fall within an epoch: a broker that is about to stop may already report none.
+        """
+        now = {**shown.by_meter, MESSAGES_OUT: self.messages_out_now(shown)}
+        if self._is_topic:
+            now |= zip(SIZES_OUT, self._sizes_out_now(shown), strict=True)
+        return now | {meter: max(self.counters[meter], now[meter]) for meter in _SIZES}
+
+    def _sizes_out_now(self, shown: AddressCounters) -> Sequence[int]:
+        """Return the sizes out of a topic: the former ones plus the growth of its queues."""
+        totals = [self.counters[meter] for meter in SIZES_OUT]
+        for queue, sizes in shown.queue_sizes_out.items():
+            last = self.sizes_out.get(queue, NO_SIZES)
+            for n, (now, before) in enumerate(zip(sizes, last, strict=True)):
+                totals[n] += max(0, now - before)
+        return totals
+
+    def sizes_out_with(self, shown: AddressCounters) -> Mapping[str, Sizes]:
+        """Return the next ``sizes_out``: of the queues that are present, the largest seen."""
+        return {
+            queue: Sizes(*map(max, sizes, self.sizes_out.get(queue, NO_SIZES)))
+            for queue, sizes in shown.queue_sizes_out.items()
+            if any(sizes) or queue in self.sizes_out
+        }
+
     def is_over(self, shown: AddressCounters) -> bool:
         """Return whether ``shown``, the newest counters, belong to a new epoch of the address.
 
-        They do if a counter (except a topic's messages out) decreased, if the broker's id of the
-        address changed, or if the address was missing in the previous snapshot.
+        They do if a counter of messages (except a topic's messages out) decreased, if the broker's
+        id of the address changed, or if the address was missing in the previous snapshot.
         """
         is_reset = any(
             now < self.counters[meter]
             for meter, now in shown.by_meter.items()
-            # A topic's messages out are already robust against counter resets.
-            if not (meter == MESSAGES_OUT and self._is_topic)
+            # A topic's messages out, and sizes, are already robust against counter resets.
+            if meter not in _SIZES and not (meter == MESSAGES_OUT and self._is_topic)
         )
         is_recreated = "" not in (self.life, shown.incarnation) and self.life != shown.incarnation
         return is_reset or is_recreated or not self.present

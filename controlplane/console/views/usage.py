@@ -4,7 +4,7 @@ A usage cell is the quantity of one space, address, meter and bucket (15 minutes
 """
 
 import csv
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import urlencode
@@ -13,11 +13,12 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from controlplane.console import limits, usage_tables
+from controlplane.console import limits, meters, usage_tables
 from controlplane.console.access import tenant_page
 from controlplane.console.formats import AT_QUOTA
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.usage import UsageForm
+from controlplane.console.meters import Shown
 from controlplane.console.scope import TenantScope
 from controlplane.console.windows import Window
 from controlplane.core.errors import Invalid
@@ -91,7 +92,9 @@ def page(scope: TenantScope) -> HttpResponseBase:
     """
     asked = _requested(scope)
     window, chosen, now = asked.window, asked.space, timezone.now()
-    series = usage_tables.read(scope.tenant.id, window, chosen.id if chosen else "", asked.address)
+    wanted = meters.relevant(limits.named_meters(scope.tenant))
+    space_id = chosen.id if chosen else ""
+    series = usage_tables.read(scope.tenant.id, window, space_id, asked.address, wanted)
     key, spaces = scope.request.GET.get("label", ""), list(queries.list_spaces(scope.tenant))
     context = {
         "form": asked.form,
@@ -104,7 +107,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "spaces": spaces,
         "panels": usage_tables.panels(series, window),
         "steps": usage_tables.steps(series, window, lambda day: _link(scope, day, asked)),
-        "breakdown": _breakdown(scope, asked, {space.id for space in spaces}),
+        "breakdown": _breakdown(scope, asked, {space.id for space in spaces}, wanted),
         "exports": _exports(scope, window),
         "links": _links(scope, asked, now),
         "costs": month_costs.of_month(
@@ -196,13 +199,14 @@ def _exports(scope: TenantScope, window: Window) -> list[tuple[str, str]]:
 
 
 def _breakdown(
-    scope: TenantScope, asked: _Request, alive: Collection[str]
+    scope: TenantScope, asked: _Request, alive: Collection[str], columns: Sequence[Shown]
 ) -> list[usage_tables.Row]:
     """Return a row for each space or address; ``alive`` are the ids of spaces that are left."""
     window = asked.window
     bounds = (scope.tenant.id, window.starts_at, window.ends_at)
     if asked.space:
-        return _by_address(scope, asked, reading.by_address(*bounds, space_id=asked.space.id))
+        found = reading.by_address(*bounds, space_id=asked.space.id)
+        return _by_address(scope, asked, found, columns)
     names = queries.space_names(scope.tenant)
 
     def describe(space_id: str) -> tuple[str, str]:
@@ -211,11 +215,15 @@ def _breakdown(
             return f"{name} (deleted)", ""
         return name, f"{scope.url('usage')}?{urlencode({'window': window.key, 'space': name})}"
 
-    return usage_tables.breakdown(reading.by_space(*bounds), lambda f: f.space_id, describe)
+    found = reading.by_space(*bounds)
+    return usage_tables.breakdown(found, lambda f: f.space_id, describe, columns)
 
 
 def _by_address(
-    scope: TenantScope, asked: _Request, figures: list[reading.Figure]
+    scope: TenantScope,
+    asked: _Request,
+    figures: list[reading.Figure],
+    columns: Sequence[Shown],
 ) -> list[usage_tables.Row]:
     """Return a row for each address of the chosen space, or for the chosen address alone."""
 
@@ -225,7 +233,7 @@ def _by_address(
         return address, _link(scope, asked.window.key, replace(asked, address=address))
 
     wanted = [figure for figure in figures if asked.address in ("", figure.address)]
-    return usage_tables.breakdown(wanted, lambda figure: figure.address, describe)
+    return usage_tables.breakdown(wanted, lambda figure: figure.address, describe, columns)
 
 
 def _lines(cells: Iterable[reading.UsageCell], names: dict[str, str]) -> Iterator[str]:

@@ -22,6 +22,9 @@ never routed. The number is exact unless sends were refused or rolled back befor
 broker plugin counts what management added and removed, in the broker's own process, so these counts
 begin with the broker's counters and survive the death of a worker. The snapshot subtracts them.
 
+**Sizes.** The broker counts no bytes, so the plugin does (``traffic``): of the messages that
+clients send and acknowledge. Which of them count for an address is as above.
+
 **Connections opened.** The broker itself counts them, so an outage of Waypost loses nothing. Two
 internal queues count notifications of the broker: of new connections, and of failed logins. Neither
 counts connections with one of our certificates. The meter shows the new connections, minus failed
@@ -38,15 +41,24 @@ from typing import Any
 from controlplane.core import address_types
 from controlplane.core.address_types import AddressTypeRow, BrokerForm
 from workers.messaging import management, patterns
-from workers.messaging.brokers import connections, desired, restored, stored_messages
+from workers.messaging.brokers import (
+    connections,
+    desired,
+    restored,
+    stored_messages,
+    traffic,
+)
 from workers.messaging.brokers.tables import BrokerTables
+from workers.messaging.brokers.traffic import UNSIZED, Sized
 from workers.messaging.management import ManagementClient, Refused, Request, Unreachable
 from workers.messaging.observed import (
+    NO_SIZES,
     AddressCounters,
     AddressGauges,
     EngineHealth,
     InstanceSnapshot,
     ManagementTarget,
+    Sizes,
 )
 
 Row = Mapping[str, Any]
@@ -94,6 +106,7 @@ def take(
         queues, topics, producers, moved = reading.queues_and_addresses()
         base = restored.find_or_record(client, queues, topics)
         stored, ages = reading.sizes_and_ages(queues)
+        sized = traffic.read(client)
         opened, seen = reading.connections()
         described = connections.describe(client, seen)
         health = reading.health()
@@ -102,7 +115,8 @@ def take(
         for metered in addresses
         if metered.row.broker_form is BrokerForm.QUEUE_OF_TOPIC
     }
-    counts = _Counts(queues, topics, base, stored, exclude=subscriptions, moved=moved)
+    plugin = _PluginCounts(moved, sized)
+    counts = _Counts(queues, topics, base, stored, exclude=subscriptions, plugin=plugin)
     gauges = _Gauges(counts, ages, producers)
     counters = [found for metered in addresses if (found := counts.of(metered)) is not None]
     counters += counts.of_filters()
@@ -211,6 +225,14 @@ class _Reading:
         return max(0, opened - undecided - refused), seen
 
 
+@dataclass(frozen=True)
+class _PluginCounts:
+    """What ``stored_messages.operated`` and ``traffic.read`` returned."""
+
+    moved: Mapping[str, int]
+    sized: Mapping[str, Sized]
+
+
 class _Counts:
     """Computes the counters of metered addresses from what was read of a broker. Pure.
 
@@ -218,7 +240,6 @@ class _Counts:
     * ``base``: restored messages by queue. ``stored``: bytes by queue.
     * ``exclude``: queues that are addresses of type subscription. Their topic must not count their
       messages a second time.
-    * ``moved``: what ``stored_messages.operated`` returned.
     """
 
     def __init__(
@@ -229,10 +250,10 @@ class _Counts:
         stored: Mapping[str, int],
         *,
         exclude: Collection[str],
-        moved: Mapping[str, int],
+        plugin: _PluginCounts,
     ) -> None:
         self.topics, self._base, self.stored = topics, base, stored
-        self._moved = moved
+        self._moved, self._sized = plugin.moved, plugin.sized
         self.queues = {str(row["name"]): row for row in queues}
         self.subscribers: dict[str, list[Row]] = {}
         self.bound: dict[str, list[Row]] = {}  # every queue, subscriptions included
@@ -253,13 +274,15 @@ class _Counts:
             return None
         form, is_read_only = metered.row.broker_form, metered.row.is_read_only
         is_billed_in = form is BrokerForm.QUEUE and not is_read_only
-        added = self.added(queue)
+        added, sized = self.added(queue), self._sized_of(queue)
         return AddressCounters(
             metered.address,
             messages_in=added if is_billed_in else 0,
             messages_out=self.acknowledged(queue),
             stored_bytes=self.stored.get(metered.address, 0),
             incarnation=str(queue["id"]),
+            sizes_in=sized.sizes_in if is_billed_in else NO_SIZES,
+            sizes_out=sized.sizes_out,
         )
 
     def of_filters(self) -> Sequence[AddressCounters]:
@@ -299,7 +322,9 @@ class _Counts:
             return None
         subscribers = self.subscribers.get(address, [])
         # With the id in the key, a recreated queue of the same name is another counter.
-        out = {f"{row['name']}#{row['id']}": self.acknowledged(row) for row in subscribers}
+        keys = {f"{row['name']}#{row['id']}": row for row in subscribers}
+        out = {key: self.acknowledged(row) for key, row in keys.items()}
+        sizes_out = {key: self._sized_of(row).sizes_out for key, row in keys.items()}
         return AddressCounters(
             address,
             messages_in=self.sent(topic),
@@ -307,7 +332,13 @@ class _Counts:
             queues_out=out,
             stored_bytes=sum(self.stored.get(str(row["name"]), 0) for row in subscribers),
             incarnation=str(topic["id"]),
+            sizes_in=self._sized_of(topic).sizes_in,
+            sizes_out=Sizes(*map(sum, zip(NO_SIZES, *sizes_out.values(), strict=True))),
+            queue_sizes_out=sizes_out,
         )
+
+    def _sized_of(self, row: Row) -> Sized:
+        return self._sized.get(str(row["id"]), UNSIZED)
 
 
 @dataclass(frozen=True)

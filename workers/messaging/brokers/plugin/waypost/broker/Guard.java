@@ -43,6 +43,7 @@ public final class Guard implements ActiveMQServerPlugin {
    private static final String MESSAGES = "waypost.messages";
    private static final String CLIENTS = "waypost.clients";
    private static final String TRANSIT = "waypost.transit";
+   private static final String TRAFFIC = "waypost.traffic";
 
    private Limits limits;
    private PlanLimits plan;
@@ -57,6 +58,7 @@ public final class Guard implements ActiveMQServerPlugin {
    private Filters filters;
    private Throttle throttle;
    private Transit transit;
+   private Traffic traffic;
    private Health health;
 
    @Override
@@ -77,10 +79,12 @@ public final class Guard implements ActiveMQServerPlugin {
       files = new LargeFiles(server);
       storage = new Storage(server, files);
       transit = new Transit(Runtime.getRuntime().maxMemory());
+      traffic = new Traffic(server);
       try {
          server.getManagementService().registerUntypedControl(MESSAGES, messages, nameOf("Messages"));
          server.getManagementService().registerUntypedControl(CLIENTS, clients, nameOf("Clients"));
          server.getManagementService().registerUntypedControl(TRANSIT, transit, nameOf("Transit"));
+         server.getManagementService().registerUntypedControl(TRAFFIC, traffic, nameOf("Traffic"));
       } catch (Exception error) {
          throw new IllegalStateException(error);
       }
@@ -106,6 +110,7 @@ public final class Guard implements ActiveMQServerPlugin {
          server.getManagementService().unregisterUntypedControl(MESSAGES, nameOf("Messages"));
          server.getManagementService().unregisterUntypedControl(CLIENTS, nameOf("Clients"));
          server.getManagementService().unregisterUntypedControl(TRANSIT, nameOf("Transit"));
+         server.getManagementService().unregisterUntypedControl(TRAFFIC, nameOf("Traffic"));
       } catch (Exception error) {
          throw new IllegalStateException(error);
       }
@@ -127,6 +132,7 @@ public final class Guard implements ActiveMQServerPlugin {
          messages.removed(reference.getQueue());
       } else {
          clients.acknowledged(consumer);
+         traffic.acknowledged(transaction, reference.getQueue(), reference.getMessage());
       }
    }
 
@@ -218,6 +224,15 @@ public final class Guard implements ActiveMQServerPlugin {
                                  boolean checkConsumerCount, boolean removeConsumers,
                                  boolean autoDeleteAddress) {
       replies.destroyed(queue);
+      traffic.destroyed(queue);
+   }
+
+   @Override
+   public void afterRemoveAddress(SimpleString address, AddressInfo info)
+      throws ActiveMQException {
+      if (info != null) {
+         traffic.removed(info);
+      }
    }
 
    @Override
@@ -253,6 +268,13 @@ public final class Guard implements ActiveMQServerPlugin {
       } catch (Exception error) {
          throw new IllegalStateException(error);
       }
+   }
+
+   @Override
+   public void afterSend(ServerSession session, Transaction transaction, Message message,
+                         boolean direct, boolean noAutoCreateQueue, RoutingStatus result)
+      throws ActiveMQException {
+      traffic.sent(transaction, message, result);
    }
 
    /**
