@@ -10,8 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from controlplane.core.accounts import OPERATOR_EMAIL
-from controlplane.core.errors import Unavailable
-from controlplane.demo import bills, comparisons, exchanges, prices
+from controlplane.demo import bills, comparisons, exchanges, first_usage, prices
 from controlplane.demo.cast import Cast
 from controlplane.demo.customers import CLIENT, EVERYTHING, Customer, Space
 from controlplane.rest_client import Json, Refused
@@ -224,12 +223,14 @@ def show_usage(cast: Cast) -> None:
     Then print the tenant's whole usage of the month.
 
     Raises:
-        Unavailable: ``demo.no_usage``: messages are still missing after 120 s.
+        Unavailable: ``demo.no_usage``: the pipeline ran, and messages are still missing.
     """
     cast.narrator.chapter("Samples land in Delta tables; Spark aggregates them")
     customer = cast.customers[0]
     with cast.narrator.timed("the first usage is available"):
-        found = _wait_for_usage(cast, customer)
+        tallies = (count.by_address.values() for count in cast.counts_of(customer).values())
+        received = sum(tally.received for counted in tallies for tally in counted)
+        found = first_usage.wait(customer, cast.operator(), received, cast.narrator)
     names = {space.id: space.name for space in customer.spaces.values()}
     rows = [["space", "address", "meter", "quantity"]]
     for (space, address, meter), quantity in sorted(found.items()):
@@ -332,25 +333,3 @@ def show_logins(cast: Cast) -> None:
     if cast.person:
         rows.append(["through Keycloak", cast.person.email, cast.person.password])
     cast.narrator.table(rows)
-
-
-def _wait_for_usage(cast: Cast, customer: Customer, timeout_seconds: float = 120) -> bills.Metered:
-    counted = sum(
-        tally.received
-        for count in cast.counts_of(customer).values()
-        for tally in count.by_address.values()
-    )
-    deadline = time.monotonic() + timeout_seconds
-    while True:
-        found = bills.metered(customer)
-        received = sum(found[key] for key in found if key[2] == "messages_out")
-        if received >= counted:
-            return found
-        cast.narrator.still(f"{received} of {counted} received messages are in the usage so far …")
-        if time.monotonic() > deadline:
-            raise Unavailable(
-                f"after {timeout_seconds:.0f} s the usage shows {received} of {counted} messages "
-                "received: see metering.log",
-                code="demo.no_usage",
-            )
-        time.sleep(1)
