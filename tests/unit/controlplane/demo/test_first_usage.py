@@ -56,7 +56,7 @@ def test_usage_that_three_runs_lack_ends_the_wait() -> None:
     ) as raised:
         waited(FakeApi(3, error_code="spark.failed"))
 
-    assert raised.value.code == "demo.no_usage"
+    assert raised.value.error_code == "demo.no_usage"
 
 
 def test_a_pipeline_that_never_runs_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
