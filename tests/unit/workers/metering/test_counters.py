@@ -69,6 +69,10 @@ def test_the_outbox_keeps_the_form_of_older_versions() -> None:
         "connections_opened": 0,
         "connection_ms": 0,
         "peak_connections": 0,
+        "bytes_in": 0,
+        "bytes_out": 0,
+        "steps_64k_in": 0,
+        "steps_64k_out": 0,
     }
 
 
