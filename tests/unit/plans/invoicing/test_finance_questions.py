@@ -75,7 +75,11 @@ def test_prepaid_credit_is_deferred_as_example_18_says(owner: Tenant) -> None:
     example_1(owner)
 
     left = -posting.balance(owner.pk, "prepaid:wp", "EUR")
-    figures = [("Prepaid", granted), ("Used by the invoice", left - granted), ("Deferred", left)]
+    figures = [
+        ("Prepaid", granted),
+        ("Used by the invoice", left - granted),
+        ("Prepaid owed", left),
+    ]
     assert shown(figures) == written(18)
 
 
