@@ -27,6 +27,10 @@ class Figure:
                 * `connection_ms` - connection_ms
                 * `stored_byte_ms` - stored_byte_ms
                 * `peak_connections` - peak_connections
+                * `bytes_in` - bytes_in
+                * `bytes_out` - bytes_out
+                * `steps_64k_in` - steps_64k_in
+                * `steps_64k_out` - steps_64k_out
             quantity (int): In base units: messages, milliseconds, …
     """
 

@@ -29,6 +29,12 @@ class Overridden:
             * `connections_opened_per_month` - connections_opened_per_month
             * `connection_ms_per_month` - connection_ms_per_month
             * `stored_byte_ms_per_month` - stored_byte_ms_per_month
+            * `bytes_per_month` - bytes_per_month
+            * `bytes_in_per_month` - bytes_in_per_month
+            * `bytes_out_per_month` - bytes_out_per_month
+            * `steps_64k_per_month` - steps_64k_per_month
+            * `steps_64k_in_per_month` - steps_64k_in_per_month
+            * `steps_64k_out_per_month` - steps_64k_out_per_month
             * `peak_connections_per_month` - peak_connections_per_month
             * `space_hours_per_month` - space_hours_per_month
             * `address_hours_per_month` - address_hours_per_month

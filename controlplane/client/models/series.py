@@ -28,6 +28,10 @@ class Series:
             * `connection_ms` - connection_ms
             * `stored_byte_ms` - stored_byte_ms
             * `peak_connections` - peak_connections
+            * `bytes_in` - bytes_in
+            * `bytes_out` - bytes_out
+            * `steps_64k_in` - steps_64k_in
+            * `steps_64k_out` - steps_64k_out
         step (StepEnum): * `hour` - hour
             * `day` - day
         as_of (datetime.datetime | None):
