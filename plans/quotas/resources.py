@@ -24,6 +24,15 @@ class Resource(StrEnum):
     CONNECTIONS_OPENED_PER_MONTH = "connections_opened_per_month"
     CONNECTION_MS_PER_MONTH = "connection_ms_per_month"
     STORED_BYTE_MS_PER_MONTH = "stored_byte_ms_per_month"
+    BYTES_PER_MONTH = "bytes_per_month"  # in plus out
+    BYTES_IN_PER_MONTH = "bytes_in_per_month"
+    BYTES_OUT_PER_MONTH = "bytes_out_per_month"
+    STEPS_4K_PER_MONTH = "steps_4k_per_month"  # in plus out
+    STEPS_4K_IN_PER_MONTH = "steps_4k_in_per_month"
+    STEPS_4K_OUT_PER_MONTH = "steps_4k_out_per_month"
+    STEPS_64K_PER_MONTH = "steps_64k_per_month"  # in plus out
+    STEPS_64K_IN_PER_MONTH = "steps_64k_in_per_month"
+    STEPS_64K_OUT_PER_MONTH = "steps_64k_out_per_month"
     PEAK_CONNECTIONS_PER_MONTH = "peak_connections_per_month"
     SPACE_HOURS_PER_MONTH = "space_hours_per_month"
     ADDRESS_HOURS_PER_MONTH = "address_hours_per_month"
