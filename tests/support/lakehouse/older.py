@@ -54,8 +54,11 @@ def _copy_file(source: Path, target: Path) -> None:
     if len(kept) == len(file.schema_arrow.names):
         shutil.copyfile(source, target)
         return
-    # As Spark writes instants.
-    pq.write_table(file.read(columns=kept), target, use_deprecated_int96_timestamps=True)
+    # Spark writes instants as INT96, and does not read nanoseconds of another type.
+    columns = [file.schema.column(n) for n in range(len(file.schema))]
+    is_of_spark = any(column.physical_type == "INT96" for column in columns)
+    rows = file.read(columns=kept)
+    pq.write_table(rows, target, use_deprecated_int96_timestamps=is_of_spark)
 
 
 def _older(action: dict[str, Any], folder: Path) -> dict[str, Any]:
