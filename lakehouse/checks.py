@@ -82,11 +82,11 @@ def described_reset(counter: str) -> Column:
 def reason() -> Column:
     """Return the column expression for why a sample is invalid; null if it is valid.
 
-    ``null``: a column is null. ``negative``: a meter or the epoch is below 0, or ``seq`` below 1.
-    ``time``: the bucket begins after the sample was taken. ``date``: the partition is not the date
-    of the bucket.
+    ``null``: a required column is null. ``negative``: a meter or the epoch is below 0, or ``seq``
+    below 1. ``time``: the bucket begins after the sample was taken. ``date``: the partition is not
+    the date of the bucket.
     """
-    any_null = " OR ".join(f"{c} IS NULL" for c in BRONZE.schema.fieldNames())
+    any_null = " OR ".join(f"{c.name} IS NULL" for c in BRONZE.schema.fields if not c.nullable)
     negative = " OR ".join(f"{c} < 0" for c in (*MAXIMA, "epoch"))
     # As SQL text: one call to Java instead of one for each column expression.
     return F.expr(

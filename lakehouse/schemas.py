@@ -3,12 +3,16 @@
 The bronze columns come from ``bronze_schema.json``, which ``workers.metering.bronze`` reads too:
 workers and lakehouse share that file and no code. Quantities are bigint, instants are UTC
 timestamps. Money is only in ``gold.backtest``, as results of the control plane: Spark computes
-none. A change of the columns needs a migration job; name it here.
-There is none yet.
+none.
+
+A meter that is added later is a nullable column of bronze (``OPTIONAL``). Existing tables get the
+column, without a rewrite of their rows, by the next run of a job (``tables.ensure``), and bronze by
+the next worker (``workers.metering.committer``). Any other change of the columns needs a migration
+job; name it here. There is none yet.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,6 +49,9 @@ COUNTERS = tuple(column["name"] for column in _BRONZE if column.get("role") == "
 # There is exactly one peak (otherwise this line fails). Gold takes its maximum, not differences.
 (PEAK,) = (column["name"] for column in _BRONZE if column.get("role") == "peak")
 MAXIMA = (*COUNTERS, PEAK)
+# Meters that older rows lack. Null there says that nothing was counted: it is no fault, and as a
+# maximum it is 0.
+OPTIONAL = tuple(c["name"] for c in _BRONZE if c["name"] in MAXIMA and c["nullable"])
 # The key of one incarnation of an address on a source. Its counters only grow, so the state keeps
 # their maxima.
 LIFE = ("tenant_id", "space_id", "source", "boot_id", "address", "epoch")
@@ -59,7 +66,7 @@ class Table:
     checks at each write. ``statistics`` are the columns with minimum and maximum per file; empty
     means Delta's default. ``kept_days`` says for how many days old versions can be read.
     ``upkeep`` are the columns that depend on when housekeeping ran, so ``rebuild`` does not compare
-    them.
+    them. ``zeros`` are the columns whose nulls are read as 0.
     """
 
     name: str
@@ -72,15 +79,30 @@ class Table:
     partition_by: tuple[str, ...] = ("date",)
     kept_days: int = AUDIT_DAYS
     upkeep: tuple[str, ...] = ()
+    zeros: tuple[str, ...] = ()
 
-    def column_definitions(self) -> list[str]:
-        """Return one SQL column definition per column, for CREATE TABLE."""
+    def column_definitions(self, names: Collection[str] | None = None) -> list[str]:
+        """Return an SQL definition of each column, or of those in ``names``, in their order."""
         found = []
         for column in self.schema.fields:
+            if names is not None and column.name not in names:
+                continue
             kind = column.dataType.simpleString()
             required = "" if column.nullable else " NOT NULL"
             comment = quoted(column.metadata["comment"])
             found.append(f"`{column.name}` {kind}{required} COMMENT '{comment}'")
+        return found
+
+    def selection(self, stored: Collection[str]) -> list[str]:
+        """Return an SQL expression for each column, of a version that has the columns ``stored``.
+
+        Meters that the version lacks are null, and nulls of ``zeros`` are 0.
+        """
+        found = []
+        for name in self.schema.fieldNames():
+            is_lacking = name in OPTIONAL and name not in stored
+            value = "CAST(NULL AS bigint)" if is_lacking else name
+            found.append(f"{f'coalesce({value}, 0)' if name in self.zeros else value} AS {name}")
         return found
 
     def properties(self) -> dict[str, str]:
@@ -105,13 +127,24 @@ def quoted(text: str) -> str:
     return text.replace("'", "\\'")
 
 
-def columns(text: str, *, nullable: bool = False) -> list[StructField]:
-    """Return a field for each line ``name type meaning…``; the meaning is the field's comment."""
+def columns(text: str) -> list[StructField]:
+    """Return a field for each line ``name type meaning…``; the meaning is the field's comment.
+
+    Only ``OPTIONAL`` columns are nullable.
+    """
     parts = [line.split(maxsplit=2) for line in text.splitlines() if line]
     return [
-        StructField(name, _TYPES[kind], nullable, {"comment": meaning})
+        StructField(name, _TYPES[kind], name in OPTIONAL, {"comment": meaning})
         for name, kind, meaning in parts
     ]
+
+
+def not_negative(names: Iterable[str]) -> str:
+    """Return the SQL condition that none of the meters ``names`` is negative."""
+    # Delta refuses a row for which a constraint is null.
+    return " and ".join(
+        f"({c} is null or {c} >= 0)" if c in OPTIONAL else f"{c} >= 0" for c in names
+    )
 
 
 # The lines of ``columns`` for the maxima of the sampled meters.
@@ -185,11 +218,12 @@ last_taken_at timestamp latest sample, UTC
     (*LIFE, "bucket_at"),
     {
         "bucket_on_date": "date = to_date(bucket_at)",
-        "counters_positive": " and ".join(f"{c} >= 0" for c in MAXIMA),
+        "counters_positive": not_negative(MAXIMA),
         "seq_positive": "seq > 0",
         "taken_forward": "last_taken_at >= first_taken_at",
     },
     ("tenant_id", "source", "bucket_at", "seq"),
+    zeros=OPTIONAL,
 )
 
 # What follows is computed from the buckets alone and no invoice pins it, so old versions of it are
@@ -199,7 +233,7 @@ _REACHED_COLUMNS = "seq bigint largest seq before the day\n" + "".join(
     f"{name} bigint largest value before the day\n" for name in COUNTERS
 )
 _REACHED_POSITIVE = {
-    "counters_positive": " and ".join(f"{c} >= 0" for c in COUNTERS),
+    "counters_positive": not_negative(COUNTERS),
     "seq_positive": "seq > 0",
 }
 
@@ -213,6 +247,7 @@ OPENINGS = Table(
     _REACHED_POSITIVE,
     ("tenant_id", "source", "seq"),
     kept_days=_WORKING_DAYS,
+    zeros=OPTIONAL,
 )
 
 HEADS = Table(
@@ -236,6 +271,7 @@ resting boolean whether it has had no bucket for long; partition
     partition_by=("resting",),
     kept_days=_WORKING_DAYS,
     upkeep=("resting",),
+    zeros=OPTIONAL,
 )
 
 SOURCES = Table(

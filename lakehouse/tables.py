@@ -169,29 +169,40 @@ class Log:
         found = self.newest.transactions().get(app)
         return found.get() if found.isDefined() else -1
 
-    def require(self, table: Table) -> None:
-        """Raise SchemaDiffers if names or types of the stored columns differ from ``table``'s."""
+    def lacking(self, table: Table) -> list[str]:
+        """Return the meters that ``table`` declares and the stored table does not have yet.
+
+        Raises:
+            SchemaDiffers: names or types of the columns differ in another way.
+        """
         # The order of columns does not matter: reads and writes select them by name.
         found = StructType.fromJson(json.loads(self.newest.schema().json()))
-        there = [(f.name, f.dataType) for f in found.fields]
-        wanted = [(f.name, f.dataType) for f in table.schema.fields]
-        if sorted(there, key=str) != sorted(wanted, key=str):
+        there = {f.name: f.dataType for f in found.fields}
+        lacking = [c for c in schemas.OPTIONAL if c in table.schema.names and c not in there]
+        wanted = {f.name: f.dataType for f in table.schema.fields if f.name not in lacking}
+        if there != wanted:
             raise SchemaDiffers(
                 f"The columns of {table.name} differ from those that this version of Waypost "
                 "writes: run the migration named in lakehouse/schemas.py, or install the version "
                 "that wrote it."
             )
+        return lacking
 
 
 def ensure(lake: Lake, table: Table) -> None:
-    """Create the table with its constraints unless it exists. Idempotent.
+    """Create the table with its constraints unless it exists; add meters that it lacks. Idempotent.
+
+    The rows of an existing table stay as they are, and have null in added columns. Its constraints
+    stay too.
 
     Raises:
         SchemaDiffers: the table exists with other columns or types.
     """
     log = lake.log(table)
     if log.is_there:
-        log.require(table)
+        if lacking := log.lacking(table):
+            added = ", ".join(table.column_definitions(lacking))
+            lake.spark.sql(f"ALTER TABLE delta.`{lake.path(table)}` ADD COLUMNS ({added})")
         return
     columns = ", ".join(table.column_definitions())
     partitioned = f"PARTITIONED BY ({', '.join(table.partition_by)})" if table.partition_by else ""
@@ -203,11 +214,15 @@ def ensure(lake: Lake, table: Table) -> None:
 
 
 def read(lake: Lake, table: Table, version: int | None = None) -> DataFrame:
-    """Return the rows of the table with its declared columns, at ``version`` (None: the newest)."""
+    """Return the rows of the table with its declared columns, at ``version`` (None: the newest).
+
+    A version may be older than a meter (``Table.selection``).
+    """
     reader = lake.spark.read.format("delta")
     if version is not None:
         reader = reader.option("versionAsOf", version)
-    return reader.load(lake.path(table)).select(*table.schema.fieldNames())
+    rows = reader.load(lake.path(table))
+    return rows.selectExpr(*table.selection(rows.columns))
 
 
 def snapshot(lake: Lake, table: Table, app: str) -> Snapshot | None:
@@ -323,7 +338,11 @@ def merge_maxima(lake: Lake, table: Table, rows: DataFrame, where: str, commit: 
         if c not in fixed
     }
     # Without this condition MERGE would rewrite files in which no value changes.
-    changed = " OR ".join(f"t.{c} <> {expression}" for c, expression in merged.items())
+    # The table may have null in ``zeros``, which ``greatest`` ignores.
+    changed = " OR ".join(
+        f"{f'coalesce(t.{c}, 0)' if c in table.zeros else f't.{c}'} <> {expression}"
+        for c, expression in merged.items()
+    )
     target = DeltaTable.forPath(lake.spark, lake.path(table)).alias("t")
     with commit.in_session(lake.spark):
         (

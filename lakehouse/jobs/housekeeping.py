@@ -37,11 +37,15 @@ def run(lake: Lake, today: date) -> dict[str, Any]:
     """Compact and clean every table but bronze; return the report of the module's docstring.
 
     ``today`` is the UTC date. Tables that do not exist are left out. Idempotent.
+
+    Raises:
+        SchemaDiffers: a table has other columns than ``schemas`` declares.
     """
     report = {}
     for table in schemas.DERIVED:
         if not lake.log(table).is_there:
             continue
+        tables.ensure(lake, table)
         if table is schemas.HEADS:
             rest(lake)
         before = tables.files_by_date(lake, table)

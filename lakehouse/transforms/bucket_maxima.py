@@ -5,10 +5,10 @@ A maximum is the same in whatever order samples arrive and however often they ar
 
 from datetime import UTC, datetime, timedelta
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse.schemas import LIFE, MAXIMA, SOURCES, STATE
+from lakehouse.schemas import LIFE, MAXIMA, OPTIONAL, SOURCES, STATE
 
 # A source is active unless its newest sample is this much older than the newest sample of all.
 SILENCE = "5 minutes"
@@ -19,17 +19,24 @@ def buckets(samples: DataFrame) -> DataFrame:
     """Return the largest value of each meter and of ``seq``, and the first and last sample's time.
 
     Input: valid rows of ``bronze.samples``, in any order, possibly repeated. Output: one row per
-    incarnation and bucket, with the columns of ``STATE``.
+    incarnation and bucket, with the columns of ``STATE``. A meter that is null in all samples of a
+    bucket is 0.
     """
     grouped = samples.groupBy(*LIFE, "bucket_at", "date")
     folded = grouped.agg(
         F.max("address_type").alias("address_type"),
         F.max("seq").alias("seq"),
-        *(F.max(column).alias(column) for column in MAXIMA),
+        *(_maximum(column) for column in MAXIMA),
         F.min("taken_at").alias("first_taken_at"),
         F.max("taken_at").alias("last_taken_at"),
     )
     return folded.select(*STATE.schema.fieldNames())
+
+
+def _maximum(meter: str) -> Column:
+    if meter in OPTIONAL:
+        return F.expr(f"coalesce(max({meter}), 0) AS {meter}")
+    return F.max(meter).alias(meter)
 
 
 def newest_samples(state: DataFrame) -> DataFrame:

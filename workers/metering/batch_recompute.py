@@ -164,7 +164,12 @@ class _Chunk:
         ``open_seq`` and ``open_<counter>``, null if they had not begun.
         """
         reader, counters = self.reader, recompute.COUNTERS
-        reached = ", ".join(f"o.{c} AS open_{c}" for c in ("seq", *counters))
+        has = {column.name for column in reader.openings.schema().fields}
+        # The openings may be older than a counter, until the next run of the pipeline.
+        reached = ", ".join(
+            f"{f'o.{c}' if c in has else 'CAST(NULL AS bigint)'} AS open_{c}"
+            for c in ("seq", *counters)
+        )
         same = " AND ".join(f"o.{c} = f.{c}" for c in (*_LIFE.split(", "), "date"))
         samples = (
             f"samples AS (SELECT * FROM counted WHERE {self._tenants} AND {recompute.VALID} "

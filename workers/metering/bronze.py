@@ -43,6 +43,27 @@ def columns_of_role(role: str) -> tuple[str, ...]:
     return tuple(column["name"] for column in _columns() if column.get("role") == role)
 
 
+@cache
+def optional() -> frozenset[str]:
+    """Return the meters that were added later: older rows have null or lack the column.
+
+    Null says that nothing was counted. It is no fault, and as a maximum it is 0. Rows that are
+    written now always have a number.
+    """
+    return frozenset(c["name"] for c in _columns() if c.get("role") and c["nullable"])
+
+
+def not_negative(meter: str) -> str:
+    """Return the SQL condition that ``meter`` is not negative."""
+    # A constraint or condition that is null excludes the row.
+    return f"({meter} IS NULL OR {meter} >= 0)" if meter in optional() else f"{meter} >= 0"
+
+
+def meanings() -> dict[str, str]:
+    """Return {name: meaning} of the columns, for the comments of the table."""
+    return {c["name"]: c["meaning"] for c in _columns()}
+
+
 def kinds() -> list[tuple[str, str]]:
     """Return (name, type) of every column in order; the type of counters and peaks is ``meter``."""
     return [(c["name"], "meter" if c.get("role") else c["type"]) for c in _columns()]

@@ -69,7 +69,7 @@ def compact(root: Root, today: date) -> Compacted | None:
     with leases.kept(committer.APP, uuid.uuid4().hex, _LEASE_SECONDS) as won:
         if not won or not delta.exists(root, delta.BRONZE):
             return None
-        table = delta.open_table(root, delta.BRONZE)
+        table = committer.ensure_table(root)
         before = _files_by_day(table)
         done, altered = 0, list[str]()
         for day, files in sorted(before.items()):
@@ -129,9 +129,7 @@ class _Rewriting:
                     content = file.read()
                 if path in known and file_hashes.sha256(content) != known[path]:
                     raise _FileAltered(path)
-                # The file may have an order of columns of its own, but no other names or types.
-                read = pq.ParquetFile(io.BytesIO(content)).read(columns=_schema().names)
-                yield read.select(_schema().names).cast(_schema())
+                yield _whole(pq.ParquetFile(io.BytesIO(content)).read(columns=_schema().names))
             except (FileNotFoundError, pa.ArrowException, KeyError) as error:
                 raise _FileAltered(path) from error
 
@@ -156,7 +154,7 @@ class _Rewriting:
             self.table.create_write_transaction(
                 [committer.add_action(open_file, p, data_change=False) for p in self._written],
                 mode="overwrite",
-                schema=bronze.schema(),
+                schema=self.table.schema(),
                 partition_by=["date"],
                 partition_filters=[("date", "=", self.day.isoformat())],
                 commit_properties=properties,
@@ -167,6 +165,19 @@ class _Rewriting:
         finally:
             self.table.update_incremental()
         return True
+
+
+def _whole(rows: pa.Table) -> pa.Table:
+    """Return ``rows`` with all columns of bronze, in the order of the schema.
+
+    A file may have an order of its own, and it may lack meters that were added later.
+
+    Raises:
+        ArrowException, KeyError: it lacks another column, or has one of another type.
+    """
+    for name in sorted(bronze.optional() - set(rows.column_names)):
+        rows = rows.append_column(name, pa.nulls(rows.num_rows, pa.int64()))
+    return rows.select(_schema().names).cast(_schema())
 
 
 def _grouped(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import structlog
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import CommitProperties, DeltaTable, Field, Transaction
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 from django.db import transaction
@@ -40,7 +40,9 @@ _KEPT_ROWS = timedelta(days=40)
 _CHECKS = {
     "seq_positive": "seq > 0",
     "counters_positive": " AND ".join(
-        f"{column} >= 0" for role in ("counter", "peak") for column in bronze.columns_of_role(role)
+        bronze.not_negative(column)
+        for role in ("counter", "peak")
+        for column in bronze.columns_of_role(role)
     ),
 }
 
@@ -66,7 +68,12 @@ def commit_landed(root: Root) -> int:
 
 
 def ensure_table(root: Root) -> DeltaTable:
-    """Return the bronze table; create it with its constraints if it does not exist. Idempotent."""
+    """Return the bronze table; create it, or add the meters that it lacks. Idempotent.
+
+    A new table gets its constraints. An existing one keeps its constraints and its rows, which have
+    null in added columns. Columns are added in one commit that adds no rows. Safe without the
+    lease: a commit of files at the same time is refused, and the committer's next run does it.
+    """
     uri, options = roots.uri(root, bronze.TABLE), roots.options(root)
     if DeltaTable.is_deltatable(uri, options):
         table = DeltaTable(uri, storage_options=options)
@@ -91,7 +98,39 @@ def ensure_table(root: Root) -> DeltaTable:
     }
     if missing:  # the table is new, or its creation was interrupted
         table.alter.add_constraint({name: _CHECKS[name] for name in sorted(missing)})
+    _add_lacking(table)
     return table
+
+
+def _add_lacking(table: DeltaTable) -> None:
+    """Add the meters that the table lacks, in one commit without rows."""
+    meanings = bronze.meanings()
+    if lacking := _lacking(table):
+        fields = [Field(c, "long", metadata={"comment": meanings[c]}) for c in lacking]
+        try:
+            table.alter.add_columns(fields)
+        except CommitFailedError:  # another process may have added them
+            table.update_incremental()
+            if _lacking(table):
+                raise
+
+
+def _lacking(table: DeltaTable) -> list[str]:
+    there = {field.name for field in table.schema().fields}
+    return [c for c in bronze.schema().names if c in bronze.optional() and c not in there]
+
+
+@roots.translated_errors()
+def add_lacking(root: Root) -> None:
+    """Add the meters that an existing bronze table lacks; do nothing if there is none. Idempotent.
+
+    The pipeline calls it before a run: an older version may have created the table.
+
+    Raises:
+        StoreAway, StoreRefuses, BucketMissing: the object store fails.
+    """
+    if DeltaTable.is_deltatable(roots.uri(root, bronze.TABLE), roots.options(root)):
+        ensure_table(root)
 
 
 def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: int) -> bool:
@@ -109,7 +148,7 @@ def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: in
     table.create_write_transaction(
         [add_action(open_file, path, data_change=True) for path in paths],
         mode="append",
-        schema=bronze.schema(),
+        schema=table.schema(),
         partition_by=["date"],
         commit_properties=CommitProperties(app_transactions=[Transaction(APP, number)]),
     )

@@ -42,7 +42,7 @@ FOLDERS = {
 }
 # An entry of the log with this metadata, or with one of these operations, changes no row.
 ROWS, UNCHANGED = "rows", "unchanged"
-_NO_ROWS = ("OPTIMIZE", "VACUUM START", "VACUUM END")
+_NO_ROWS = ("OPTIMIZE", "VACUUM START", "VACUUM END", "ADD COLUMN")
 # Tables whose newest version the next run of the Spark job reads, and a close run reads the
 # openings: no invoice pins their versions.
 WORKING = (HEADS, OPENINGS, SOURCES)
@@ -94,8 +94,8 @@ def open_table(
 def has_rows_of(table: DeltaTable, version: int) -> bool:
     """Return whether the open table has the same rows as its ``version``, an earlier one or equal.
 
-    Only housekeeping adds commits that change no row. If entries of the log were deleted, the
-    answer is False.
+    Only housekeeping, and the addition of meters, commit without a change of rows. If entries of the
+    log were deleted, the answer is False.
     """
     later = int(table.version()) - version
     if later <= 0:

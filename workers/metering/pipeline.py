@@ -25,7 +25,7 @@ from django.conf import settings
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
 from controlplane.core.models import Lease
-from workers.metering import roots, run_history
+from workers.metering import committer, roots, run_history
 from workers.metering.roots import ObjectStore, Root
 from workers.models import LakehouseRun
 
@@ -123,12 +123,15 @@ def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
     Raises:
         PipelineBusy: another process runs the job, or took the lease from this one.
         PipelineFailed: the job failed or took too long; running it again is safe.
+        StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     holder = uuid.uuid4().hex
     with leases.held(LEASE, holder, _LEASE_SECONDS) as won:
         if not won:
             raise PipelineBusy("The usage pipeline is running already; try again when it is done.")
         renew = partial(leases.acquire, LEASE, holder, _LEASE_SECONDS)
+        # The job adds them to the other tables. Only ``committer`` writes to bronze.
+        committer.add_lacking(root)
         limit = timeout_seconds or settings.PIPELINE_TIMEOUT_SECONDS
         with run_history.recorded(LakehouseRun.Job.PIPELINE) as row:
             report = Report.parse(*SparkJob(root).execute(limit, renew))

@@ -33,7 +33,7 @@ VALID = " AND ".join(
     [
         "seq > 0",
         "epoch >= 0",
-        *(f"{counter} >= 0" for counter in (*COUNTERS, PEAK)),
+        *(bronze.not_negative(meter) for meter in (*COUNTERS, PEAK)),
         "bucket_at <= taken_at",
         "CAST(date AS varchar) = to_char(bucket_at, '%Y-%m-%d')",
     ]
@@ -80,7 +80,8 @@ class Question:
 def counted(bronze: DeltaTable) -> str:
     """Return the SQL of a table ``counted``: the rows of ``bronze`` with a column for each counter.
 
-    A pinned version may be older than a counter: then nothing was counted by it.
+    A pinned version may be older than a counter: then nothing was counted by it. A row may be older
+    too: then the counter is null, which counts like 0 and is no counter reset.
     """
     has = {column.name for column in bronze.schema().fields}
     later = "".join(f", CAST(0 AS bigint) AS {c}" for c in COUNTERS if c not in has)
@@ -291,7 +292,7 @@ def _doubled(query: Question) -> tuple[str, ...]:
 def _resets_of(row: dict[str, Any]) -> Iterable[CounterReset]:
     for counter in COUNTERS:
         before, after = row[f"before_{counter}"], row[counter]
-        if before is not None and after < before:
+        if None not in (before, after) and after < before:
             yield CounterReset(
                 row["source"], row["boot_id"], row["address"], counter, before, after
             )

@@ -7,9 +7,10 @@ of the samples.
 
 The text of a sample has all columns but ``batch_id``, in the order of the schema, each with a comma
 at its end. A string is its length in bytes, a colon and itself; an instant is its microseconds
-since 1970; a date is YYYY-MM-DD. A meter is ``name=value``, and left out if it is zero: so a sample
-of before a meter was added keeps its hash. ``-`` stands for null. docs/lakehouse.md says this to
-people who check it.
+since 1970; a date is YYYY-MM-DD. A meter is ``name=value``, and left out if it is zero; a meter
+that was added later (``bronze.optional``) is also left out if it is null. So a sample of before a
+meter was added keeps its hash. Any other null is ``-``. docs/lakehouse.md says this to people who
+check it.
 
 Version 1 hashed the sorted ids of the samples, without their values; ``recompute.sample_ids`` is
 that rule, by which invoices of earlier versions are verified.
@@ -88,12 +89,15 @@ def rows_sql(dialect: Dialect, rows: str, where: str = "true") -> str:
     """Return a query of the distinct samples of ``rows``: what the hash covers, and ``sha256``.
 
     ``sha256`` is that of one sample, as hexadecimal digits. The columns are those of the schema but
-    ``batch_id``.
+    ``batch_id``. Meters that were added later are 0 where they are null.
     """
-    columns = ", ".join(name for name, _ in _columns())
+    names = [name for name, _ in _columns()]
+    values = ", ".join(
+        f"coalesce({name}, 0) AS {name}" if name in bronze.optional() else name for name in names
+    )
     digest = dialect.digest.format("encoded")
     return (
-        f"SELECT {columns}, {digest} AS sha256 FROM (SELECT DISTINCT {columns}, "
+        f"SELECT {', '.join(names)}, {digest} AS sha256 FROM (SELECT DISTINCT {values}, "
         f"{_encoded_sql(dialect)} AS encoded FROM {rows} WHERE {where}) AS e"
     )
 
@@ -113,7 +117,8 @@ def _part_sql(dialect: Dialect, name: str, kind: str) -> str:
 
     if kind == "meter":
         given = f"'{name}=' || coalesce({text(name)}, '-') || ','"
-        return f"CASE WHEN {name} = 0 THEN '' ELSE {given} END"
+        value = f"coalesce({name}, 0)" if name in bronze.optional() else name
+        return f"CASE WHEN {value} = 0 THEN '' ELSE {given} END"
     if kind == "string":
         value = f"{text(dialect.octets.format(name))} || ':' || {name}"
     elif kind == "timestamp":

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # The columns of a sample in the order of the rule, by how their values are written.
+# Older samples have no value of a later meter.
 COLUMNS = [
     ("tenant_id", "string"),
     ("space_id", "string"),
@@ -31,12 +32,18 @@ COLUMNS = [
     ("connections_opened", "meter"),
     ("connection_ms", "meter"),
     ("peak_connections", "meter"),
+    ("bytes_in", "later meter"),
+    ("bytes_out", "later meter"),
+    ("steps_64k_in", "later meter"),
+    ("steps_64k_out", "later meter"),
     ("date", "date"),
 ]
 
 
 def part(name, kind, value):
     """Return one column of a sample as the rule writes it."""
+    if kind == "later meter":
+        kind, value = "meter", value or 0
     if kind == "meter":
         if value == 0:
             return ""
@@ -53,7 +60,7 @@ def part(name, kind, value):
 
 def digest(sample):
     """Return the SHA-256 of one sample."""
-    text = "".join(part(name, kind, sample[name]) for name, kind in COLUMNS)
+    text = "".join(part(name, kind, sample.get(name)) for name, kind in COLUMNS)
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -17,6 +17,7 @@ from lakehouse.jobs import pipeline
 from lakehouse.tables import Lake
 from plans.invoicing import invoice_closing
 from plans.models import Invoice
+from tests.support.lakehouse import older
 from tests.support.metering.readings import snapshot
 from tests.support.plans import billing_rows
 from tests.unit.workers.metering.conftest import FakeReaders, clock
@@ -24,12 +25,14 @@ from workers.backups import lakehouse_copy
 from workers.metering import (
     bronze_housekeeping,
     closing,
+    committer,
     delta,
     ingest,
     restored,
     sampling,
     verifying,
 )
+from workers.models import FileHash
 
 pytestmark = [pytest.mark.spark, pytest.mark.drill, pytest.mark.django_db]
 
@@ -74,6 +77,37 @@ def test_an_invoice_verifies_after_compaction_vacuum_and_restore(
     # The restored lakehouse goes on.
     settings.LAKEHOUSE_ROOT = str(other)
     assert pipeline.run(Lake(spark, str(other)))["rows"]["samples"] == 0
+
+
+def test_an_invoice_of_before_a_meter_was_added_verifies_after_the_upgrade(
+    spark: SparkSession, tmp_path: Path, settings: Settings
+) -> None:
+    settings.LAKEHOUSE_ROOT = str(tmp_path / "made")
+    invoice = _closed(Lake(spark, settings.LAKEHOUSE_ROOT))
+    FileHash.objects.all().delete()  # the copy has other files
+    root = older.copy(tmp_path / "made", tmp_path / "old")
+    settings.LAKEHOUSE_ROOT = str(root)
+    _assert_verifies(invoice, root, "nothing")
+    before = _versions(root)
+
+    committer.add_lacking(root)
+    report = pipeline.run(Lake(spark, str(root)))
+
+    _assert_verifies(invoice, root, "the columns were added")
+    assert report["rows"]["samples"] == 0
+    after = _versions(root)
+    assert {name for name in after if after[name] > before[name]} == {
+        table.name
+        for table in (
+            schemas.BRONZE,
+            schemas.QUARANTINE,
+            schemas.STATE,
+            schemas.OPENINGS,
+            schemas.HEADS,
+        )
+    }
+    bronze_housekeeping.compact(root, (clock() + _SETTLED).date())
+    _assert_verifies(invoice, root, "compaction of rows with nulls")
 
 
 def _closed(lake: Lake) -> Invoice:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any
 
+from deltalake import DeltaTable
+
 from workers.metering import bronze, committer, roots
 from workers.metering.roots import ObjectStore, Root
 from workers.metering.source_states import SampleRow, floor_bucket
@@ -38,12 +40,15 @@ def beat(taken_at: datetime, seq: int, **columns: Any) -> SampleRow:
 
 
 class Landed:
-    """Lands rows under one root; each call is one commit with the next number."""
+    """Lands rows under one root; each call is one commit with the next number.
 
-    def __init__(self, root: Root) -> None:
+    ``table`` is the open table; None opens or makes it as the product does.
+    """
+
+    def __init__(self, root: Root, table: DeltaTable | None = None) -> None:
         self.root = root
-        self.table = committer.ensure_table(root)
-        self.number = 0
+        self.table = table or committer.ensure_table(root)
+        self.number = self.table.transaction_version(committer.APP) or 0
 
     def __call__(self, *rows: SampleRow) -> int:
         """Land rows as one batch and return the new version of bronze."""

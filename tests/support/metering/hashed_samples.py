@@ -29,7 +29,8 @@ def encoded(row: Mapping[str, Any]) -> str:
 
 def _part(name: str, kind: str, value: Any) -> str:
     if kind == "meter":
-        return "" if value == 0 else f"{name}={'-' if value is None else value},"
+        is_nothing = value == 0 or (value is None and name in bronze.optional())
+        return "" if is_nothing else f"{name}={'-' if value is None else value},"
     if value is None:
         return "-,"
     if kind == "string":

@@ -11,9 +11,10 @@ import pytest
 from deltalake import DeltaTable, QueryBuilder
 
 from plans.rating.periods import Period
+from tests.support.lakehouse import older
 from tests.support.lakehouse.samples import Landed, at, beat, row
 from tests.support.metering import hashed_samples
-from workers.metering import bronze, delta, recompute, sample_hash
+from workers.metering import bronze, committer, delta, recompute, sample_hash
 from workers.metering.pipeline import Table
 from workers.metering.sample_hash import Dialect
 
@@ -89,8 +90,28 @@ def test_any_changed_value_changes_the_hash(column: str) -> None:
     other = value + "x" if isinstance(value, str) else value + timedelta(days=1) if hasattr(
         value, "year") else value + 1  # fmt: skip
 
-    assert hashed_samples.of_rows([columns]) != hashed_samples.of_rows([{**columns, column: other}])
-    assert hashed_samples.of_rows([columns]) != hashed_samples.of_rows([{**columns, column: None}])
+    found = hashed_samples.of_rows([columns])
+    assert found != hashed_samples.of_rows([{**columns, column: other}])
+    # A sample of before a later meter was added has null in it.
+    is_later = column in bronze.optional()
+    assert (found == hashed_samples.of_rows([{**columns, column: None}])) == is_later
+
+
+def test_a_sample_of_before_a_meter_was_added_has_its_hash_in_every_engine(
+    landed: Landed, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whether the table lacks the column, or has null in it."""
+    expected = recompute.samples(pinned(landed.table, tmp_path)).hash
+    old = older.copy(tmp_path, tmp_path_factory.mktemp("older"))
+    lacking = DeltaTable(old / bronze.TABLE)
+    assert recompute.samples(pinned(lacking, old)).hash == expected
+
+    table = committer.ensure_table(old)
+
+    rows = delta.ask("SELECT * FROM b", {"b": table})
+    assert {row["bytes_in"] for row in rows} == {None}
+    assert recompute.samples(pinned(table, old)).hash == expected
+    assert hashed_samples.of_rows(rows)[0] == of_duckdb(table)[0] == expected
 
 
 def test_two_values_of_one_sample_are_named(landed: Landed) -> None:
