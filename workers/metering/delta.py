@@ -94,8 +94,8 @@ def open_table(
 def has_rows_of(table: DeltaTable, version: int) -> bool:
     """Return whether the open table has the same rows as its ``version``, an earlier one or equal.
 
-    Only housekeeping, and the addition of meters, commit without a change of rows. If entries of the
-    log were deleted, the answer is False.
+    Only housekeeping, and the addition of meters, commit without a change of rows. If entries of
+    the log were deleted, the answer is False.
     """
     later = int(table.version()) - version
     if later <= 0:
