@@ -16,6 +16,7 @@ from typing import Any
 import structlog
 from deltalake import CommitProperties, DeltaTable, Field, Transaction
 from deltalake.exceptions import CommitFailedError
+from deltalake.schema import PrimitiveType
 from deltalake.transaction import AddAction
 from django.db import transaction
 from django.db.models import Max
@@ -106,7 +107,9 @@ def _add_lacking(table: DeltaTable) -> None:
     """Add the meters that the table lacks, in one commit without rows."""
     meanings = bronze.meanings()
     if lacking := _lacking(table):
-        fields = [Field(c, "long", metadata={"comment": meanings[c]}) for c in lacking]
+        fields = [
+            Field(c, PrimitiveType("long"), metadata={"comment": meanings[c]}) for c in lacking
+        ]
         try:
             table.alter.add_columns(fields)
         except CommitFailedError:  # another process may have added them
