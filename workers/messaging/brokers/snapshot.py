@@ -106,7 +106,7 @@ def take(
         queues, topics, producers, moved = reading.queues_and_addresses()
         base = restored.find_or_record(client, queues, topics)
         stored, ages = reading.sizes_and_ages(queues)
-        sized = traffic.read(client)
+        plugin = _PluginCounts(moved, traffic.read(client))
         opened, seen = reading.connections()
         described = connections.describe(client, seen)
         health = reading.health()
@@ -115,7 +115,6 @@ def take(
         for metered in addresses
         if metered.row.broker_form is BrokerForm.QUEUE_OF_TOPIC
     }
-    plugin = _PluginCounts(moved, sized)
     counts = _Counts(queues, topics, base, stored, exclude=subscriptions, plugin=plugin)
     gauges = _Gauges(counts, ages, producers)
     counters = [found for metered in addresses if (found := counts.of(metered)) is not None]
@@ -129,9 +128,7 @@ def take(
             if (values := gauges.of(metered)) is not None
         },
         connections_opened=opened,
-        connections=[
-            connection for connection in described if connection.user not in internal_users
-        ],
+        connections=[one for one in described if one.user not in internal_users],
         health=health,
     )
 

@@ -1,4 +1,4 @@
-"""Which meters the portal shows to whom."""
+"""Which meters the portal shows, by the tenant's plan."""
 
 from collections.abc import Collection
 
