@@ -164,7 +164,7 @@ class AddressState:
     def counted_now(self, shown: AddressCounters) -> dict[str, int]:
         """Return what the epoch has counted as of the newest counters ``shown``, by meter.
 
-        Sizes never get smaller within an epoch: a broker that is about to stop may already report none.
+        Sizes never get smaller within an epoch: a broker that is about to stop may report none.
         """
         now = {**shown.by_meter, MESSAGES_OUT: self.messages_out_now(shown)}
         if self._is_topic:

@@ -1,4 +1,4 @@
-"""Bytes and steps in the states of addresses: they never get smaller, and a topic's queues add up."""
+"""Bytes and steps in the states of addresses: never smaller, and a topic's queues add up."""
 
 from dataclasses import replace
 
