@@ -92,7 +92,7 @@ def changed_openings(lake: Lake, days: DataFrame, heads: DataFrame) -> ChangedOp
     earliest = moved.agg(F.min("earliest")).collect()[0][0]
     if earliest is None:
         return None
-    known = tables.read(lake, schemas.OPENINGS).where(f"date > date'{earliest}'")
+    known = tables.read(lake, schemas.OPENINGS).where(f"date >= date'{earliest}'")
     rows = incarnations.changed_openings(days, heads, known, moved).persist()
     dates = frozenset(row["date"] for row in rows.select("date").distinct().collect())
     return ChangedOpenings(rows, dates) if dates else None

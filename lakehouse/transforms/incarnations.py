@@ -89,8 +89,8 @@ def changed_openings(
     """Return the openings that are new or get larger with the new rows, as ``OPENINGS``.
 
     ``days`` are those of the new rows (``by_day``), ``heads`` lack none but new rows, ``openings``
-    are those of all days after the earliest in ``days``. Of each only the incarnations in ``lives``
-    are used, which has one row for each.
+    are those from the earliest day in ``days`` on. Of each only the incarnations in ``lives`` are
+    used, which has one row for each.
 
     The maximum before a day is the larger of two: what the new rows of earlier days reached, and
     what was reached before. The latter is the day's own opening. A day that had no bucket yet has

@@ -89,6 +89,22 @@ def test_lake_of_an_older_version_is_filled_by_the_next_run(lake: Lake, landed: 
     assert differences == dict.fromkeys(differences, 0)
 
 
+def test_rows_of_both_sides_of_midnight_keep_what_the_first_day_used_before(
+    lake: Lake, landed: Landed
+) -> None:
+    landed(row(at(10), 1, messages_in=5))
+    pipeline.run(lake)
+    landed(row(at(9, day=1), 2, messages_in=8))
+    pipeline.run(lake)
+    landed(row(at(23, 59, day=1), 3, messages_in=9), row(at(0, 1, day=2), 4, messages_in=11))
+
+    pipeline.run(lake)
+
+    cells = tables.read(lake, schemas.USAGE).orderBy("bucket_at").collect()
+    assert [cell["quantity"] for cell in cells] == [5, 3, 1, 2]
+    assert set(rebuild.run(lake, write=False)["differences"].values()) == {0}
+
+
 def test_late_row_changes_the_days_of_its_own_incarnation_only(lake: Lake, landed: Landed) -> None:
     other = {"source": "spc_1/broker-1"}
     landed(*(row(at(10, day=day), day + 1, messages_in=10 * day + 1) for day in (0, 1, 4)))
