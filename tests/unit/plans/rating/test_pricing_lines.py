@@ -12,7 +12,7 @@ from plans.rating.billable import Lifetime, Segment, SpaceUsage
 from plans.rating.money import Rounding
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
-from plans.rating.price_rules import PriceRule, Tier
+from plans.rating.price_rules import Price, PriceRule, Tier
 from plans.rating.pricing import Line, SellerRule, TaxLine
 from plans.rating.terms import Commitment, Discount, Terms
 from plans.usage.meters import Model
@@ -140,7 +140,7 @@ def test_a_repriced_line_has_the_title_of_the_first_rule_with_its_model() -> Non
         replace(first, period=Period(MIDDLE + timedelta(days=5), MONTH.ends_at),
                 rules=(rule("Two"),)),
     ]  # fmt: skip
-    charged = {("messages", pricing.Price("unit", Decimal("0.01"), 100)): 300}
+    charged = {("messages", Price("unit", Decimal("0.01"), 100)): 300}
     known = MonthSoFar(segments=(first, *thirds), charged=charged)
 
     [line] = rated(so_far=known).lines

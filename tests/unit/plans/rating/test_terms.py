@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ TERMS = Terms(
     ),
     (Commitment("c", "Yearly deal", 15_000, HALF), Commitment("e", "Extra", 1, MONTH)),
 )
-PLAIN = {
+PLAIN: dict[str, list[Any]] = {
     "discounts": [
         ["p", "Partner", "10.5", None, ["a", "b"]],
         ["h", "All of it", "100", None, []],
