@@ -164,8 +164,8 @@ def _prepared(part: Part) -> Path:
             shutil.copy2(path, folder / name)
     # pytest-django would find ``manage.py`` above the copy, and import the sources beside it.
     options = ["-o", "django_find_project=false"]
-    for name in (*_PLUGINS, "no:cacheprovider", plugin.__name__):
-        options += ["-p", name]
+    for loaded in (*_PLUGINS, "no:cacheprovider", plugin.__name__):
+        options += ["-p", loaded]
     with (folder / "pyproject.toml").open("a") as configuration:
         configuration.write(
             "\n[tool.mutmut]\n"
