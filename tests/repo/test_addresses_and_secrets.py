@@ -64,7 +64,7 @@ def test_locks_carry_hashes_and_no_addresses() -> None:
         assert "://" not in text
         assert "--index" not in text
         assert "--find-links" not in text
-    assert len(locks) == 9
+    assert len(locks) == 10
 
 
 def test_no_file_names_a_path_of_one_machine() -> None:

@@ -104,3 +104,50 @@ def test_every_resource_has_words_and_only_spaces_have_dotted_names() -> None:
     assert set(WORDS) == set(Resource)
     assert Resource.SPACE_ADDRESSES not in TENANT_RESOURCES
     assert Resource.MESSAGES_PER_MONTH in TENANT_RESOURCES
+
+
+@pytest.mark.parametrize(
+    ("resource", "raised_by"),
+    [
+        (Resource.SPACES, "the operator, or a bigger plan"),
+        (Resource.SPACE_ADDRESSES, "a bigger space plan"),
+    ],
+)
+def test_a_refusal_says_what_to_do(resource: Resource, raised_by: str) -> None:
+    with pytest.raises(QuotaExceeded) as refused:
+        checks.require({resource: 2000}, resource, used=1999, asked=1002)
+
+    assert refused.value.message == (
+        f"2,000 {WORDS[resource]} are allowed, 1,999 are used, 1,002 more requested. "
+        f"Delete what you do not need, or get a higher limit from {raised_by}."
+    )
+    assert refused.value.fields == {
+        "resource": resource.value,
+        "limit": 2000,
+        "used": 1999,
+        "asked": 1002,
+        "raised_by": raised_by,
+    }
+
+
+def test_an_override_without_an_end_counts_for_ever() -> None:
+    assert checks.is_in_force(Override("spaces", 1), NOW)
+
+
+def test_a_limit_can_be_used_up() -> None:
+    assert is_allowed({"spaces": 3}, Resource.SPACES, used=2, asked=1)
+    assert not is_allowed({"spaces": 3}, Resource.SPACES, used=2, asked=2)
+
+
+def test_a_limit_of_nothing_is_a_limit() -> None:
+    assert not is_allowed({"spaces": 0}, Resource.SPACES, used=0, asked=1)
+
+
+def test_exceeded_has_the_order_of_what_is_used() -> None:
+    used = {Resource.USERS: 9, Resource.SPACES: 8, Resource.MEMBERS: 1}
+    limits = {"spaces": 7, "users": 8, "members": 1}
+
+    assert list(checks.exceeded(limits, used).items()) == [
+        (Resource.USERS, (8, 9)),
+        (Resource.SPACES, (7, 8)),
+    ]

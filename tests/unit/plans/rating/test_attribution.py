@@ -119,3 +119,37 @@ def test_a_package_belongs_to_the_step_that_begins_it_and_a_flat_price_to_the_fi
 
     assert [s.billed for s in shares(package, steps([4, 2, 10], MONTH))] == [0, 1, 1]
     assert [s.billed for s in shares(flat, steps([4, 2, 9], MONTH))] == [0, 1, 0]
+
+
+def test_a_peak_is_shared_by_the_steps_that_raise_it() -> None:
+    """The month reached 5 before; 2 of what is new are included."""
+    counting = Counting(Model.UNIT, 2, 0, 1, 3, is_peak=True, reached=5)
+
+    found = list(shares(counting, steps([4, 8, 6, 10], MONTH)))
+
+    assert [(s.used, s.included, s.billed) for s in found] == [
+        (4, 0, 0),
+        (8, 2, 1),
+        (6, 0, 0),
+        (10, 0, 2),
+    ]
+
+
+def test_a_line_bills_no_more_than_it_billed_in_all() -> None:
+    """A tier ends where the next one begins, and a flat price that was paid bills nothing."""
+    tier = Counting(Model.GRADUATED, 0, 0, 1, 5, skipped=2)
+    paid = Counting(Model.FLAT, 0, 0, 1, 0)
+
+    assert [s.billed for s in shares(tier, steps([1, 3, 9], MONTH))] == [0, 2, 3]
+    assert [s.billed for s in shares(paid, steps([1, 3], MONTH))] == [0, 0]
+    assert Counting(Model.FLAT, 0, 0, 1, 3).billed_of(7) == 1
+
+
+def test_only_a_peak_counts_from_what_the_month_reached() -> None:
+    assert Counting(Model.UNIT, 0, 0, 1, 7, reached=5).after(7) == (0, 7)
+
+
+def test_packages_go_on_where_the_month_was() -> None:
+    counting = Counting(Model.PACKAGE, 0, 10, 10, 3)
+
+    assert [counting.billed_of(units) for units in (0, 1, 10, 11, 20, 21)] == [0, 1, 1, 2, 2, 3]

@@ -71,3 +71,50 @@ def test_allocate_sums_exactly_and_stays_within_one(amount: int, weights: list[i
             abs(part * whole - amount * weight) < whole
             for part, weight in zip(parts, weights, strict=True)
         )
+
+
+def test_an_unknown_currency_is_refused_with_an_example() -> None:
+    with pytest.raises(Invalid) as refused:
+        money.minor_digits("eur")
+
+    assert refused.value.error_code == "currency.unknown"
+    assert refused.value.message == (
+        "'eur' is not an ISO 4217 currency code: use three capital letters, as in EUR."
+    )
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "major"),
+    [(1250, "EUR", "12.50"), (7, "JPY", "7"), (-1, "KWD", "-0.001")],
+)
+def test_to_major_has_all_decimals(amount: int, currency: str, major: str) -> None:
+    assert str(money.to_major(amount, currency)) == major
+
+
+def test_large_amounts_keep_all_digits() -> None:
+    """The default of ``decimal`` has 28 digits."""
+    amount = 10**35 + 1
+
+    assert str(money.to_major(amount, "EUR")) == f"1{'0' * 33}.01"
+    assert money.round_minor(Decimal(amount), Rounding.HALF_UP) == amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "weights", "parts"),
+    [
+        (5, [0], [5]),
+        (5, [3], [5]),
+        (5, [0, 0, 0], [5, 0, 0]),
+        (-5, [0, 0], [-5, 0]),
+        (0, [1, 2], [0, 0]),
+        (1, [0, 1], [0, 1]),
+        (-1, [1, 2], [0, -1]),
+        (3, [1, 1], [2, 1]),
+        (8, [1, 2, 2], [2, 3, 3]),
+        (10, [1, 1, 4], [2, 2, 6]),
+        (7, [3, 3, 1], [3, 3, 1]),
+        (2, [1, 1, 1, 1], [1, 1, 0, 0]),
+    ],
+)
+def test_allocate_splits_in_proportion(amount: int, weights: list[int], parts: list[int]) -> None:
+    assert money.allocate(amount, weights) == parts

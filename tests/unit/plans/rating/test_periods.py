@@ -107,3 +107,86 @@ def test_only_zones_that_mean_the_same_everywhere_have_a_name() -> None:
 def test_an_unknown_time_zone_is_refused_with_an_example() -> None:
     with pytest.raises(Invalid, match="Europe/Berlin"):
         periods.zone("Mars/Olympus")
+
+
+@pytest.mark.parametrize(
+    ("bounds", "code", "message"),
+    [
+        (
+            (at(2026, 1, 1).replace(tzinfo=None), at(2026, 1, 2)),
+            "period.naive",
+            "A period needs instants with a time zone.",
+        ),
+        (
+            (at(2026, 1, 1), at(2026, 1, 2).replace(tzinfo=None)),
+            "period.naive",
+            "A period needs instants with a time zone.",
+        ),
+        (
+            (at(2026, 1, 2), at(2026, 1, 2)),
+            "period.backward",
+            "A period must end after it begins.",
+        ),
+    ],
+)
+def test_a_refused_period_says_why(
+    bounds: tuple[datetime, datetime], code: str, message: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        Period(*bounds)
+
+    assert (refused.value.error_code, refused.value.message) == (code, message)
+
+
+def test_a_period_contains_its_begin_and_not_its_end() -> None:
+    day = Period(at(2026, 1, 1), at(2026, 1, 2))
+    microsecond = timedelta(microseconds=1)
+
+    instants = [day.starts_at - microsecond, day.starts_at, day.ends_at - microsecond, day.ends_at]
+
+    assert [day.contains(instant) for instant in instants] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "clipped"),
+    [
+        ((None, at(2026, 1, 1, 6)), (at(2026, 1, 1), at(2026, 1, 1, 6))),
+        ((at(2026, 1, 1, 6), at(2026, 1, 1, 7)), (at(2026, 1, 1, 6), at(2026, 1, 1, 7))),
+        ((at(2025, 1, 1), at(2027, 1, 1)), (at(2026, 1, 1), at(2026, 1, 2))),
+        ((None, at(2026, 1, 1)), None),
+        ((None, at(2025, 1, 1)), None),
+        ((at(2026, 1, 3), at(2026, 1, 4)), None),
+    ],
+)
+def test_clip_takes_the_later_begin_and_the_earlier_end(
+    bounds: tuple[datetime | None, datetime | None], clipped: tuple[datetime, datetime] | None
+) -> None:
+    day = Period(at(2026, 1, 1), at(2026, 1, 2))
+
+    assert day.clip(*bounds) == (Period(*clipped) if clipped else None)
+
+
+def test_a_period_is_stored_and_shown_in_iso_8601() -> None:
+    day = Period(at(2026, 1, 1), at(2026, 1, 2))
+
+    assert day.plain() == ["2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00"]
+    assert Period.from_plain(day.plain()) == day
+    assert str(day) == "2026-01-01T00:00:00+00:00/2026-01-02T00:00:00+00:00"
+
+
+@pytest.mark.parametrize("name", ["Mars/Olympus", "../etc/passwd", "/etc/localtime", "Europe", ""])
+def test_a_refused_time_zone_is_named(name: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        periods.zone(name)
+
+    assert refused.value.error_code == "period.time_zone"
+    assert refused.value.message == (
+        f"{name!r} is not a time zone: use an IANA name such as Europe/Berlin."
+    )
+
+
+def test_a_month_has_its_bounds_in_utc() -> None:
+    month = periods.month_of(at(2026, 5, 10), "Asia/Kathmandu")
+
+    assert month.starts_at.tzinfo is UTC
+    assert month.ends_at.tzinfo is UTC

@@ -87,3 +87,58 @@ def test_countries_and_the_vat_id_decide(
 )
 def test_the_form_of_a_vat_id(country: str, tax_id: str, status: Status) -> None:
     assert vat_ids.check(country, tax_id) is status
+
+
+@pytest.mark.parametrize(("country", "day"), [("US", DAY), ("DE", date(1900, 1, 1)), ("", DAY)])
+def test_a_rate_that_the_table_lacks_is_refused(country: str, day: date) -> None:
+    with pytest.raises(Invalid) as refused:
+        taxes.rate(country, day)
+
+    assert refused.value.error_code == "tax.no_rate"
+    assert refused.value.message == (
+        f"The table of VAT rates has no rate of {country} on {day}: tax the seller at a flat rate, "
+        "or add the rate to plans/rating/vat_rates.json."
+    )
+
+
+def test_a_rate_of_nothing_is_of_its_own_category(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = (taxes.Rate(date(2026, 1, 1), Decimal(0)), taxes.Rate(DAY, Decimal(5)))
+    monkeypatch.setattr(taxes, "RATES", {"XX": rates})
+    buyer = Buyer("XX", Status.NONE)
+
+    assert taxes.decide("XX", buyer, date(2026, 4, 29)) == TaxRule(Decimal(0), Category.ZERO, "")
+    assert taxes.decide("XX", buyer, DAY) == TaxRule(Decimal(5), Category.STANDARD, "")
+
+
+@pytest.mark.parametrize(
+    ("seller", "buyer", "rule"),
+    [
+        ("DE", "FR", TaxRule(Decimal(0), Category.REVERSE_CHARGE, taxes.REVERSE_CHARGE)),
+        ("DE", "US", TaxRule(Decimal(0), Category.EXPORT, taxes.OUTSIDE_EU)),
+        ("US", "FR", TaxRule(Decimal(0), Category.OUTSIDE, taxes.ABROAD)),
+    ],
+)
+def test_a_tax_of_nothing_has_the_note_of_its_category(
+    seller: str, buyer: str, rule: TaxRule
+) -> None:
+    assert taxes.decide(seller, Buyer(buyer, Status.VALID), DAY) == rule
+
+
+def test_the_table_of_rates_is_read_as_it_is_written() -> None:
+    table = taxes._table()
+
+    assert table == taxes.RATES
+    assert table["DE"][-1] == taxes.Rate(date(2021, 1, 1), Decimal(19))
+
+
+@pytest.mark.parametrize(
+    ("country", "tax_id", "status"),
+    [
+        ("FR", "DE136695975", Status.INVALID),  # of another country, with a wrong check digit
+        ("DE", "D", Status.INVALID),
+        ("", "DE136695976", Status.NOT_CHECKED),
+        ("DE", "de-136.695.976", Status.VALID),
+    ],
+)
+def test_the_prefix_is_that_of_the_country(country: str, tax_id: str, status: Status) -> None:
+    assert vat_ids.check(country, tax_id) is status

@@ -1,0 +1,1 @@
+"""Mutation tests of what computes invoices and enforces quotas: `make mutation`."""
