@@ -80,6 +80,17 @@ def test_an_alert_that_is_raised_again_has_the_new_numbers() -> None:
     )  # fmt: skip
 
 
+def test_a_limit_of_nothing_is_reached_without_use() -> None:
+    owner = tenant()
+    QuotaOverride.objects.create(
+        tenant=owner, resource=MESSAGES, amount=0, reason="closed", set_by="x"
+    )
+
+    sent(owner, 0)
+
+    assert list(QuotaAlert.objects.values_list("used", "limit")) == [(0, 0)] * 3
+
+
 def test_an_alert_is_lifted_once() -> None:
     owner = tenant()
     sent(owner, 850)
