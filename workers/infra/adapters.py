@@ -37,7 +37,7 @@ def watch() -> Watch | None:
     """
     if settings.INFRA != "kubernetes":
         return None
-    # Imported here for the same reason as in ``_kubernetes``.
+    # Imported here for the same reason as in ``current``.
     from workers.infra.kubernetes import connection
     from workers.infra.kubernetes.pod_changes import PodChanges
 
@@ -52,7 +52,7 @@ def snapshots(installation: str, class_name: str, namespace: str | None) -> Snap
     Raises:
         InfraError: ``ClusterUnknown``: neither a kubeconfig nor a service account was found.
     """
-    # Imported here for the same reason as in ``_kubernetes``.
+    # Imported here for the same reason as in ``current``.
     from workers.infra.kubernetes import connection
     from workers.infra.kubernetes.volume_snapshots import VolumeSnapshots
 

@@ -108,7 +108,11 @@ def _samples(plan: Plan, day: date, per_bucket: int = 0) -> str:
             CASE address_no WHEN 0 THEN 0 ELSE n * rate * 1000 END AS stored_byte_ms,
             CASE address_no WHEN 0 THEN n // 7 ELSE 0 END AS connections_opened,
             CASE address_no WHEN 0 THEN n * 10000 ELSE 0 END AS connection_ms,
-            CASE address_no WHEN 0 THEN n % 9 ELSE 0 END AS peak_connections
+            CASE address_no WHEN 0 THEN n % 9 ELSE 0 END AS peak_connections,
+            CASE address_no WHEN 0 THEN 0 ELSE n * rate * 700 END AS bytes_in,
+            CASE address_no WHEN 0 THEN 0 ELSE n * rate * 690 END AS bytes_out,
+            CASE address_no WHEN 0 THEN 0 ELSE n * rate * 2 END AS steps_64k_in,
+            CASE address_no WHEN 0 THEN 0 ELSE n * rate + n % 3 END AS steps_64k_out
         FROM (
             SELECT *, {first} + at_day AS step_no, source_no * 37 AS shift,
                 ({first} + at_day + source_no * 37) % {period} AS n,

@@ -11,7 +11,10 @@ import duckdb
 from deltalake import DeltaTable
 
 _LIFE = "tenant_id, space_id, source, boot_id, address, epoch"
-_COUNTERS = ("messages_in", "messages_out", "stored_byte_ms", "connections_opened", "connection_ms")
+_COUNTERS = (
+    *("messages_in", "messages_out", "stored_byte_ms", "connections_opened", "connection_ms"),
+    *("bytes_in", "bytes_out", "steps_64k_in", "steps_64k_out"),
+)
 _PEAK = "peak_connections"
 _GAPS = "holes"  # a column of quality
 _CELL = "tenant_id, space_id, address, bucket_at, date"
