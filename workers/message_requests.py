@@ -152,7 +152,10 @@ class MessageWorker:
         name, *numbers = str(request.arguments["after"]).split(":")
         names = [broker.id.name for broker in brokers]
         at = names.index(name) if name in names else 0
-        passed, last = map(_number, [*numbers, "", ""][:2])  # an older version has no id
+        # A client may send any text, and an older version wrote no id of a last message.
+        passed, last = (
+            int(text) if text.isascii() and text.isdigit() else 0 for text in [*numbers, "", ""][:2]
+        )
         listed = stored_messages.list_messages(
             brokers[at].target,
             request.address.address,
@@ -349,10 +352,6 @@ class _Change:
         if queue is None:
             raise Unreachable(f"{self._broker.id.name} does not hold the address yet")
         return queue
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def list_due() -> list[str]:

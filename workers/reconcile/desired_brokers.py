@@ -119,7 +119,11 @@ def list_addresses(rows: SpaceRows, broker: Broker) -> Sequence[DesiredAddress]:
             address.address,
             kind,
             limits(address, present),
-            subscriptions=_subscriptions(rows, address),
+            subscriptions=[
+                row.address
+                for row in rows.wanted_addresses
+                if row.topic_id == address.id and desired.is_possible(row.address)
+            ],
             subscription_limits=_subscription_limits(rows, address),
             in_memory=in_memory,
             read_only=address_types.BY_SLUG[address.type].is_read_only,
@@ -162,14 +166,6 @@ def limits(address: Address, present: set[str]) -> AddressSettings:
     if found.dead_letter in present:
         return found
     return replace(found, dead_letter="", max_delivery_attempts=None)
-
-
-def _subscriptions(rows: SpaceRows, topic: Address) -> Sequence[str]:
-    return [
-        address.address
-        for address in rows.wanted_addresses
-        if address.topic_id == topic.id and desired.is_possible(address.address)
-    ]
 
 
 def _subscription_limits(rows: SpaceRows, topic: Address) -> Mapping[str, AddressSettings]:
