@@ -115,6 +115,7 @@ def initialize(data_dir: Path, password: str) -> None:
     data_dir.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{data_dir.name}-", dir=data_dir.parent))
     password_file = made.with_suffix(".password")
+    # Created with its final mode, so that no other user can ever read it.
     password_file.touch(mode=0o600)
     password_file.write_text(password)
     if name := service_user():

@@ -40,7 +40,7 @@ def start(installation: Installation) -> bool:
     if client.is_up():
         return False
     stop_orphans(installation)
-    shutil.rmtree(installation.scratch_dir, ignore_errors=True)
+    _remove_scratch(installation)
     installation.scratch_dir.mkdir(mode=0o700, exist_ok=True)
     (installation.run_dir / "supervisor.sock").unlink(missing_ok=True)
     configuration = supervisor_client.write_configuration(installation.run_dir)
@@ -88,7 +88,7 @@ def stop(installation: Installation, *, last: Collection[str], timeout_seconds: 
             time.sleep(0.05)
     stop_orphans(installation)
     # After the orphans, which may still write there.
-    shutil.rmtree(installation.scratch_dir, ignore_errors=True)
+    _remove_scratch(installation)
 
 
 def stop_orphans(installation: Installation) -> Sequence[int]:
@@ -167,6 +167,10 @@ def check_disk(root: Path, needed_bytes: int = 500_000_000) -> None:
             f"{needed_bytes // 1_000_000} MB: free space or choose another folder with --state.",
             code="stack.disk_full",
         )
+
+
+def _remove_scratch(installation: Installation) -> None:
+    shutil.rmtree(installation.scratch_dir, ignore_errors=True)
 
 
 def _has_mark(process: psutil.Process, installation_id: str) -> bool:
