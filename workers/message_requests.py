@@ -194,6 +194,8 @@ class MessageWorker:
     def _end(
         self, request: MessageRequest, problem: str = "", *, code: str = "messages.failed"
     ) -> None:
+        # A test message is not needed any more. The page of a browse is read after the end
+        # (``KEPT``).
         if request.kind != _Kind.BROWSE:
             request.sealed = ""
         with transaction.atomic():
@@ -295,6 +297,8 @@ class _Change:
                 return None
             present = changes.queues()
             able = [m.id for m in page.messages if self._is_able(m.came_from, present)]
+            # What cannot be changed stays in the queue, before everything that the next page must
+            # have.
             self._skip += len(page.messages) - len(able)
             stalled = 0 if not able or self._batch(changes, able) else stalled + 1
             if stalled > _STALLED_BATCHES:

@@ -90,6 +90,8 @@ def fixed(root: Root, sleep: Callable[[float], None]) -> Iterator[Instant]:
     holder = uuid.uuid4().hex
     known = connection.get_connection_params()
     parameters = {name: value for name, value in known.items() if name not in _OF_DJANGO}
+    # Not Django's connection: this transaction stays open for the whole dump, and meanwhile others
+    # must commit, such as the extension of the lease.
     with psycopg.connect(**parameters, autocommit=False) as session:
         session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         session.read_only = True

@@ -95,6 +95,7 @@ def spec(
         disk_gb=plan.broker_disk_gb,
         persistent=plan.broker_persistent,
         placement=plan.placement,
+        # There are no releases where engines run as local programs, which have no images.
         image=rows.release.broker_image if rows.release else "",
         live_files=render.LIVE_FILES,
         secret_files=render.SECRET_FILES,
@@ -174,6 +175,7 @@ def _subscription_limits(rows: SpaceRows, topic: Address) -> Mapping[str, Addres
     No other setting of a subscription is set at its queue.
     """
     return {
+        # No names of addresses: targets of dead letters and expired messages do not matter here.
         address.address: limits(address, set())
         for address in rows.wanted_addresses
         if address.topic_id == topic.id and address.settings.max_consumers is not None
