@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import django
@@ -51,7 +50,15 @@ def make(home: Path) -> bool:
         files.make()
         (files.log / "tmp").mkdir()
         target = _configure(files)
-        _run_once(files, target, [f"-XX:ArchiveClassesAtExit={made}", "-cp", wanted.jars])
+        class_path = [f"-XX:ArchiveClassesAtExit={made}", "-cp", wanted.jars]
+        command = engines.artemis_command(str(java.find()), files.config, _MEMORY_MB, class_path)
+        with (files.log / "output.log").open("wb") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=log, cwd=files.folder)
+            try:
+                _exercise(target)
+            finally:
+                process.terminate()  # SIGTERM: Java writes the archive only at an orderly exit
+                process.wait(_START_SECONDS)
         made.replace(wanted.archive)  # atomic: no broker ever reads half an archive
     return True
 
@@ -78,17 +85,6 @@ def _configure(files: InstanceFiles) -> ManagementTarget:
         client=certificates.issue_client(authority, desired.CONTROL_NAME, now),
         folder=files.folder / "identity",
     )
-
-
-def _run_once(files: InstanceFiles, target: ManagementTarget, class_path: Sequence[str]) -> None:
-    command = engines.artemis_command(str(java.find()), files.config, _MEMORY_MB, class_path)
-    with (files.log / "output.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=files.folder)
-        try:
-            _exercise(target)
-        finally:
-            process.terminate()  # SIGTERM: Java writes the archive only at an orderly exit
-            process.wait(_START_SECONDS)
 
 
 def _exercise(target: ManagementTarget) -> None:

@@ -48,7 +48,10 @@ def build(home: Path) -> bool:
     with tempfile.TemporaryDirectory(prefix="build-", dir=jar.parent) as folder:
         classes, made = Path(folder) / "classes", Path(folder) / jar.name
         _compile(home, classes)
-        _pack(classes, made)
+        with zipfile.ZipFile(made, "w") as archive:
+            for path in sorted(classes.rglob("*.class")):
+                name = path.relative_to(classes).as_posix()
+                archive.writestr(zipfile.ZipInfo(name, _DATE), path.read_bytes())
         made.replace(jar)  # atomic: no broker ever reads half a JAR
     return True
 
@@ -80,13 +83,6 @@ def _compile(home: Path, classes: Path) -> None:
         raise Unavailable(
             f"The broker plugin does not compile: {result.stderr[-2000:]}", code="plugin.compile"
         )
-
-
-def _pack(classes: Path, jar: Path) -> None:
-    with zipfile.ZipFile(jar, "w") as archive:
-        for path in sorted(classes.rglob("*.class")):
-            name = path.relative_to(classes).as_posix()
-            archive.writestr(zipfile.ZipInfo(name, _DATE), path.read_bytes())
 
 
 if __name__ == "__main__":

@@ -152,7 +152,10 @@ class MessageWorker:
         name, *numbers = str(request.arguments["after"]).split(":")
         names = [broker.id.name for broker in brokers]
         at = names.index(name) if name in names else 0
-        passed, last = map(_number, [*numbers, "", ""][:2])  # an older version has no id
+        # A client may send any text, and an older version wrote no id of a last message.
+        passed, last = (
+            int(text) if text.isascii() and text.isdigit() else 0 for text in [*numbers, "", ""][:2]
+        )
         listed = stored_messages.list_messages(
             brokers[at].target,
             request.address.address,
@@ -191,6 +194,8 @@ class MessageWorker:
     def _end(
         self, request: MessageRequest, problem: str = "", *, code: str = "messages.failed"
     ) -> None:
+        # A test message is not needed any more. The page of a browse is read after the end
+        # (``KEPT``).
         if request.kind != _Kind.BROWSE:
             request.sealed = ""
         with transaction.atomic():
@@ -292,6 +297,8 @@ class _Change:
                 return None
             present = changes.queues()
             able = [m.id for m in page.messages if self._is_able(m.came_from, present)]
+            # What cannot be changed stays in the queue, before everything that the next page must
+            # have.
             self._skip += len(page.messages) - len(able)
             stalled = 0 if not able or self._batch(changes, able) else stalled + 1
             if stalled > _STALLED_BATCHES:
@@ -349,10 +356,6 @@ class _Change:
         if queue is None:
             raise Unreachable(f"{self._broker.id.name} does not hold the address yet")
         return queue
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def list_due() -> list[str]:

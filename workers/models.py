@@ -50,6 +50,8 @@ class MeteredSource(Timestamped):
             models.UniqueConstraint(fields=["source", "boot_id"], name="metered_source_life_once"),
             models.UniqueConstraint(
                 fields=["source"],
+                # Of two workers that notice a restart at once, only one can begin the new
+                # incarnation.
                 condition=Q(ended_at__isnull=True),
                 name="metered_source_one_life",
             ),
@@ -180,6 +182,8 @@ class QuarantinedSample(models.Model):
             # A compaction rewrites rows that are copied already.
             models.UniqueConstraint(
                 fields=["source", "boot_id", "seq", "address", "epoch", "reason"],
+                # A refused row may lack ``seq`` or ``epoch``. By default PostgreSQL takes two such
+                # rows for different ones.
                 nulls_distinct=False,
                 name="quarantined_sample_once",
             )

@@ -31,6 +31,7 @@ def remove_released(infra: Infra) -> None:
             logger.warning(
                 "released volumes cannot be removed yet", space_id=space.id, reason=error.reason
             )
+            # The volumes of the other spaces do not wait for this one.
             continue
         if gone:
             KeptVolumes.objects.filter(pk=kept.pk).update(gone_at=timezone.now())

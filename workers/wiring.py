@@ -45,33 +45,24 @@ def ports() -> Ports:
     Raises:
         Invalid, InfraError: what ``adapters.current`` raises.
     """
+    # The name decides how the local adapter starts routers, and whether they can form a mesh: the
+    # development router cannot.
+    engine = "qdrouterd" if settings.ROUTER_BINARY else "devrouter"
     return Ports(
         infra=adapters.current(),
         brokers=driver,
         routers=routers,
-        routing=_routing(),
+        routing=Routing(
+            engine=engine,
+            auth_host=settings.AUTH_SERVICE_HOST,
+            auth_port=settings.AUTH_SERVICE_PORT,
+            # A call, because only standard spaces need it, and the first call creates it.
+            authority=lambda now: certificates.control_authority(settings.CONTROL_CA_DIR, now),
+        ),
         metering=LastSampler(readers()),
         clock=timezone.now,
         identities_dir=_identities_dir(),
     )
-
-
-def _routing() -> Routing:
-    return Routing(
-        engine=_router_engine(),
-        auth_host=settings.AUTH_SERVICE_HOST,
-        auth_port=settings.AUTH_SERVICE_PORT,
-        authority=lambda now: certificates.control_authority(settings.CONTROL_CA_DIR, now),
-    )
-
-
-def _router_engine() -> str:
-    """Return the name of the router program: ``qdrouterd`` if the settings name a router binary.
-
-    Otherwise it is ``devrouter``, the development router. The name decides how the local adapter
-    starts routers, and whether routers can form a mesh.
-    """
-    return "qdrouterd" if settings.ROUTER_BINARY else "devrouter"
 
 
 def _identities_dir() -> Path:

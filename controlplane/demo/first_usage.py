@@ -26,7 +26,8 @@ def wait(
     began, silent_until = datetime.now(UTC), time.monotonic() + _SILENCE_SECONDS
     while True:
         # Read before the usage, so that the usage has what these runs found.
-        runs = _runs(operator, began)
+        page = operator.api.get("/staff/pipeline/runs", job="pipeline", since=began.isoformat())
+        runs = list(page["items"])
         found = bills.metered(customer)
         seen = sum(found[key] for key in found if key[2] == "messages_out")
         if seen >= received:
@@ -35,12 +36,6 @@ def wait(
             raise _missing(seen, received, runs)
         narrator.still(f"{seen} of {received} received messages are in the usage so far …")
         time.sleep(1)
-
-
-def _runs(operator: Operator, since: datetime) -> list[Json]:
-    """Return the runs of the pipeline that began since then and have ended."""
-    page = operator.api.get("/staff/pipeline/runs", job="pipeline", since=since.isoformat())
-    return list(page["items"])
 
 
 def _missing(seen: int, received: int, runs: list[Json]) -> Unavailable:

@@ -63,21 +63,19 @@ def start(installation: Installation, *, say: Callable[[str], None]) -> Person:
     keycloak.ensure_built(distribution)
     realm = keycloak.build_realm(kept.client_secret, [installation.url], [person])
     keycloak.prepare(server, distribution, realm)
-    installation.supervisor().ensure(_program(installation, server))
+    installation.supervisor().ensure(
+        Program(
+            name="keycloak",
+            command=keycloak.command(server),
+            directory=str(server.folder),
+            log_file=str(installation.log_dir / "keycloak.log"),
+            priority=50,  # after the stores (10), before our own servers (100)
+        )
+    )
     keycloak.wait_ready(server, None, timeout_seconds=180)
     # Restarts the servers whose settings changed.
     stack.up(installation.root, settings=keycloak.environment(server), say=say)
     return Person(EMAIL, kept.password)
-
-
-def _program(installation: Installation, server: keycloak.Server) -> Program:
-    return Program(
-        name="keycloak",
-        command=keycloak.command(server),
-        directory=str(server.folder),
-        log_file=str(installation.log_dir / "keycloak.log"),
-        priority=50,  # after the stores (10), before our own servers (100)
-    )
 
 
 def _remember(folder: Path) -> _Kept:

@@ -311,7 +311,15 @@ def create(root: Path, *, web_port: int | None = None) -> Installation:
     free one if that is taken. The folder ``root`` may exist. Starts no server.
     """
     root.mkdir(parents=True, exist_ok=True)
-    made = Installation(root, secrets.token_hex(8), _new_secrets(), _new_ports(web_port))
+    new_secrets = Secrets(
+        postgres_password=secrets.token_urlsafe(24),
+        valkey_password=secrets.token_urlsafe(24),
+        django_key=secrets.token_urlsafe(48),
+        # 32 bytes in URL-safe base64: the format of a Fernet key.
+        sealing_key=base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
+        operator_password=secrets.token_urlsafe(12),
+    )
+    made = Installation(root, secrets.token_hex(8), new_secrets, _new_ports(web_port))
     _store(made)
     return made
 
@@ -372,17 +380,6 @@ def _store(installation: Installation) -> None:
     }
     write_atomically(
         installation.root / "installation.json", json.dumps(content, indent=1), mode=0o600
-    )
-
-
-def _new_secrets() -> Secrets:
-    return Secrets(
-        postgres_password=secrets.token_urlsafe(24),
-        valkey_password=secrets.token_urlsafe(24),
-        django_key=secrets.token_urlsafe(48),
-        # 32 bytes in URL-safe base64: the format of a Fernet key.
-        sealing_key=base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
-        operator_password=secrets.token_urlsafe(12),
     )
 
 

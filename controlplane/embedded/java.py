@@ -31,7 +31,10 @@ def find(kept: Path | None = None) -> Path:
     """
     seen = []
     for program in _candidates(kept):
-        version = _version(program)
+        try:
+            version = _ask_version(program.resolve(), program.stat().st_mtime_ns)
+        except OSError:  # what a variable names need not exist
+            version = None
         if version in SUPPORTED:
             return program
         seen.append(f"{program} is version {version or 'unknown'}")
@@ -59,13 +62,6 @@ def _candidates(kept: Path | None) -> Iterator[Path]:
     if on_path := shutil.which("java"):
         yield Path(on_path)
     yield from sorted(_SYSTEM.glob("java-*/bin/java"))
-
-
-def _version(program: Path) -> int | None:
-    try:
-        return _ask_version(program.resolve(), program.stat().st_mtime_ns)
-    except OSError:
-        return None
 
 
 @cache

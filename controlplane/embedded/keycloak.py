@@ -233,6 +233,7 @@ def prepare(server: Server, distribution: Path, realm: Mapping[str, Any]) -> Non
     imports = server.folder / "data" / "import"
     imports.mkdir(parents=True, exist_ok=True)
     document = imports / f"{REALM}-realm.json"
+    # Created with its final mode, because it has passwords and the secret of the client.
     document.touch(mode=0o600)
     document.write_text(json.dumps(realm))
 

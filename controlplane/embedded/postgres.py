@@ -84,7 +84,12 @@ def as_service_user(command: Sequence[str], data_dir: Path, *options: str) -> li
     if service_user() is None:
         return ["setpriv", *options, "--", *command] if options else [*command]
     drop = ["--reuid=nobody", "--regid=nogroup", "--clear-groups"]
-    closed = [path for path in (data_dir, binary("postgres")) if _is_closed(path)]
+    # A user reaches a path only with the right to enter (x) every folder above it.
+    closed = [
+        path
+        for path in (data_dir, binary("postgres"))
+        if any(not parent.stat().st_mode & 0o001 for parent in path.resolve().parents)
+    ]
     if closed and not _may_grant_search():
         raise Unavailable(
             f"PostgreSQL runs as `nobody`, who may not enter the folders above {closed[0]}: "
@@ -110,9 +115,13 @@ def initialize(data_dir: Path, password: str) -> None:
     data_dir.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{data_dir.name}-", dir=data_dir.parent))
     password_file = made.with_suffix(".password")
+    # Created with its final mode, so that no other user can ever read it.
     password_file.touch(mode=0o600)
     password_file.write_text(password)
-    _give_to_service_user(made, password_file)
+    if name := service_user():
+        owner = pwd.getpwnam(name)
+        for path in (made, password_file):
+            os.chown(path, owner.pw_uid, owner.pw_gid)
     try:
         _run_initdb(made, password_file)
     finally:
@@ -261,19 +270,6 @@ def _run_initdb(data_dir: Path, password_file: Path) -> None:
     )
     if result.returncode:
         raise Unavailable(f"initdb failed: {result.stderr[-500:]}")
-
-
-def _give_to_service_user(*paths: Path) -> None:
-    name = service_user()
-    if name:
-        owner = pwd.getpwnam(name)
-        for path in paths:
-            os.chown(path, owner.pw_uid, owner.pw_gid)
-
-
-def _is_closed(path: Path) -> bool:
-    """Return whether users other than owner and group may not enter a parent folder of ``path``."""
-    return any(not parent.stat().st_mode & 0o001 for parent in path.resolve().parents)
 
 
 def _may_grant_search() -> bool:

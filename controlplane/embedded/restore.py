@@ -121,9 +121,11 @@ def restore(
         stored = StoredBackup(source, keys)
         stored.check()
         building = root.with_name(f".{root.name.lstrip('.')}.restoring")
+        # Of a restore that was killed.
         shutil.rmtree(building, ignore_errors=True)
         try:
             _build(stored, building, say)
+            # ``root`` may be an empty folder, which a rename replaces (POSIX).
             building.rename(root)
         finally:
             shutil.rmtree(building, ignore_errors=True)
@@ -139,6 +141,7 @@ def _build(stored: StoredBackup, building: Path, say: Say) -> None:
     authority = building / backup.CONTROL_AUTHORITY
     for name, text in keys[backup.CONTROL_AUTHORITY].items():
         authority.mkdir(exist_ok=True, mode=0o700)
+        # Created with its final mode, so that no other user can ever read the keys.
         (authority / name).touch(mode=0o600)
         (authority / name).write_text(text)
     say("restoring the lakehouse and stored messages")

@@ -87,6 +87,7 @@ def stop(installation: Installation, *, last: Collection[str], timeout_seconds: 
             client.is_up()  # each call wakes supervisord, which otherwise polls once a second
             time.sleep(0.05)
     stop_orphans(installation)
+    # After the orphans, which may still write there.
     _remove_scratch(installation)
 
 

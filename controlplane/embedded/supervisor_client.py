@@ -27,9 +27,9 @@ from controlplane.core.files import write_atomically
 
 # The PATH of supervisord and of all programs; the PATH of the caller's shell is not used.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# The name becomes a file name and a section of supervisord's configuration.
 # For tests, on a busy machine too: until it answers, and until it and its programs have ended.
 _PATIENCE_SECONDS = 120
+# The name becomes a file name and a section of supervisord's configuration.
 _LEGAL_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")
 _ALREADY_GONE = {supervisor_rpc.Faults.BAD_NAME, supervisor_rpc.Faults.NOT_RUNNING}
 

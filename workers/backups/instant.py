@@ -28,6 +28,8 @@ from workers.models import LandingBatch
 
 _LEASE_SECONDS = 60  # extended while the backup needs it
 _RETRY_SECONDS = 1.0  # while another process holds the lease
+# Settings of connections that psycopg alone does not know.
+_OF_DJANGO = {"cursor_factory", "context", "prepare_threshold"}
 _FACTS = """
 SELECT now(), pg_export_snapshot(), current_setting('server_version'),
     COALESCE((SELECT max(commit_number) FROM workers_landingbatch), 0),
@@ -86,7 +88,11 @@ def fixed(root: Root, sleep: Callable[[float], None]) -> Iterator[Instant]:
         StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     holder = uuid.uuid4().hex
-    with psycopg.connect(**_parameters(), autocommit=False) as session:
+    known = connection.get_connection_params()
+    parameters = {name: value for name, value in known.items() if name not in _OF_DJANGO}
+    # Not Django's connection: this transaction stays open for the whole dump, and meanwhile others
+    # must commit, such as the extension of the lease.
+    with psycopg.connect(**parameters, autocommit=False) as session:
         session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         session.read_only = True
         while True:
@@ -98,7 +104,11 @@ def fixed(root: Root, sleep: Callable[[float], None]) -> Iterator[Instant]:
 
 
 def _held(session: psycopg.Connection[Any], root: Root, holder: str) -> Iterator[Instant]:
-    database = _database(session)
+    # A dump may take longer than a server lets a transaction be idle.
+    session.execute("SET idle_in_transaction_session_timeout = 0")
+    row = session.execute(_FACTS).fetchone()
+    assert row is not None  # it has no FROM
+    database = DatabaseInstant(*row)
     lakehouse = _lakehouse(root)
     if not database.committed <= lakehouse.commit <= database.numbered:
         raise InstantLost(
@@ -118,14 +128,6 @@ def _held(session: psycopg.Connection[Any], root: Root, holder: str) -> Iterator
     yield Instant(database, lakehouse, release)
 
 
-def _database(session: psycopg.Connection[Any]) -> DatabaseInstant:
-    # A dump may take longer than a server lets a transaction be idle.
-    session.execute("SET idle_in_transaction_session_timeout = 0")
-    row = session.execute(_FACTS).fetchone()
-    assert row is not None  # it has no FROM
-    return DatabaseInstant(*row)
-
-
 def _lakehouse(root: Root) -> Lakehouse:
     tables = {
         name: delta.open_table(root, name) for name in delta.FOLDERS if delta.exists(root, name)
@@ -135,13 +137,3 @@ def _lakehouse(root: Root) -> Lakehouse:
         {name: (str(table.metadata().id), table.version()) for name, table in tables.items()},
         (bronze.transaction_version(committer.APP) or 0) if bronze else 0,
     )
-
-
-def _parameters() -> dict[str, Any]:
-    """Return how Django connects, without what only Django's own connection understands."""
-    known = connection.get_connection_params()
-    return {name: value for name, value in known.items() if name not in _OF_DJANGO}
-
-
-# Settings of connections that psycopg alone does not know.
-_OF_DJANGO = {"cursor_factory", "context", "prepare_threshold"}

@@ -105,6 +105,7 @@ class Backups:
         manifest["brokers"] = self._snapshot_brokers(name)
         (partial / MANIFEST).write_text(json.dumps(manifest, indent=1))
         made = partial.rename(self.folder / name)
+        # Only now: if this backup had failed, the old ones would still be needed.
         self._delete_old()
         return made
 
@@ -164,6 +165,7 @@ class Backups:
 
     def _delete_old(self) -> None:
         """Delete the oldest backups beyond ``keep``, and all snapshots of backups that are gone."""
+        # The names are times in UTC, so their order is that of the backups.
         complete = sorted(path.parent for path in self.folder.glob(f"*/{MANIFEST}"))
         for path in complete[: -self.choice.keep]:
             logger.info("deleting an old backup", backup=path.name)

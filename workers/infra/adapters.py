@@ -21,9 +21,24 @@ def current() -> Infra:
         InfraError: ``ClusterUnknown``: neither a kubeconfig nor a service account was found.
     """
     if settings.INFRA == "kubernetes":
-        return _kubernetes()
+        # Imported here: the Kubernetes client takes a second to load, and local mode does not need
+        # it.
+        from workers.infra.kubernetes import connection
+        from workers.infra.kubernetes.adapter import KubernetesInfra
+
+        return KubernetesInfra(connection.api(), connection.cluster(Path(settings.CLUSTER_FILE)))
     if settings.INFRA == "local":
-        return _local()
+        # Imported here: the image of the control plane holds neither the adapter nor supervisor.
+        try:
+            from workers.infra.local import adapter
+        except ModuleNotFoundError as error:
+            raise Invalid(
+                f"WAYPOST_INFRA is local, and {error.name} is not installed: set it to "
+                "kubernetes, or install the extra `embedded`.",
+                code="infra.not_installed",
+            ) from error
+
+        return adapter.of_settings()
     raise Invalid(
         f"WAYPOST_INFRA is {settings.INFRA!r}: set it to local or kubernetes.", code="infra.unknown"
     )
@@ -58,25 +73,3 @@ def snapshots(installation: str, class_name: str, namespace: str | None) -> Snap
 
     namespaces = None if namespace is None else [namespace]
     return VolumeSnapshots(connection.api(), installation, class_name, namespaces)
-
-
-def _local() -> Infra:
-    # Imported here: the image of the control plane holds neither the adapter nor supervisor.
-    try:
-        from workers.infra.local import adapter
-    except ModuleNotFoundError as error:
-        raise Invalid(
-            f"WAYPOST_INFRA is local, and {error.name} is not installed: set it to kubernetes, or "
-            "install the extra `embedded`.",
-            code="infra.not_installed",
-        ) from error
-
-    return adapter.of_settings()
-
-
-def _kubernetes() -> Infra:
-    # Imported here: the Kubernetes client takes a second to load, and local mode does not need it.
-    from workers.infra.kubernetes import connection
-    from workers.infra.kubernetes.adapter import KubernetesInfra
-
-    return KubernetesInfra(connection.api(), connection.cluster(Path(settings.CLUSTER_FILE)))

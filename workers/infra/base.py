@@ -46,6 +46,7 @@ class EndpointPending(InfraError):
     """
 
     def __init__(self, message: str, extra_names: Sequence[str]) -> None:
+        # Nobody need change anything: the platform assigns an address by itself.
         super().__init__(message, reason=Reason.ENDPOINT_PENDING, retry=True)
         self.extra_names = extra_names
 

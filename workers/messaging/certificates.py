@@ -96,6 +96,7 @@ def create_authority(common_name: str, now: datetime) -> KeyPair:
     certificate = (
         _builder(name, name, key.public_key(), now, AUTHORITY_LIFETIME)
         # path_length=0: it may not sign further authorities.
+        # Critical, as RFC 5280 section 4.2.1.9 requires.
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_key_usage(signs_certificates=True), critical=True)
         .sign(key, hashes.SHA256())

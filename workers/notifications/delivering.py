@@ -49,6 +49,7 @@ def run(clock: Clock, senders: Mapping[str, Send] = SENDERS) -> int:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for _ in range(_RUNS):
                 # Another worker may go on if this one is stuck in a mail server, for example.
+                # Its result does not matter: ``claim`` gives each delivery to one worker only.
                 leases.acquire("notifications", holder, _LEASE_SECONDS)
                 while routing.route(clock()):
                     pass  # also after an attempt, which may have disabled a channel

@@ -41,6 +41,7 @@ def send(delivery: Delivery) -> Outcome:
     except smtplib.SMTPRecipientsRefused as refused:
         codes = [code for code, _ in refused.recipients.values()]
         error = f"The mail server refused the receiver: {codes}"
+        # 5yz is a permanent refusal, 4yz a transient one (RFC 5321 section 4.2.1).
         is_final = all(500 <= code < 600 for code in codes)
     except (smtplib.SMTPException, OSError) as failed:
         error = f"The mail server did not take the mail: {failed}"

@@ -111,6 +111,7 @@ def run(runner: PassRunner, rows: SpaceRows, ports: Ports, ours: EngineImages | 
     ``rows`` decide which of the three it is (``choose``). The result is in ``runner.report``.
     Errors that are not among ``PORT_ERRORS`` propagate.
     """
+    # ``Stopped`` carries nothing: the report has the outcome of the step that ended the pass.
     with ports.infra.open(rows.namespace) as session, suppress(Stopped):
         choose(rows)(runner, PassPorts(rows, ports, session, ours))
 
@@ -268,6 +269,7 @@ def delete(runner: PassRunner, inside: PassPorts) -> None:
         keys,
         closed,
     )
+    # What follows destroys counters, so each of these steps takes the proof of the last sample.
     take("endpoints", endpoints.remove, rows, session, sampled)
     take("routers", routers.remove, session, sampled)
     take("brokers", brokers.remove, rows, session, sampled)

@@ -65,6 +65,7 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | N
     * a user of a brokered space has changed;
     * a changed address has the phase Failed.
     """
+    # First what needs no query.
     if not _is_settled(space) or are_files_due(space, now):
         return None
     addresses = list(_addresses(space).filter(CHANGED).order_by("address"))
@@ -87,6 +88,7 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | N
         full=False,
         has_mesh=has_mesh,
         partial=True,
+        # A space that is older than releases runs the first one.
         release=space.release or EngineRelease.objects.order_by("number").first(),
         brokers=list(Broker.objects.filter(space=space).order_by("ordinal")),
         addresses=addresses,
@@ -144,6 +146,7 @@ def _is_settled(space: AddressSpace) -> bool:
         and space.silent_since is None
         and space.generation == space.observed_generation
         and space.release_id == space.observed_release_id
+        # Not 0 after a pass that failed or crashed, which may have stopped anywhere.
         and space.attempts == 0
         and (is_ready or (waits is not None and waits.partial))
     )
@@ -184,6 +187,7 @@ class _Change:
             )
             .exclude(type=AddressType.TOPIC)
             .alias(at_routers=_at_routers(Coalesce("topic__address", "address")))
+            # With the slash, ``ab`` is not below ``a``.
             .filter(at_routers__startswith=Concat(OuterRef("at_routers"), Value("/")))
         )
         found = (

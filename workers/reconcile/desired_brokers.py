@@ -95,6 +95,7 @@ def spec(
         disk_gb=plan.broker_disk_gb,
         persistent=plan.broker_persistent,
         placement=plan.placement,
+        # There are no releases where engines run as local programs, which have no images.
         image=rows.release.broker_image if rows.release else "",
         live_files=render.LIVE_FILES,
         secret_files=render.SECRET_FILES,
@@ -119,7 +120,11 @@ def list_addresses(rows: SpaceRows, broker: Broker) -> Sequence[DesiredAddress]:
             address.address,
             kind,
             limits(address, present),
-            subscriptions=_subscriptions(rows, address),
+            subscriptions=[
+                row.address
+                for row in rows.wanted_addresses
+                if row.topic_id == address.id and desired.is_possible(row.address)
+            ],
             subscription_limits=_subscription_limits(rows, address),
             in_memory=in_memory,
             read_only=address_types.BY_SLUG[address.type].is_read_only,
@@ -164,20 +169,13 @@ def limits(address: Address, present: set[str]) -> AddressSettings:
     return replace(found, dead_letter="", max_delivery_attempts=None)
 
 
-def _subscriptions(rows: SpaceRows, topic: Address) -> Sequence[str]:
-    return [
-        address.address
-        for address in rows.wanted_addresses
-        if address.topic_id == topic.id and desired.is_possible(address.address)
-    ]
-
-
 def _subscription_limits(rows: SpaceRows, topic: Address) -> Mapping[str, AddressSettings]:
     """Return {subscription: its effective settings}, for those that limit their consumers.
 
     No other setting of a subscription is set at its queue.
     """
     return {
+        # No names of addresses: targets of dead letters and expired messages do not matter here.
         address.address: limits(address, set())
         for address in rows.wanted_addresses
         if address.topic_id == topic.id and address.settings.max_consumers is not None

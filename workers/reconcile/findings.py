@@ -223,5 +223,6 @@ Findings = (
     | ProbedBrokers
     | ClosedRouters
     | LastSample
+    # Of steps on which no other step depends.
     | None
 )

@@ -60,7 +60,9 @@ def with_routers(
     if not report.unjoined:
         message = f"All {wanted} routers are connected to each other."
         return _with(conditions, "True", Reason.AS_PLANNED, message, rows.now)
-    unjoined = _shorten(report.unjoined)
+    unjoined = "; ".join(report.unjoined[:_MOST_SHOWN])
+    if len(report.unjoined) > _MOST_SHOWN:
+        unjoined += f"; and {len(report.unjoined) - _MOST_SHOWN} more"
     if not _is_late(rows, report, phases.find_condition(conditions, phases.ROUTERS)):
         message = f"{unjoined}. Routers that have just started connect within a minute."
         return _with(conditions, "Unknown", Reason.MESH_FORMING, message, rows.now)
@@ -81,12 +83,6 @@ def _with(
 ) -> list[Condition]:
     new = phases.build_condition(phases.ROUTERS, status, reason, message, now)
     return phases.with_condition(conditions, new)
-
-
-def _shorten(unjoined: Sequence[str]) -> str:
-    more = len(unjoined) - _MOST_SHOWN
-    shown = "; ".join(unjoined[:_MOST_SHOWN])
-    return f"{shown}; and {more} more" if more > 0 else shown
 
 
 def _is_late(rows: SpaceRows, report: PassReport, known: Condition | None) -> bool:

@@ -131,6 +131,7 @@ class Ports:
     * ``identities_dir``: the folder for client certificates, which the AMQP library reads as files.
     """
 
+    # ``brokers`` and ``routers`` are modules: a module can implement a protocol too (PEP 544).
     infra: Infra
     brokers: Brokers
     routers: Routers

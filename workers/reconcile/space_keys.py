@@ -56,6 +56,7 @@ class SpaceKeys:
     @property
     def trusted_pem(self) -> str:
         """The authority that clients must trust (PEM); empty if they trust it anyway."""
+        # Missing until every instance reads the public pair (``public_certificate.settle``).
         has_trust = SecretName.PUBLIC_TRUST in self.rows
         return self.rows[SecretName.PUBLIC_TRUST if has_trust else SecretName.AUTHORITY].public
 

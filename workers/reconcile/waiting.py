@@ -37,6 +37,7 @@ def of(space: AddressSpace) -> Waiting | None:
         generation=int(stored["generation"]),
         step=str(stored["step"]),
         reason=str(stored["reason"]),
+        # JSON has no tuples, and a list would never equal the tuple of the next wait.
         instances=tuple(stored["instances"]),
         partial=bool(stored["partial"]),
     )

@@ -38,15 +38,19 @@ def configured(infra: Infra, routing: Routing) -> EngineImages:
     images = infra.engine_images()
     if not images.broker:
         return images
-    cold = [dict(files) for files in _cold_files(routing)]
+    # Engines reload the live files, so a change of these needs no restart.
+    cold = [
+        {name: text for name, text in files.items() if name not in live}
+        for files, live in _render_files(routing)
+    ]
     # Sorted, so that every process computes the same hash.
     text = json.dumps([images.template_hash, cold], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]  # max_length of the column
     return replace(images, template_hash=digest, revision=settings.REVISION)
 
 
-def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
-    """Yield the files that an engine reads only at its start, without any tenant's data.
+def _render_files(routing: Routing) -> Iterator[tuple[Mapping[str, str], frozenset[str]]]:
+    """Yield the files of an instance without any tenant's data, and the names of the live ones.
 
     Five instances: a public broker and a router, each with and without a separate certificate for
     public listeners, and a broker behind routers.
@@ -64,10 +68,10 @@ def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
             max_connections=_CONNECTIONS,
             client_limits=brokers.ClientLimits(1, 1, 1, 1, 1, 1, 1),
         )
-        yield _without(render.files(broker, engine_layout), render.LIVE_FILES)
+        yield render.files(broker, engine_layout), render.LIVE_FILES
     at = routers.EngineLayout("/etc", "0.0.0.0", 1, 2, 3 if routing.has_mesh else None, 4)
     for public_certificate in (None, _NOBODY):
-        yield _without(config.files(_router(routing, public_certificate), at), config.LIVE_FILES)
+        yield config.files(_router(routing, public_certificate), at), config.LIVE_FILES
 
 
 def _router(routing: Routing, public_certificate: KeyPair | None) -> routers.DesiredRouter:
@@ -84,7 +88,3 @@ def _router(routing: Routing, public_certificate: KeyPair | None) -> routers.Des
         auth=routers.AuthServiceAt(routing.auth_host, routing.auth_port, "", _NOBODY),
         max_connections=_CONNECTIONS,
     )
-
-
-def _without(files: Mapping[str, str], live: frozenset[str]) -> Mapping[str, str]:
-    return {name: text for name, text in files.items() if name not in live}

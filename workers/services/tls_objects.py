@@ -24,11 +24,8 @@ class CleanObject(ssl.SSLObject):
         try:
             super().unwrap()
         finally:
-            _empty_queue()
-
-
-def _empty_queue() -> None:
-    # A handshake empties the queue as it begins. This one has no peer, so it does nothing else.
-    handshake = _UNUSED.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_side=True)
-    with suppress(ssl.SSLWantReadError):
-        handshake.do_handshake()
+            # A handshake empties the queue as it begins. This one has no peer, so it does nothing
+            # else.
+            handshake = _UNUSED.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_side=True)
+            with suppress(ssl.SSLWantReadError):
+                handshake.do_handshake()

@@ -80,6 +80,7 @@ class Connects:
     incoming: str
 
 
+# Protocols, because ``Callable`` cannot describe keyword-only parameters.
 class ReadSnapshot(Protocol):
     """A function that reads the cumulative counters of one instance, as one snapshot.
 

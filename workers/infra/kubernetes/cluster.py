@@ -17,6 +17,7 @@ from workers.infra.base import InfraError
 from workers.infra.kubernetes.endpoints.kind import EndpointKind
 from workers.infra.kubernetes.endpoints.registry import REGISTRY
 
+# A misspelled setting must be refused. If it were ignored, its default would apply unnoticed.
 _CHECKED = ConfigDict(extra="forbid")
 
 

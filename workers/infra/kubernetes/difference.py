@@ -110,19 +110,16 @@ def holds(live: object, wanted: object, field: str = "") -> bool:
             holds(live.get(key), value, key) for key, value in wanted.items()
         )
     if isinstance(wanted, Sequence) and not isinstance(wanted, str):
-        return _holds_list(live if isinstance(live, Sequence) else [], wanted, field)
+        found = live if isinstance(live, Sequence) else []
+        return (field in _KEYS or len(found) == len(wanted)) and all(
+            holds(theirs, ours) for theirs, ours in _paired(found, wanted, field)
+        )
     return False
 
 
 def _is_same(live: object, wanted: object) -> bool:
     """Return whether both are equal. An empty mapping equals None, because the API omits it."""
     return live == wanted or (live is None and wanted == {})
-
-
-def _holds_list(live: Sequence[object], wanted: Sequence[object], field: str) -> bool:
-    if field not in _KEYS and len(live) != len(wanted):
-        return False
-    return all(holds(theirs, ours) for theirs, ours in _paired(live, wanted, field))
 
 
 def _paired(

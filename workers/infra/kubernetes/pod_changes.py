@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from workers.infra.base import InstanceSight, Sights
 from workers.infra.kubernetes import labels, observed, resources
 from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.reported import ContainerStatus, Pod
+from workers.infra.kubernetes.reported import Pod
 
 
 class PodChanges:
@@ -49,10 +49,12 @@ def _sight(pod: Pod, *, deleted: bool = False) -> InstanceSight | None:
 
 def _reason(pod: Pod) -> str:
     """Return why the pod is not ready: its own reason (``Evicted``), or that of a container."""
-    of_containers = (_container_reason(status) for status in pod.status.container_statuses)
-    return pod.status.reason or next((reason for reason in of_containers if reason), "")
-
-
-def _container_reason(status: ContainerStatus) -> str:
-    ended = status.state.terminated or status.last_state.terminated
-    return status.state.waiting.reason or (ended.reason if ended else "")
+    if pod.status.reason:
+        return pod.status.reason
+    for status in pod.status.container_statuses:
+        # A container that runs again, but is not ready yet, has only its last end as a reason.
+        ended = status.state.terminated or status.last_state.terminated
+        reason = status.state.waiting.reason or (ended.reason if ended else "")
+        if reason:
+            return reason
+    return ""

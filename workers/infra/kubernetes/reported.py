@@ -162,6 +162,7 @@ class StatefulSet(Reported):
 class ContainerEnd(Part):
     """How a container ended (Kubernetes API reference, ContainerStateTerminated)."""
 
+    # Without a default: the API never omits it, not even if it is 0.
     exit_code: int
     reason: str = ""
     message: str = ""
@@ -173,6 +174,8 @@ class ContainerWait(Part):
 
 
 class ContainerState(Part):
+    # None means that it did not end. An empty value would not do, because an end need not have a
+    # reason or a message.
     terminated: ContainerEnd | None = None
     waiting: ContainerWait = ContainerWait()
 

@@ -64,6 +64,8 @@ def _texts(data: Mapping[str, str]) -> dict[str, str]:
     for key, encoded in data.items():
         try:
             found[key] = base64.b64decode(encoded).decode()
+        # Neither base 64 nor UTF-8: ``binascii.Error`` and ``UnicodeDecodeError`` are both
+        # ValueErrors.
         except ValueError:
             continue
     return found

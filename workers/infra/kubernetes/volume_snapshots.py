@@ -81,6 +81,7 @@ class VolumeSnapshots:
                 ),
                 spec=Spec(
                     source=Source(persistent_volume_claim_name=volume.claim),
+                    # None leaves the field out, so that the cluster uses its default class.
                     volume_snapshot_class_name=self.class_name or None,
                 ),
             )

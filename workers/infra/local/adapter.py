@@ -109,6 +109,8 @@ class LocalSession:
         folder.make()
         program = self._program(spec, folder)
         restart_deferred = not may_restart and self._supervisor.has_other(program)
+        # Files before the program: this process may be killed in between, and a program must not
+        # start without its files.
         folder.write(folder.with_former(spec) if restart_deferred else spec.files)
         if not restart_deferred:
             self._check_ports(program.name, spec)
@@ -121,6 +123,7 @@ class LocalSession:
             self._supervisor.restart(names.program(self._namespace.name, name))
 
     def list_instances(self) -> Sequence[InstanceStatus]:
+        # It ends with a dot, so programs of a namespace whose name only begins alike are left out.
         prefix = names.program(self._namespace.name, "")
         with _as_infra_error():
             programs = self._supervisor.list_programs()
@@ -133,6 +136,7 @@ class LocalSession:
 
     @_as_infra_error()
     def delete_instance(self, name: str, *, keep_volume: bool = False) -> None:
+        # The program before its files, because it still writes while it stops.
         self._supervisor.remove(names.program(self._namespace.name, name))
         self._files(name).remove(keep_data=keep_volume)
 

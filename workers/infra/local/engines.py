@@ -78,7 +78,12 @@ def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
             retry=False,
         )
     (files.log / "tmp").mkdir(exist_ok=True, mode=0o700)
-    run = artemis_command(java, files.config, spec.memory_mb, _class_path(home))
+    found = class_data(home)
+    class_path = ["-cp", found.jars]
+    # ``make setup`` may not have made the archive. A broker without it only starts slower.
+    if found.archive.exists():
+        class_path = [f"-XX:SharedArchiveFile={found.archive}", "-Xshare:auto", *class_path]
+    run = artemis_command(java, files.config, spec.memory_mb, class_path)
     return engines.as_new_incarnation(run, str(home))
 
 
@@ -92,13 +97,6 @@ def class_data(home: Path) -> ClassData:
     # The JAR's name has a digest of its sources, so another plugin gets another archive.
     archive = home.parent.parent / "cds" / f"{home.name}-{jar.stem}.jsa"
     return ClassData(archive, f"{plugin.class_path(home)}:{jar}")
-
-
-def _class_path(home: Path) -> list[str]:
-    found = class_data(home)
-    if found.archive.exists():
-        return [f"-XX:SharedArchiveFile={found.archive}", "-Xshare:auto", "-cp", found.jars]
-    return ["-cp", found.jars]
 
 
 def _devrouter(files: InstanceFiles) -> Launch:

@@ -12,8 +12,7 @@ import random
 import shutil
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from controlplane.core.files import write_atomically
@@ -52,7 +51,12 @@ class InstanceFiles:
             if not path.exists() or path.read_text() != text:
                 path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 write_atomically(path, text, mode=0o600)
-                _date_ahead(path)
+                # Engines reload a file whose date is later than their last reload. The rename keeps
+                # the date at which the temporary file was written. If an engine reloaded between
+                # that moment and the rename, it would never see this change. So the date is set a
+                # little into the future.
+                ahead = time.time() + 1.5
+                os.utime(path, (ahead, ahead))
         for path in sorted(self.config.rglob("*"), reverse=True):
             if path.is_file() and str(path.relative_to(self.config)) not in files:
                 path.unlink()
@@ -123,26 +127,26 @@ def remembered_ports(spaces: Path, instance: Path, wanted: Sequence[str]) -> dic
         InfraError: every port is taken.
     """
     path = instance / "ports.json"
-    with _locked(spaces):
+    spaces.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (spaces / ".lock").open("w") as lock:
+        # Several workers may choose ports at the same time. Closing the file releases the lock.
+        fcntl.flock(lock, fcntl.LOCK_EX)
         known: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
         missing = [name for name in wanted if name not in known]
         if missing:
-            taken = _taken(spaces)
+            # The ports of stopped instances too: an instance uses the same ports when it starts
+            # again.
+            taken = {
+                port
+                for file in spaces.glob("*/*/ports.json")
+                for port in json.loads(file.read_text()).values()
+            }
             for name in missing:
                 known[name] = _free_port(taken)
                 taken.add(known[name])
             instance.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_atomically(path, json.dumps(known), mode=0o600)
     return {name: known[name] for name in wanted}
-
-
-def _taken(spaces: Path) -> set[int]:
-    # The ports of stopped instances too: an instance uses the same ports when it starts again.
-    return {
-        port
-        for path in spaces.glob("*/*/ports.json")
-        for port in json.loads(path.read_text()).values()
-    }
 
 
 def _free_port(taken: set[int]) -> int:
@@ -168,19 +172,3 @@ def can_bind(port: int) -> bool:
         except OSError:
             return False
         return True
-
-
-def _date_ahead(path: Path) -> None:
-    # Engines reload a file whose date is later than their last reload. The rename keeps the date
-    # at which the temporary file was written. If an engine reloaded between that moment and the
-    # rename, it would never see this change. So the date is set a little into the future.
-    ahead = time.time() + 1.5
-    os.utime(path, (ahead, ahead))
-
-
-@contextmanager
-def _locked(spaces: Path) -> Iterator[None]:
-    spaces.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (spaces / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -14,7 +14,7 @@ from controlplane.core.errors import WaypostError
 from workers.backups.dumping import Dumper
 from workers.backups.making import Backups, Choice
 from workers.infra import adapters
-from workers.infra.backup_port import Snapshots, VolumeId
+from workers.infra.backup_port import VolumeId
 from workers.infra.base import InfraError
 from workers.metering import ingest
 
@@ -35,12 +35,20 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         claim, namespace = options["lakehouse_claim"], options["namespace"]
         volume = VolumeId(namespace, claim) if claim else None
+        snapshots = None
+        if volume or options["brokers"]:
+            # The volumes of brokers are in the namespaces of their spaces, so old snapshots of
+            # them may be anywhere.
+            within = None if options["brokers"] else namespace
+            snapshots = adapters.snapshots(
+                options["installation"], options["snapshot_class"], within
+            )
         backups = Backups(
             options["folder"],
             ingest.lakehouse_root(),
             Choice(options["keep"], volume, options["brokers"]),
             Dumper(options["exchange"], time.sleep),
-            _snapshots(options) if volume or options["brokers"] else None,
+            snapshots,
             timezone.now,
             time.sleep,
         )
@@ -51,11 +59,3 @@ class Command(BaseCommand):
         except (InfraError, OSError) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{made}\n")
-
-
-def _snapshots(options: dict[str, Any]) -> Snapshots:
-    return adapters.snapshots(
-        options["installation"],
-        options["snapshot_class"],
-        None if options["brokers"] else options["namespace"],
-    )

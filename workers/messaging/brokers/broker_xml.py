@@ -6,7 +6,6 @@ names that tenants choose. Source of elements: Artemis user manual, "Configurati
 "Address Settings".
 """
 
-from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from controlplane.core.address_types import AddressSettings
@@ -14,7 +13,6 @@ from workers.messaging import tls_policy
 from workers.messaging.brokers import address_settings, desired, permissions, queue_settings
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
-    BrokerSizes,
     ClientLimits,
     DesiredBroker,
     EngineLayout,
@@ -48,7 +46,7 @@ SECONDS_TO_LOG_IN = 10
 # takes 310 KiB of heap with the broker's defaults of 128 KiB, and 130 KiB with these
 # (``sold_sizes``).
 _FRAMES = "maxFrameSize=32768;initialRemoteMaxFrameSize=8192"
-# The same for every broker; ``_sized`` has what a space plan decides.
+# The same for every broker; ``render`` replaces what a space plan decides.
 _FIXED = {
     "persistence-enabled": "true",
     "journal-type": "NIO",
@@ -85,7 +83,12 @@ def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
     root = ElementTree.Element("configuration", xmlns="urn:activemq")
     core = ElementTree.SubElement(root, "core", xmlns="urn:activemq:core")
     _text(core, "name", _BOOT)
-    for name, value in {**_FIXED, **_sized(broker.sizes)}.items():
+    sized = {
+        "persistence-enabled": "true" if broker.sizes.persistent else "false",
+        "journal-type": broker.sizes.journal.upper(),
+        "global-max-size": f"{broker.sizes.message_memory_mb}M",
+    }
+    for name, value in {**_FIXED, **sized}.items():
         _text(core, name, value)
     for name in ("journal", "bindings", "paging", "large-messages"):
         _text(core, f"{name}-directory", f"{engine_layout.data_dir}/{name}")
@@ -99,15 +102,6 @@ def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return _with_properties(text.replace("$", "&#36;"), broker) + "\n"
-
-
-def _sized(sizes: BrokerSizes) -> Mapping[str, str]:
-    """Return the elements that replace those of ``_FIXED``, because a space plan decides them."""
-    return {
-        "persistence-enabled": "true" if sizes.persistent else "false",
-        "journal-type": sizes.journal.upper(),
-        "global-max-size": f"{sizes.message_memory_mb}M",
-    }
 
 
 def _with_properties(text: str, broker: DesiredBroker) -> str:

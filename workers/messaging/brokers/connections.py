@@ -137,7 +137,7 @@ class _Lists:
 
     def sessions(self) -> Mapping[str, str]:
         """Return {id of a session: id of its connection}."""
-        return _connection_by_session(self._tables.rows("listSessions"))
+        return {row["id"]: row["connectionID"] for row in self._tables.rows("listSessions")}
 
     def temporary(self, names: Collection[str]) -> Collection[str]:
         """Return those of ``names`` that are temporary addresses on the broker now.
@@ -163,14 +163,10 @@ class _Lists:
         )
         described = {} if isinstance(answer, Refused) else answer
         return (
-            _connection_by_session(sessions),
+            {row["id"]: row["connectionID"] for row in sessions},
             _links(producers, consumers),
             json.loads(described) if isinstance(described, str) else described,
         )
-
-
-def _connection_by_session(rows: Sequence[Row]) -> Mapping[str, str]:
-    return {row["id"]: row["connectionID"] for row in rows}
 
 
 def _links(producers: Sequence[Row], consumers: Sequence[Row]) -> Sequence[_Link]:

@@ -132,6 +132,8 @@ def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
     with management.connected(target, purpose="withdraw") as client:
         settings_check.withdraw(client, _with_settings(addresses))
         client.call("broker", "clearAuthorizationCache")
+        # Clients reconnect at once, so they are disconnected only after the broker has dropped the
+        # permissions that it had cached.
         return BrokerTables(client).close(connections.find_on(client, addresses))
 
 
@@ -180,6 +182,8 @@ def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
     with management.connected(target, purpose="remove") as client:
         # Queues first: a subscription is a queue on the address of its topic.
         tables = BrokerTables(client)
+        # The arguments True below also delete what has consumers or queues. Without them the broker
+        # refuses such a deletion.
         queues = tables.find("listQueues", addresses)
         client.ask([Request("broker", "destroyQueue", [name, True]) for name in sorted(queues)])
         present = tables.find("listAddresses", addresses)
@@ -218,6 +222,7 @@ def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
     unknown = [
         row
         for row in rows
+        # The broker writes every value of its tables as text.
         if row["temporary"] == "false"
         and row["internal"] == "false"
         and not row["name"].startswith(("$", "activemq."))
@@ -285,6 +290,7 @@ def probe_listener(target: ManagementTarget, port: int) -> None:
         ProbeFailed: the broker cannot listen there; the text is the broker's.
         Unreachable: the broker does not answer.
     """
+    # A plain connection first: the listener is almost always open, so mostly no request is needed.
     if not probing.is_closed(target.host, port):
         return
     with management.connected(target, purpose="listener") as client:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from controlplane.core import address_types
-from controlplane.core.address_types import AddressSettings, Setting
+from controlplane.core.address_types import AddressSettings
 from workers.messaging.brokers.desired import DesiredAddress
 from workers.messaging.management import Request
 
@@ -86,15 +86,14 @@ def _changeable(limits: AddressSettings) -> dict[str, tuple[str, str]]:
     """
     given = limits.given()
     return {
-        attribute: (column, _wanted(setting, given))
+        attribute: (
+            column,
+            _text(given[setting.name]) if setting.name in given else setting.queue_unset,
+        )
         for setting in _OF_QUEUES
         if not setting.is_fixed
         for attribute, column in setting.queue.items()
     }
-
-
-def _wanted(setting: Setting, given: Mapping[str, int | str]) -> str:
-    return _text(given[setting.name]) if setting.name in given else setting.queue_unset
 
 
 def _text(value: int | str) -> str:

@@ -101,6 +101,8 @@ def take(
     with management.connected(
         target, purpose="meter", greeting_seconds=management.GREETING_SECONDS
     ) as client:
+        # All reads use this one connection. A restart of the broker ends it, so the values are
+        # never of two incarnations.
         incarnation = str(client.read("broker", "Name"))
         reading = _Reading(client)
         queues, topics, producers, moved = reading.queues_and_addresses()
@@ -184,6 +186,8 @@ class _Reading:
         )
         sizes, ages = (
             {
+                # ``names`` is the first argument of ``zip``, so ``zip`` ends before it takes an
+                # answer that belongs to the next attribute.
                 name: int(answer)
                 for name, answer in zip(names, answers, strict=False)
                 if not isinstance(answer, Refused) and answer is not None
@@ -219,6 +223,8 @@ class _Reading:
         # Connections without a session yet: their login may still fail.
         undecided = sum(1 for connection in seen if connection.user == "")
         refused = int(self._client.read(f"queue.{desired.REFUSALS_QUEUE}", "MessagesAdded"))
+        # A connection that was opened after the first read may be among the undecided ones, so the
+        # difference may be negative.
         return max(0, opened - undecided - refused), seen
 
 

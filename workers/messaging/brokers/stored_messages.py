@@ -203,6 +203,7 @@ class MessageChanges:
 
     def _each(self, queue: str, operation: str, arguments: Sequence[Sequence[Any]]) -> int:
         requests = [Request(f"queue.{queue}", operation, given) for given in arguments]
+        # The broker answers False for a message that is gone, as in a repeated request.
         return sum(1 for done in self._client.ask(requests) if done is True)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from workers.messaging.management import Refused
 from workers.messaging.observed import NO_TLS, ConnectionSeen, EngineHealth, joined
@@ -64,13 +63,15 @@ def close(router_client: RouterClient, ids: Collection[str], user: str | None) -
 
 def _seen(row: Row, links: Sequence[Row], now: datetime) -> ConnectionSeen:
     uptime = row["uptimeSeconds"]
+    # A client need not send properties when it opens its connection (AMQP part 2 section 2.7.1).
+    properties = row["properties"] if isinstance(row["properties"], Mapping) else {}
     return ConnectionSeen(
         id=str(row["identity"]),
         user=str(row["user"]),
         container=str(row["container"]),
         remote_host=str(row["host"]),
         protocol=str(row["protocol"] or "").upper(),
-        product=_product(row["properties"]),
+        product=joined(properties.get("product"), properties.get("version")),
         tls=NO_TLS if row["ssl"] is False else joined(row["sslProto"], row["sslCipher"]),
         opened_at=None if uptime is None else now - timedelta(seconds=int(uptime)),
         links=len(links),
@@ -83,9 +84,3 @@ def _seen(row: Row, links: Sequence[Row], now: datetime) -> ConnectionSeen:
 
 def _deliveries(links: Sequence[Row], direction: str) -> int:
     return sum(int(link["deliveryCount"] or 0) for link in links if link["linkDir"] == direction)
-
-
-def _product(properties: Any) -> str:
-    if not isinstance(properties, Mapping):
-        return ""
-    return joined(properties.get("product"), properties.get("version"))

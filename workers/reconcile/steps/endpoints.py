@@ -37,7 +37,15 @@ def ensure(
         wanted = {public.NAME: found, **_of_other_routers(rows, session, found)}
         existing = {row.name: row for row in Endpoint.objects.filter(space=rows.space)}
         for name, endpoint in wanted.items():
-            _write(rows, name, endpoint, store.keys.trusted_pem, existing.get(name))
+            columns = {
+                "protocol": "amqps",
+                "host": endpoint.host,
+                "port": endpoint.port,
+                "certificate_pem": store.keys.trusted_pem,
+            }
+            row = existing.get(name)
+            if row is None or any(getattr(row, key) != value for key, value in columns.items()):
+                Endpoint.objects.update_or_create(space=rows.space, name=name, defaults=columns)
         # A smaller plan has fewer routers, so clients must not try the endpoints of the others.
         for name in existing.keys() - wanted.keys():
             existing[name].delete()
@@ -69,20 +77,3 @@ def _of_other_routers(
             return {}  # one endpoint for all routers
         found[f"{public.NAME}-{number}"] = endpoint
     return found
-
-
-def _write(
-    rows: SpaceRows,
-    name: str,
-    endpoint: PublicEndpoint,
-    trusted_pem: str,
-    existing: Endpoint | None,
-) -> None:
-    wanted = {
-        "protocol": "amqps",
-        "host": endpoint.host,
-        "port": endpoint.port,
-        "certificate_pem": trusted_pem,
-    }
-    if existing is None or any(getattr(existing, key) != value for key, value in wanted.items()):
-        Endpoint.objects.update_or_create(space=rows.space, name=name, defaults=wanted)

@@ -59,6 +59,8 @@ def ensure(
         for name in surplus[Kind.BROKER]:
             retirement.retire_broker(name)
         for broker in rows.brokers:
+            # The messages of a broker that is down cannot be counted. The request would only time
+            # out.
             if broker.name not in desired.down:
                 retirement.release(broker)
     return StepResult(Done(), None)

@@ -113,11 +113,10 @@ class _Reading:
             found.setdefault(space_id, []).append(f"{topic}::{address}" if topic else address)
             if address_types.BY_SLUG[kind].is_read_only:
                 read_only.setdefault(space_id, []).append(address)
-        return _as_tuples(found), _as_tuples(read_only)
-
-
-def _as_tuples(found: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
-    return {space_id: tuple(addresses) for space_id, addresses in found.items()}
+        return (
+            {space_id: tuple(addresses) for space_id, addresses in found.items()},
+            {space_id: tuple(addresses) for space_id, addresses in read_only.items()},
+        )
 
 
 def _by_pattern(permissions: list[dict[str, list[str]]]) -> dict[str, tuple[str, ...]]:

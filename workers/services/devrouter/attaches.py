@@ -23,6 +23,7 @@ class Attach:
     def browses_or_filters(self) -> bool:
         """Whether a receiving client wants copies of messages (to browse), or sets any filter."""
         source = self.proton.remote_source
+        # ``Data`` of proton is a cursor, and an earlier reader may have moved it.
         source.filter.rewind()
         return source.distribution_mode == Terminus.DIST_MODE_COPY or bool(source.filter.next())
 

@@ -93,6 +93,8 @@ class _Relay:
         await frames.read_header(reader)
         wire.write((await frames.read_frame(reader, Code.MECHANISMS)).raw)
         init = await frames.read_frame(wire, Code.INIT)
+        # The third field is the hostname (AMQP part 5 section 5.3.3.2). The auth service refuses
+        # the login unless it is the id of the space.
         writer.write(frames.encode(Code.INIT, [init.field(0), init.field(1), realm]))
         answer = await frames.read_frame(reader, Code.CHALLENGE, Code.OUTCOME)
         while answer.code == Code.CHALLENGE:

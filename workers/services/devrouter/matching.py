@@ -51,6 +51,8 @@ class PatternTable(Generic[Item]):
         """
         wanted = tokens(address)
         exact = self._items.get(wanted)
+        # A pattern without wildcards is more specific than all others, so these need not be
+        # compared.
         if exact is not None:
             return exact
         found = [pattern for pattern in self._items if _covers(pattern, wanted)]

@@ -50,6 +50,7 @@ class Profile:
 
     def _prepared(self, context: ssl.SSLContext, *, trusts: bool) -> ssl.SSLContext:
         tls_policy.restrict(context, self.ciphers)
+        # All connections share one thread, and with it OpenSSL's queue of errors (``tls_objects``).
         context.sslobject_class = CleanObject
         if self.cert_file:
             context.load_cert_chain(self.cert_file, self.key_file)
@@ -81,6 +82,7 @@ class Profile:
         """
         fresh = self.server(needs_client=context.verify_mode is ssl.CERT_REQUIRED)
 
+        # Python calls it in each handshake, also if the client sends no server name (then None).
         def show(wire: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
             wire.context = fresh
 

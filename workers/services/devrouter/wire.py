@@ -40,6 +40,7 @@ class Wire(asyncio.Protocol):
         if self._consumer is not None:
             self._consumer.receive(data)
             return
+        # A peer may send more than the handshake reads. The engine must get the rest.
         self._buffer += data
         self._arrived.set()
 
@@ -76,6 +77,7 @@ class Wire(asyncio.Protocol):
             self._buffer.clear()
             consumer.receive(buffered)
         if self.is_lost:
+            # asyncio reports the end only once, which may have been during the handshake.
             consumer.lost()
 
     def write(self, sent: bytes) -> None:

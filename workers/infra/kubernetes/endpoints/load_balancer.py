@@ -44,4 +44,5 @@ class LoadBalancer(EndpointKind):
 def balancer(service: reported.Service) -> str:
     """Return the host name or IP address of a service's load balancer; empty if it has none."""
     addresses = service.status.load_balancer.ingress
+    # An address has one of the two (API reference, LoadBalancerIngress).
     return addresses[0].hostname or addresses[0].ip if addresses else ""

@@ -80,6 +80,7 @@ class _Given:
 
     def number(self, name: str, default: int) -> int:
         value = self._attributes.get(name)
+        # In Python a boolean is an integer too. In AMQP it is not.
         return int(value) if isinstance(value, int) and not isinstance(value, bool) else default
 
 

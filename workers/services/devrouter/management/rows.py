@@ -142,6 +142,7 @@ class Rows:
                 "identity": link.identity,
                 "linkName": link.name,
                 "linkType": "endpoint",
+                # From the point of view of the router: the link of a client that sends is "in".
                 "linkDir": "in" if is_in else "out",
                 "owningAddr": link.address_key or None,
                 "connectionId": link.connection.identity,
