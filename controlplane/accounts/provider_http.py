@@ -69,7 +69,9 @@ def _call(
     try:
         if provider.trusts(url):
             return _trusted(url, method, body, headers)
-        return _public(url, method, body, headers)
+        wanted = outbound.Request(method, body, headers, _LONGEST_ANSWER)
+        found = outbound.send(outbound.resolve(url), wanted, settings.OIDC_TIMEOUT)
+        return Answer(found.status, found.text, found.content_type)
     except (
         requests.RequestException,
         outbound.TargetRefused,
@@ -98,9 +100,3 @@ def _trusted(url: str, method: str, body: bytes | None, headers: Mapping[str, st
     ) as answer:
         text = answer.raw.read(_LONGEST_ANSWER, decode_content=True).decode("utf-8", "replace")
         return Answer(answer.status_code, text, answer.headers.get("Content-Type", ""))
-
-
-def _public(url: str, method: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
-    wanted = outbound.Request(method, body, headers, _LONGEST_ANSWER)
-    found = outbound.send(outbound.resolve(url), wanted, settings.OIDC_TIMEOUT)
-    return Answer(found.status, found.text, found.content_type)

@@ -59,15 +59,14 @@ def end_sessions(request: HttpRequest, claims: Mapping[str, Any], now: float | N
         rows = rows.filter(**{f"data__{_SID}": str(claims["sid"])})
     if not (claims.get("sub") or claims.get("sid")):
         raise SuspiciousOperation("the logout token names nobody")
-    return _end(request, list(rows.select_related("user")))
-
-
-def _end(request: HttpRequest, rows: list[UserSession]) -> int:
+    ended = list(rows.select_related("user"))
+    # In one transaction with the audit events: a repeated token finds no session and records none.
     with transaction.atomic():
-        keys = [row.session_key for row in rows]
+        keys = [row.session_key for row in ended]
         Session.objects.filter(session_key__in=keys).delete()
         UserSession.objects.filter(session_key__in=keys).delete()
-        people: dict[int, User] = {row.user_id: row.user for row in rows}
+        # A person with several sessions has logged out once.
+        people: dict[int, User] = {row.user_id: row.user for row in ended}
         for user in people.values():
             login_audit.record("login.end", user, request, by="identity provider")
-    return len(rows)
+    return len(ended)

@@ -33,8 +33,12 @@ def page(scope: TenantScope) -> HttpResponseBase:
     elif removal.is_valid():
         wanted = [window for window in windows if window != removal.cleaned_data["remove"]]
     submitted = form if form.is_bound else removal
-    if wanted is not None and _set(scope, submitted, wanted):
-        return redirect(scope.url("windows"))
+    if wanted is not None:
+        # ``set_windows`` returns nothing, so only the form says whether it was refused.
+        submitted.attempt(actions.set_windows, tenant=scope.tenant, windows=wanted, by=scope.actor)
+        if not submitted.errors:
+            messages.success(scope.request, "Your maintenance windows are saved.")
+            return redirect(scope.url("windows"))
     now = timezone.now()
     context = {
         "windows": [(str(window), described(window), window.contains(now)) for window in windows],
@@ -45,14 +49,3 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "allows_now": not windows or any(window.contains(now) for window in windows),
     }
     return scope.render("team/windows.html", context, form_status(form, removal))
-
-
-def _set(
-    scope: TenantScope, form: WindowForm | RemoveWindowForm, wanted: list[rollouts.Window]
-) -> bool:
-    """Store ``wanted``; return whether that was possible. An error becomes one of ``form``."""
-    form.attempt(actions.set_windows, tenant=scope.tenant, windows=wanted, by=scope.actor)
-    if form.errors:
-        return False
-    messages.success(scope.request, "Your maintenance windows are saved.")
-    return True

@@ -34,14 +34,14 @@ def page(scope: TenantScope) -> HttpResponseBase:
     """Show what the member gets by mail; on POST save it. Managers also see the channels."""
     membership = queries.membership(scope.user, scope.tenant.slug)
     form = PreferencesForm(scope.request.POST or None, choices=preferences.choices(membership))
-    valid = form.is_valid()
-    if (valid and not scope.shows_command) and form.attempted(
-        _saved, form=form, membership=membership
-    ):
-        messages.success(scope.request, "Your preferences are saved.")
-        return redirect(scope.url("notifications"))
+    changed = form.changed_choices() if form.is_valid() else {}
+    if form.is_valid() and not scope.shows_command:
+        # ``set_own`` returns nothing, so only the form says whether it was refused.
+        form.attempt(notification_preferences.set_own, membership=membership, choices=changed)
+        if not form.errors:
+            messages.success(scope.request, "Your preferences are saved.")
+            return redirect(scope.url("notifications"))
     channels = reads.list_channels(scope.tenant) if scope.may_end[_MANAGE] else None
-    changed = form.changed_choices() if valid else {}
     same = buttons_as_command.own_preferences(scope.tenant.slug, changed)
     context = {"form": form, "channels": channels, "same": same}
     return scope.render("notifications/page.html", context, form_status(form))
@@ -172,12 +172,6 @@ def delivery(scope: TenantScope, delivery: str) -> HttpResponseBase:
     buttons = buttons_as_command.replay(scope.tenant.slug, row.pk)
     context = {"delivery": row, "attempts": row.log.order_by("at", "id"), "buttons": buttons}
     return scope.render("notifications/delivery.html", context)
-
-
-def _saved(*, form: PreferencesForm, membership: Any) -> bool:
-    choices = form.changed_choices()
-    notification_preferences.set_own(membership=membership, choices=choices)
-    return True
 
 
 def _change_form(row: Channel, sent: Any = None) -> ChannelChangeForm:
