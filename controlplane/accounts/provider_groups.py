@@ -57,9 +57,11 @@ def apply(user: User, groups: frozenset[str]) -> None:
 
 def _set_staff(user: User, is_staff: bool) -> None:
     with transaction.atomic():
+        # By a condition: of two logins at once, only the one that changes it writes an event.
         if User.objects.filter(pk=user.pk, is_staff=not is_staff).update(is_staff=is_staff):
             action = "user.become_staff" if is_staff else "user.leave_staff"
             audit.record(_BY, action, audit.Subject("user", str(user.pk), user.email))
+    # ``update`` does not change the object with which the caller goes on.
     user.is_staff = is_staff
 
 
@@ -87,6 +89,7 @@ def _set_roles(user: User, groups: frozenset[str]) -> None:
                 by=_BY,
                 from_group=group,
             )
+        # Without a group, a person gave the role, and it stays.
         elif membership.from_group and membership.role != role:
             _try(
                 memberships.change_role,

@@ -95,8 +95,10 @@ def _trusted(url: str, method: str, body: bytes | None, headers: Mapping[str, st
         data=body,
         headers=headers,
         timeout=settings.OIDC_TIMEOUT,
+        # A redirect could lead to a private host that the operator has not set.
         allow_redirects=False,
         stream=True,
     ) as answer:
+        # ``answer.text`` would read an endless body.
         text = answer.raw.read(_LONGEST_ANSWER, decode_content=True).decode("utf-8", "replace")
         return Answer(answer.status_code, text, answer.headers.get("Content-Type", ""))

@@ -42,16 +42,20 @@ def end_sessions(request: HttpRequest, claims: Mapping[str, Any], now: float | N
     """
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
+    # A client that is not configured must not match an empty audience.
     ours = {settings.OIDC_RP_CLIENT_ID, settings.OIDC_DEVICE_CLIENT_ID} - {""}
     if claims.get("iss") != settings.OIDC_ISSUER or not ours.intersection(map(str, audiences)):
         raise SuspiciousOperation("a logout token of another issuer, or for another client")
     events = claims.get("events")
+    # A logout token has no nonce (2.4 of the specification), and an identity token has one.
     if not isinstance(events, Mapping) or _EVENT not in events or "nonce" in claims:
         raise SuspiciousOperation("this is no logout token")
     issued_at = claims.get("iat")
     now = time.time() if now is None else now
+    # In both directions: the clock of the provider may be ahead.
     if not isinstance(issued_at, (int, float)) or abs(now - issued_at) > _OLDEST_SECONDS:
         raise SuspiciousOperation("the logout token is old")
+    # Only people of the installation's provider have a subject here.
     rows = UserSession.objects.exclude(user__oidc_subject=None)
     if claims.get("sub"):
         rows = rows.filter(user__oidc_subject=f"{claims['iss']}#{claims['sub']}")

@@ -131,6 +131,7 @@ def shown(tenant: Tenant, events: Iterable[AuditEvent]) -> list[ShownEvent]:
 
 def stream(tenant: Tenant, wanted: AuditFilter) -> Iterator[ShownEvent]:
     """Yield every event that ``wanted`` selects, newest first, in chunks of constant memory."""
+    # By chunks, because ``shown`` looks the actors of all its events up in one query.
     chunk: list[AuditEvent] = []
     for event in find(tenant, wanted).iterator(chunk_size=_CHUNK):
         chunk.append(event)

@@ -59,7 +59,12 @@ def close(scope: TenantScope, space: str) -> HttpResponseBase:
         return redirect(scope.url("space_connections", row.name))
     form = CloseConnectionsForm(scope.request.POST or None, chosen=chosen, user=user)
     if form.is_valid() and form.attempted(
-        connections.close, space=row, by=scope.actor, ids=[] if user else chosen, user=user
+        connections.close,
+        space=row,
+        by=scope.actor,
+        # A user means all connections, also those that the list does not have.
+        ids=[] if user else chosen,
+        user=user,
     ):
         messages.success(scope.request, "The connections are being closed.")
         return redirect(scope.url("space_connections", row.name))

@@ -22,10 +22,12 @@ def page(scope: TenantScope) -> HttpResponseBase:
         rollouts.Window(row.weekday, row.starts_at, row.minutes)
         for row in scope.tenant.maintenance_windows.order_by("weekday", "starts_at")
     ]
+    # The page has two forms: only that of the removal has the field ``remove``.
     posted = scope.request.POST
     form = WindowForm(posted if posted and "remove" not in posted else None)
     removal = RemoveWindowForm(posted if "remove" in posted else None, windows=windows)
     wanted = None
+    # The command on the page adds the suggested window until a form is sent.
     added = None if form.is_bound else form.initial_window()
     if form.is_valid():
         added = form.window()

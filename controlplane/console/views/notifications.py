@@ -41,6 +41,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         if not form.errors:
             messages.success(scope.request, "Your preferences are saved.")
             return redirect(scope.url("notifications"))
+    # ``may_end``: in a suspended organization channels can still be deleted.
     channels = reads.list_channels(scope.tenant) if scope.may_end[_MANAGE] else None
     same = buttons_as_command.own_preferences(scope.tenant.slug, changed)
     context = {"form": form, "channels": channels, "same": same}
@@ -85,6 +86,7 @@ def channel_new(scope: TenantScope) -> HttpResponseBase:
     form = ChannelForm(scope.request.POST or None)
     if form.is_valid() and not scope.shows_command:
         values = form.cleaned_data
+        # A channel reveals events, so its maker must be allowed to see them.
         subscriptions.require_new(values["kinds"], scope.has)
         made = form.attempt(
             notification_channels.create,
@@ -164,6 +166,7 @@ def channel_delete(scope: TenantScope, channel: str) -> HttpResponseBase:
 def delivery(scope: TenantScope, delivery: str) -> HttpResponseBase:
     """Show a delivery with its attempts; on POST replay it and redirect to its channel."""
     row = reads.get_delivery(scope.tenant, delivery)
+    # A delivery shows its event, which may need more than the permission to manage channels.
     subscriptions.require([row.event.kind], scope.has)
     if scope.request.method == "POST":
         notification_channels.replay(delivery=row, by=scope.actor)

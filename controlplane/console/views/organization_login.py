@@ -55,6 +55,7 @@ def connect(scope: Scope) -> HttpResponseBase:
     if scope.request.method != "POST":
         context = {"organization": row.tenant, "pending": pending}
         return render(scope.request, "console/accounts/connect_login.html", context)
+    # One try: after a refusal, the login begins again at the provider.
     del scope.request.session[PENDING]
     organization_identities.connect(row, scope.user, pending)
     messages.success(scope.request, f"From now on you can log in through {row.tenant.name}.")

@@ -40,6 +40,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         messages.success(request, "The cap is removed.")
         return redirect(scope.url("spend_cap"))
     currency = admission.plan_of(scope.tenant).currency
+    # A GET tries a cap, and a POST sets it: both fill the same form.
     given = request.POST or (request.GET if "amount" in request.GET else None)
     form = SpendCapForm(given, currency=currency)
     is_set = bool(request.POST) and form.is_valid()

@@ -102,6 +102,7 @@ def revoke_invitation(scope: TenantScope, invitation: int) -> HttpResponseBase:
 @tenant_page(Permission.VIEW)
 def leave(scope: TenantScope) -> HttpResponseBase:
     """Remove the caller from the tenant, then redirect to the start page; POST only."""
+    # An operator who acts here is no member, and gets Missing.
     row = queries.membership(scope.user, scope.tenant.slug)
     memberships.remove(membership=row, by=scope.actor)
     messages.success(scope.request, f"You have left {scope.tenant.name}.")

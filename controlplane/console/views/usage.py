@@ -138,6 +138,7 @@ def cells(scope: TenantScope) -> HttpResponseBase:
         raise Invalid(" ".join(asked.form.problems), code="usage.window")
     window = asked.window
     rows = reading.cells(scope.tenant.id, window.starts_at, window.ends_at)
+    # Before the response begins: an error in a stream can no longer become an error page.
     names = queries.space_names(scope.tenant)
     lines = _lines((cell for cell in rows if asked.selects(cell)), names)
     name = f"waypost-usage-{scope.tenant.slug}-{window.key}.csv"
