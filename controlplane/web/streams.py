@@ -91,7 +91,6 @@ class Listener:
                     task.cancel()
                 # An error of a task is an end like any other, such as a client that takes no bytes.
                 await asyncio.gather(*ends, return_exceptions=True)
-        # The empty last part says that the stream has ended, and did not break.
         await send({"type": "http.response.body", "body": b""})
 
     async def _send_events(
