@@ -91,6 +91,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the librar
         to the request takes equally long, whoever has an account.
         """
         values = {**context, "email": email, "portal": settings.PUBLIC_URL}
+        # One line: a line break would begin another header of the mail.
         subject = " ".join(render_to_string(f"{template_prefix}_subject.txt", values).split())
         body = render_to_string(f"{template_prefix}_message.txt", values).strip() + "\n"
         link = context.get("activate_url") or context.get("password_reset_url") or ""
@@ -99,6 +100,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the librar
                 "account.mail",
                 tenant=None,
                 email=email,
+                # The outbox drops an event with a known key, and a repeated mail is meant.
                 key=secrets.token_urlsafe(16),
                 fields={"subject": subject, "text": body, "link": link},
             )

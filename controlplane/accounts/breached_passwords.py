@@ -84,6 +84,7 @@ def _in_service(url: str, digest: str) -> bool:
     # The service gets the first 5 of 40 digits and answers with every hash that begins so.
     answer = requests.get(
         url.rstrip("/") + "/" + digest[:5],
+        # The length of a padded answer does not reveal which hashes were requested.
         headers={"Add-Padding": "true"},
         timeout=_TIMEOUT_SECONDS,
     )

@@ -28,7 +28,6 @@ from controlplane.accounts import (
     providers,
 )
 from controlplane.accounts.provider_identities import LoginRefused
-from controlplane.accounts.providers import Provider
 from controlplane.core import throttling
 from controlplane.core.errors import Denied
 from tenants.models import User
@@ -113,23 +112,22 @@ def _checked(tokens: Tokens) -> LoggedIn:
     Raises:
         SuspiciousOperation, BadSignature: the token is refused. LoginRefused: the person is.
     """
+    # Only signature and age count; the content is random.
     signing.loads(tokens.nonce, salt=_SALT, max_age=_NONCE_SECONDS)
-    provider = _provider()
+    # A public client of its own: a program on people's machines keeps no secret (RFC 8628, 5.6).
+    provider = replace(
+        providers.installation(), client_id=settings.OIDC_DEVICE_CLIENT_ID, client_secret=""
+    )
     claims = provider_tokens.identity_claims(provider, tokens.id_token, nonce=tokens.nonce)
     claims = provider_tokens.with_user_claims(provider, claims, tokens.access_token)
+    # Only valid tokens use the nonce up: a try that fails before can be repeated.
     _use_up(tokens.nonce)
     user = provider_identities.sign_in(provider_groups.read_identity(claims))
+    # The provider does not know who is disabled here.
     if not user.is_active:
         raise LoginRefused("Your account is disabled. Ask the operator.")
     provider_groups.apply(user, provider_groups.read(claims))
     return LoggedIn(user, str(claims.get("sid") or ""))
-
-
-def _provider() -> Provider:
-    """Return the installation's provider with the command as its client, which has no secret."""
-    return replace(
-        providers.installation(), client_id=settings.OIDC_DEVICE_CLIENT_ID, client_secret=""
-    )
 
 
 def _use_up(nonce: str) -> None:

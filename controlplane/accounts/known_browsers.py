@@ -29,6 +29,7 @@ class KnownBrowserMiddleware:
         response = self.get_response(request)
         email = getattr(request, "known_browser_for", "")
         if email:
+            # Here, because the receiver of the login signal has no response.
             response.set_cookie(
                 throttling.KNOWN_BROWSER_COOKIE,
                 throttling.known_browser(email),

@@ -78,6 +78,7 @@ def sign_in(row: IdentityProvider, claims: Mapping[str, Any]) -> User:
         .first()
     )
     with transaction.atomic():
+        # In the transaction, because a refusal below must leave no new account behind.
         user = known.user if known else _created(row, identity, groups)
         _require_only_here(row, user)
         _give_role(row, user, groups)
@@ -92,6 +93,7 @@ def connect(row: IdentityProvider, user: User, pending: Pending) -> None:
             of another organization, or the account or the login is connected already
             (``login.connected_elsewhere``).
     """
+    # The organization may have another issuer by now, whose subjects are other people.
     if time.time() - pending.at > _PENDING_SECONDS or not is_of(row, pending.subject):
         raise LoginRefused("This login is too old. Begin again on the login page.")
     if user.email.lower() != pending.email:
@@ -105,6 +107,7 @@ def connect(row: IdentityProvider, user: User, pending: Pending) -> None:
             raise LoginRefused("You are no member of this organization. Ask it for an invitation.")
         _require_only_here(row, user)
         _require_free(row, user, pending.subject)
+        # After ``_require_free`` these are former subjects at this provider.
         TenantIdentity.objects.filter(user=user).exclude(subject=pending.subject).delete()
         TenantIdentity.objects.get_or_create(user=user, provider=row, subject=pending.subject)
         _give_role(row, user, frozenset(pending.groups))
@@ -232,6 +235,7 @@ def _give_role(row: IdentityProvider, user: User, groups: frozenset[str]) -> Non
         for group, role in row.group_roles.items()
         if group in groups
     ]
+    # Of several groups, the role with the most permissions counts.
     _, role, group = max(found, default=(0, row.default_role, ""))
     membership = Membership.objects.filter(tenant=row.tenant, user=user).first()
     if membership is not None and not membership.from_group.startswith(MARK):
@@ -250,6 +254,7 @@ def _give_role(row: IdentityProvider, user: User, groups: frozenset[str]) -> Non
                 membership=membership, role=role, by=_BY, from_group=f"{MARK}{group}"
             )
     except WaypostError as error:
+        # Such as a used-up quota of members: the login page shows why.
         raise LoginRefused(error.message) from None
 
 

@@ -26,10 +26,13 @@ def find(request: HttpRequest, text: str) -> IdentityProvider:
     Raises:
         LoginRefused: there is none. TooManyAttempts: over a limit of the network address.
     """
+    # Before the search, so that nobody tries out names quickly.
     throttling.require_exchange(request)
+    # Of an email address the domain counts. A text without @ stays whole.
     name = text.strip().lower().rpartition("@")[2]
     rows = IdentityProvider.objects.select_related("tenant").filter(tenant__erase_at=None)
     if "." in name:
+        # Anybody can enter a domain: only a confirmed one leads to its organization.
         rows = rows.filter(domains__name=name, domains__confirmed_at__isnull=False)
     else:
         rows = rows.filter(tenant__slug=name)

@@ -38,10 +38,12 @@ def log_in(request: HttpRequest, email: str, password: str, code: str = "") -> U
     except throttling.TooManyAttempts as error:
         login_audit.record_limit(request, email, error)
         raise
+    # ``authenticate`` sends the signal by which ``login_audit`` records a wrong password.
     # User names are emails in lower case.
     user = authenticate(request, username=email.lower(), password=password)
     if not isinstance(user, User):
         return None
+    # The password was right, so it was no guess. Codes have a count of their own.
     attempt.succeeded()
     _require_confirmed(user)
     _require_second_factor(user, code)
@@ -61,6 +63,7 @@ def _require_confirmed(user: User) -> None:
 
 def _require_second_factor(user: User, code: str) -> None:
     kinds = set(Authenticator.objects.filter(user=user).values_list("type", flat=True))
+    # Recovery codes alone demand nothing: they replace one of these factors.
     if not kinds & {Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN}:
         return
     if Authenticator.Type.TOTP not in kinds and not code:

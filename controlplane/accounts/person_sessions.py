@@ -22,6 +22,7 @@ _LONGEST_AGENT = 200  # characters of a browser's name that are stored
 def add(request: HttpRequest, user: User, session_key: str = "") -> None:
     """Add the request's session to the list of ``user``, or the one with ``session_key``."""
     if not session_key and not request.session.session_key:
+        # A new session has no key until it is saved.
         request.session.save()
     UserSession.objects.update_or_create(
         session_key=session_key or request.session.session_key,
@@ -29,6 +30,7 @@ def add(request: HttpRequest, user: User, session_key: str = "") -> None:
             "user": user,
             "ip": valid_address(request),
             "user_agent": request.META.get("HTTP_USER_AGENT", "")[:_LONGEST_AGENT],
+            # Only the login of the command names a session other than the request's.
             "data": {"command": bool(session_key)},
         },
     )
@@ -39,6 +41,7 @@ def valid_address(request: HttpRequest) -> str:
     try:
         return str(ipaddress.ip_address(network.address(request)))
     except ValueError:
+        # The column takes network addresses only.
         return "0.0.0.0"
 
 
@@ -52,6 +55,7 @@ def list_sessions(user: User) -> Sequence[UserSession]:
 
     Sessions that began before an upgrade to this list are not in it.
     """
+    # A session that expires leaves its row behind.
     keys = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
     return list(
         UserSession.objects.filter(user=user, session_key__in=keys).order_by("-created_at", "-pk")

@@ -38,11 +38,9 @@ def read_identity(claims: Mapping[str, Any]) -> Identity:
     Providers of organizations never say who is staff: their claims are not for this function.
     """
     identity = provider_identities.read_identity(claims)
-    return replace(identity, is_staff=_makes_staff(read(claims)))
-
-
-def _makes_staff(groups: frozenset[str]) -> bool:
-    return bool(settings.OIDC_STAFF_GROUP) and settings.OIDC_STAFF_GROUP in groups
+    group = settings.OIDC_STAFF_GROUP
+    # Without the setting nobody is staff, even if the provider sends a group with an empty name.
+    return replace(identity, is_staff=bool(group) and group in read(claims))
 
 
 def apply(user: User, groups: frozenset[str]) -> None:
@@ -52,16 +50,18 @@ def apply(user: User, groups: frozenset[str]) -> None:
     given or taken, such as that of the last owner, is logged, and the login goes on.
     """
     if settings.OIDC_STAFF_GROUP:
-        _set_staff(user, _makes_staff(groups))
+        _set_staff(user, settings.OIDC_STAFF_GROUP in groups)
     if settings.OIDC_GROUP_ROLES:
         _set_roles(user, groups)
 
 
 def _set_staff(user: User, is_staff: bool) -> None:
     with transaction.atomic():
+        # By a condition: of two logins at once, only the one that changes it writes an event.
         if User.objects.filter(pk=user.pk, is_staff=not is_staff).update(is_staff=is_staff):
             action = "user.become_staff" if is_staff else "user.leave_staff"
             audit.record(_BY, action, audit.Subject("user", str(user.pk), user.email))
+    # ``update`` does not change the object with which the caller goes on.
     user.is_staff = is_staff
 
 
@@ -89,6 +89,7 @@ def _set_roles(user: User, groups: frozenset[str]) -> None:
                 by=_BY,
                 from_group=group,
             )
+        # Without a group, a person gave the role, and it stays.
         elif membership.from_group and membership.role != role:
             _try(
                 memberships.change_role,
@@ -102,15 +103,13 @@ def _set_roles(user: User, groups: frozenset[str]) -> None:
 def _wanted(groups: frozenset[str]) -> dict[str, tuple[str, str]]:
     """Return {slug of a tenant: (role, group)}; of several roles, the one that allows most."""
     found: dict[str, tuple[str, str]] = {}
+    # By the number of permissions, because neither developer nor billing includes the other.
+    rights = {role: len(allowed) for role, allowed in permissions.ROLES.items()}
     for group, slug, role in settings.OIDC_GROUP_ROLES:
         former = found.get(slug)
-        if group in groups and (former is None or _rights(role) > _rights(former[0])):
+        if group in groups and (former is None or rights[role] > rights[former[0]]):
             found[slug] = (role, group)
     return found
-
-
-def _rights(role: str) -> int:
-    return len(permissions.ROLES[role])
 
 
 def _try(action: Any, **wanted: Any) -> None:

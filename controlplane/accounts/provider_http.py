@@ -69,7 +69,9 @@ def _call(
     try:
         if provider.trusts(url):
             return _trusted(url, method, body, headers)
-        return _public(url, method, body, headers)
+        wanted = outbound.Request(method, body, headers, _LONGEST_ANSWER)
+        found = outbound.send(outbound.resolve(url), wanted, settings.OIDC_TIMEOUT)
+        return Answer(found.status, found.text, found.content_type)
     except (
         requests.RequestException,
         outbound.TargetRefused,
@@ -93,14 +95,10 @@ def _trusted(url: str, method: str, body: bytes | None, headers: Mapping[str, st
         data=body,
         headers=headers,
         timeout=settings.OIDC_TIMEOUT,
+        # A redirect could lead to a private host that the operator has not set.
         allow_redirects=False,
         stream=True,
     ) as answer:
+        # ``answer.text`` would read an endless body.
         text = answer.raw.read(_LONGEST_ANSWER, decode_content=True).decode("utf-8", "replace")
         return Answer(answer.status_code, text, answer.headers.get("Content-Type", ""))
-
-
-def _public(url: str, method: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
-    wanted = outbound.Request(method, body, headers, _LONGEST_ANSWER)
-    found = outbound.send(outbound.resolve(url), wanted, settings.OIDC_TIMEOUT)
-    return Answer(found.status, found.text, found.content_type)

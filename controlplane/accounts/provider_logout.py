@@ -42,16 +42,20 @@ def end_sessions(request: HttpRequest, claims: Mapping[str, Any], now: float | N
     """
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
+    # A client that is not configured must not match an empty audience.
     ours = {settings.OIDC_RP_CLIENT_ID, settings.OIDC_DEVICE_CLIENT_ID} - {""}
     if claims.get("iss") != settings.OIDC_ISSUER or not ours.intersection(map(str, audiences)):
         raise SuspiciousOperation("a logout token of another issuer, or for another client")
     events = claims.get("events")
+    # A logout token has no nonce (2.4 of the specification), and an identity token has one.
     if not isinstance(events, Mapping) or _EVENT not in events or "nonce" in claims:
         raise SuspiciousOperation("this is no logout token")
     issued_at = claims.get("iat")
     now = time.time() if now is None else now
+    # In both directions: the clock of the provider may be ahead.
     if not isinstance(issued_at, (int, float)) or abs(now - issued_at) > _OLDEST_SECONDS:
         raise SuspiciousOperation("the logout token is old")
+    # Only people of the installation's provider have a subject here.
     rows = UserSession.objects.exclude(user__oidc_subject=None)
     if claims.get("sub"):
         rows = rows.filter(user__oidc_subject=f"{claims['iss']}#{claims['sub']}")
@@ -59,15 +63,14 @@ def end_sessions(request: HttpRequest, claims: Mapping[str, Any], now: float | N
         rows = rows.filter(**{f"data__{_SID}": str(claims["sid"])})
     if not (claims.get("sub") or claims.get("sid")):
         raise SuspiciousOperation("the logout token names nobody")
-    return _end(request, list(rows.select_related("user")))
-
-
-def _end(request: HttpRequest, rows: list[UserSession]) -> int:
+    ended = list(rows.select_related("user"))
+    # In one transaction with the audit events: a repeated token finds no session and records none.
     with transaction.atomic():
-        keys = [row.session_key for row in rows]
+        keys = [row.session_key for row in ended]
         Session.objects.filter(session_key__in=keys).delete()
         UserSession.objects.filter(session_key__in=keys).delete()
-        people: dict[int, User] = {row.user_id: row.user for row in rows}
+        # A person with several sessions has logged out once.
+        people: dict[int, User] = {row.user_id: row.user for row in ended}
         for user in people.values():
             login_audit.record("login.end", user, request, by="identity provider")
-    return len(rows)
+    return len(ended)

@@ -30,6 +30,7 @@ def with_user_claims(
             token that is refused. ProviderUnavailable: the provider does not answer.
     """
     found = user_claims(provider, access_token)
+    # OpenID Connect Core 5.3.2: an access token of somebody else may have been slipped in.
     if found.get("sub") != claims["sub"]:
         raise LoginRefused("The identity provider returned another person's data. Try again.")
     return {**claims, **found, "iss": claims["iss"], "sub": claims["sub"]}
@@ -43,6 +44,7 @@ def identity_claims(provider: Provider, token: str, *, nonce: str) -> dict[str, 
     """
     claims = signed_claims(provider, token)
     require_ours(claims, issuer=provider.issuer, client_id=provider.client_id)
+    # An empty nonce binds the token to no login, even if the token repeats it.
     if not nonce or claims.get("nonce") != nonce:
         raise SuspiciousOperation("identity token with another nonce")
     return claims
@@ -57,6 +59,7 @@ def signed_claims(provider: Provider, token: str) -> dict[str, Any]:
     try:
         header = jwt.get_unverified_header(token)
         algorithm = provider.sign_algorithm
+        # A token must not choose its algorithm, such as ``none``.
         if header.get("alg") != algorithm:
             raise SuspiciousOperation(f"token signed by {header.get('alg')!r:.20}")
         key = discovery.key(provider, str(header.get("kid")), algorithm)
@@ -85,6 +88,7 @@ def user_claims(provider: Provider, access_token: str) -> dict[str, Any]:
     answer = provider_http.get(provider, url, {"Authorization": f"Bearer {access_token}"})
     if answer.status != 200:
         raise ProviderUnavailable("The identity provider did not answer correctly. Try again.")
+    # A provider may sign the answer (OpenID Connect Core 5.3.2).
     if answer.content_type.lower().startswith("application/jwt"):
         claims = signed_claims(provider, answer.text)
         if claims.get("iss", provider.issuer) != provider.issuer:

@@ -32,7 +32,9 @@ class Provider:
 
     issuer: str
     client_id: str
+    # Not in logs and error reports, which print values.
     client_secret: str = field(repr=False)
+    # The default of OpenID Connect Core 3.1.3.7. Only the operator can set another one.
     sign_algorithm: str = "RS256"
     explicit: Mapping[str, str] = field(default_factory=dict)
     is_trusted: bool = False
@@ -61,6 +63,7 @@ def installation() -> Provider:
         client_id=settings.OIDC_RP_CLIENT_ID,
         client_secret=settings.OIDC_RP_CLIENT_SECRET,
         sign_algorithm=settings.OIDC_RP_SIGN_ALGO,
+        # An empty setting leaves its endpoint to discovery.
         explicit={name: url for name, url in explicit.items() if url},
         is_trusted=True,
     )

@@ -24,6 +24,7 @@ class AccountScope(Scope):
 
     @cached_property
     def nav(self) -> list[NavItem]:
+        # People of an identity provider have no password or second factor to change here.
         is_local = settings.LOCAL_ACCOUNTS_ENABLED and self.user.has_usable_password()
         return mark(
             self.request.path,

@@ -70,6 +70,7 @@ urlpatterns = [
         name="account_confirm_email",
     ),
     path("account/password", _local(account.password_change), name="account_change_password"),
+    # The library redirects people without a password to this name.
     path("account/password/none", _no_password, name="account_set_password"),
     path("account/password/reset", _local(account.password_reset), name="account_reset_password"),
     path(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 from controlplane.console.charts import Bar, BarChart
@@ -71,6 +71,7 @@ def build(series: Series, span: str) -> Charts:
     groups = [series.points[at : at + size] for at in range(0, len(series.points), size)]
     rows = [_row(group, span) for group in groups]
     every = max(1, len(rows) // _TICKS)
+    tick = "%H:%M" if span in ("1h", "24h") else "%-d %b"
     charts = []
     for column in _COLUMNS:
         values = [getattr(row, column.name) for row in rows]
@@ -80,7 +81,7 @@ def build(series: Series, span: str) -> Charts:
             Bar(
                 row.label,
                 Decimal(value or 0),
-                _tick(groups[at][0].at, span) if at % every == every // 2 else "",
+                f"{groups[at][0].at:{tick}}" if at % every == every // 2 else "",
             )
             for at, (row, value) in enumerate(zip(rows, values, strict=True))
         ]
@@ -100,7 +101,3 @@ def _row(group: Sequence[Point], span: str) -> Row:
         highest("depth"),
         highest("consumers"),
     )
-
-
-def _tick(at: datetime, span: str) -> str:
-    return f"{at:%H:%M}" if span in ("1h", "24h") else f"{at:%-d %b}"

@@ -16,6 +16,7 @@ class Kind:
     is_internal: bool = False
 
 
+# Each event has stored its action, so a renamed action needs its old prefix as well.
 KINDS: Mapping[str, Kind] = {
     "address_space": Kind("Space", ("address_space", "kept_volumes")),
     "address": Kind("Address", ("address",)),

@@ -112,11 +112,26 @@ def shown(tenant: Tenant, events: Iterable[AuditEvent]) -> list[ShownEvent]:
     """Return ``events`` as members of ``tenant`` read them, in the same order."""
     listed = list(events)
     names = shown_actors.names(tenant, {event.actor for event in listed})
-    return [_shown(event, names[event.actor]) for event in listed]
+    found = []
+    for event in listed:
+        who = names[event.actor]
+        found.append(
+            ShownEvent(
+                event.at,
+                who,
+                audit_words.sentence(event),
+                # The states of an invoice before its issue are the operator's work.
+                [] if event.subject_type == "invoice" else audit_words.changes(event),
+                shown_actors.reason(event, who),
+                "" if shown_actors.is_internal(who) else event.source_ip,
+            )
+        )
+    return found
 
 
 def stream(tenant: Tenant, wanted: AuditFilter) -> Iterator[ShownEvent]:
     """Yield every event that ``wanted`` selects, newest first, in chunks of constant memory."""
+    # By chunks, because ``shown`` looks the actors of all its events up in one query.
     chunk: list[AuditEvent] = []
     for event in find(tenant, wanted).iterator(chunk_size=_CHUNK):
         chunk.append(event)
@@ -124,18 +139,6 @@ def stream(tenant: Tenant, wanted: AuditFilter) -> Iterator[ShownEvent]:
             yield from shown(tenant, chunk)
             chunk = []
     yield from shown(tenant, chunk)
-
-
-def _shown(event: AuditEvent, who: str) -> ShownEvent:
-    return ShownEvent(
-        event.at,
-        who,
-        audit_words.sentence(event),
-        # The states of an invoice before its issue are the operator's work.
-        [] if event.subject_type == "invoice" else audit_words.changes(event),
-        shown_actors.reason(event, who),
-        "" if shown_actors.is_internal(who) else event.source_ip,
-    )
 
 
 def _of_kind_and_time(

@@ -85,7 +85,9 @@ def of_windows(tenant: str, windows: Sequence[Window]) -> list[Button]:
     """Return what removes each maintenance window."""
     found = []
     for window in windows:
+        # The API replaces all windows at once, so it gets those that stay.
         rest = as_command.set_windows(tenant, [one for one in windows if one != window])
+        # ``str``, because Django translates the names of days lazily.
         day, start = str(WEEKDAYS[window.weekday]).lower(), f"{window.starts_at:%H:%M}"
         remove = _command(tenant, "windows", "remove", day, start)
         same = Equivalent(remove, rest.method, rest.path, rest.body)
@@ -96,6 +98,7 @@ def of_windows(tenant: str, windows: Sequence[Window]) -> list[Button]:
 def of_alarms(tenant: str, row: Address, alarms: Iterable[AddressAlarm]) -> list[Button]:
     """Return what deletes each alarm of the address."""
     space = row.space.name
+    # The API lists the alarms of a whole space together.
     path = f"/tenants/{tenant}/address-spaces/{_encoded(space)}/alarms"
     return [
         Button(
@@ -137,6 +140,7 @@ def verify_invoice(tenant: str, invoice: str) -> list[Button]:
 
 def close_tenant(tenant: str) -> Equivalent:
     """Return what requests that the organization is closed."""
+    # As on the page, the caller must repeat the short name: ``confirm``.
     command = _command(tenant, "tenant", "close")
     return Equivalent(command, "POST", f"/tenants/{tenant}/closure", {"confirm": tenant})
 

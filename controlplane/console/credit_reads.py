@@ -90,6 +90,7 @@ def tax(tenant: Tenant) -> dict[str, Any]:
     return {
         "tax_id_words": TAX_ID_WORDS[agreed_terms.tax_id_status(tenant)],
         "checks": checks[:20],
+        # An answer of the register says nothing about a tax id that came later.
         "confirmed": checks.exclude(confirmed_by="").filter(tax_id=tenant.tax_id).first(),
         "exemptions": TaxExemption.objects.filter(tenant=tenant).order_by("-starts_on", "-pk"),
     }

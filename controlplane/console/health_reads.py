@@ -99,6 +99,7 @@ def spaces(now: datetime) -> Check:
     )
     if not found["failed"] and not found["silent"]:
         return Check("Spaces", Level.GOOD, f"None of {_of(found['all'], 'space')} has failed.")
+    # The filter of the fleet takes one state: the worse one.
     state = Phase.FAILED if found["failed"] else fleet_reads.SILENT
     return Check(
         "Spaces",
@@ -148,6 +149,7 @@ def rollout(now: datetime) -> Check:
 def usage(now: datetime) -> Check:
     """Check: whether usage is younger than three hours, if spaces are metered."""
     as_of = UsageCopy.objects.aggregate(as_of=Max("as_of"))["as_of"]
+    # A new installation has no usage, which is no problem.
     if not queries.list_sampled_spaces().exists():
         return Check("Metering", Level.GOOD, "No space is metered yet.")
     pipeline = reverse("console:staff_pipeline")
@@ -169,6 +171,7 @@ def usage(now: datetime) -> Check:
 
 def certificates(now: datetime) -> Check:
     """Check: whether certificates of spaces end within a week."""
+    # Workers renew certificates long before, so one of these was missed.
     ending = SpaceSecret.objects.filter(
         space__deleted_at__isnull=True, expires_at__lt=now + fleet_reads.ENDING_WITHIN
     ).count()

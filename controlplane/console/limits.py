@@ -61,6 +61,7 @@ def of(tenant: Tenant) -> list[Limit]:
     planned, amounts = plan.quotas, admission.in_force(tenant, plan)
     found = standings.of_tenant(tenant, timezone.now(), with_money=False)
     metered: dict[str, Standing] = {quota.resource: quota for quota in found}
+    # As admission counts, so that the page agrees with its refusals.
     counted = admission.use_of_all(tenant)
     overrides = {row.resource: row for row in QuotaOverride.objects.filter(tenant=tenant)}
     shown = {Resource.MESSAGES_PER_MONTH, *amounts, *overrides}

@@ -52,18 +52,14 @@ def select(rows: QuerySet[Row], asked: str | None, size: int = PAGE_SIZE) -> Lis
     A missing or invalid number selects the first page. A number beyond the end selects the last
     one; only then are the rows counted.
     """
-    number = _number(asked or "")
+    asked = asked or ""
+    # ``isdigit`` alone accepts digits of other scripts; the length bounds the time of ``int``.
+    is_number = asked.isascii() and asked.isdigit()
+    number = min(max(int(asked[:20]), 1), _HIGHEST) if is_number else 1
     page = _at(rows, number, size)
     if page.object_list or number == 1:
         return page
     return _at(rows, max(1, -(-rows.count() // size)), size)
-
-
-def _number(asked: str) -> int:
-    # ``isdigit`` alone accepts digits of other scripts; the length bounds the time of ``int``.
-    if not (asked.isascii() and asked.isdigit()):
-        return 1
-    return min(max(int(asked[:20]), 1), _HIGHEST)
 
 
 def _at(rows: QuerySet[Row], number: int, size: int) -> ListPage[Row]:

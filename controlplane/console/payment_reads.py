@@ -10,6 +10,7 @@ from plans.models import Invoice, Payment, PaymentEvent
 from plans.payments import dunning
 from tenants.models import Tenant
 
+# JSON columns that are large, and that lists do not show.
 _LARGE = ("invoice__document", "invoice__manifest", "invoice__quality")
 
 
@@ -22,6 +23,7 @@ def everyone() -> QuerySet[Payment]:
     """Return the payments of all tenants, the newest first, with what went back of them."""
     rows = Payment.objects.select_related("invoice__tenant").defer(*_LARGE)
     rows = rows.prefetch_related("refunds", "disputes")
+    # By id too: a bank reports many payments with the same day.
     return rows.order_by("-received_on", "-id")
 
 
@@ -45,5 +47,6 @@ def refused_events() -> Sequence[PaymentEvent]:
 
 def dunning_of(invoice: Invoice) -> str:
     """Return what happens if the invoice stays unpaid; empty if nothing was announced."""
+    # At most one: the constraint ``dunning_case_once``.
     case = invoice.dunning_cases.filter(ended_at__isnull=True).first()
     return dunning.consequence(case, timezone.now()) if case else ""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 
 from controlplane.console.charts import Bar, BarChart
@@ -24,16 +23,17 @@ class _Column:
     value: Callable[[Step], Decimal]
 
 
-def _lag_minutes(step: Step) -> Decimal:
-    return _rounded(step.lag.total_seconds() / 60 if step.lag else 0)
-
-
 def _rounded(value: float) -> Decimal:
     return Decimal(value).quantize(_TENTH)
 
 
 _COLUMNS = (
-    _Column("lag", "Longest lag", "minutes", _lag_minutes),
+    _Column(
+        "lag",
+        "Longest lag",
+        "minutes",
+        lambda step: _rounded(step.lag.total_seconds() / 60 if step.lag else 0),
+    ),
     _Column("samples", "New samples", "samples", lambda step: Decimal(step.n_samples)),
     _Column("files", "New files", "files", lambda step: Decimal(step.n_files)),
     _Column("quarantined", "Quarantined", "samples", lambda step: Decimal(step.n_quarantined)),
@@ -64,13 +64,15 @@ def build(steps: Sequence[Step], span: str) -> Charts | None:
     """Return the charts of ``steps``, a history over ``span``; None if no job ran in it."""
     if not any(step.n_runs for step in steps):
         return None
+    # Only the steps of a day are shorter than a day, so only they need the time.
+    label, tick = ("%-d %b %H:%M", "%H:%M") if span == "24h" else ("%-d %b", "%-d %b")
     rows = [
-        Row(_label(step.at, span), step.n_runs, [column.value(step) for column in _COLUMNS])
+        Row(f"{step.at:{label}}", step.n_runs, [column.value(step) for column in _COLUMNS])
         for step in steps
     ]
     every = max(1, len(steps) // _TICKS)
     ticks = [
-        _tick(step.at, span) if at % every == every // 2 else "" for at, step in enumerate(steps)
+        f"{step.at:{tick}}" if at % every == every // 2 else "" for at, step in enumerate(steps)
     ]
     charts = [
         BarChart(
@@ -82,11 +84,3 @@ def build(steps: Sequence[Step], span: str) -> Charts | None:
         for at, column in enumerate(_COLUMNS)
     ]
     return Charts(charts, [f"{column.title} ({column.unit})" for column in _COLUMNS], rows)
-
-
-def _label(at: datetime, span: str) -> str:
-    return f"{at:%-d %b %H:%M}" if span == "24h" else f"{at:%-d %b}"
-
-
-def _tick(at: datetime, span: str) -> str:
-    return f"{at:%H:%M}" if span == "24h" else f"{at:%-d %b}"

@@ -164,32 +164,32 @@ def comparison(offers: Sequence[Comparable]) -> list[ComparedRow]:
     """
     plans = [offer.plan for offer in offers]
     currency = plans[0].currency if plans else ""
-    rows = [ComparedRow("Monthly fee", [_fee(plan) for plan in plans])]
+    fees = [
+        money.display(plan.monthly_fee_minor, plan.currency) if plan.monthly_fee_minor else "none"
+        for plan in plans
+    ]
+    rows = [ComparedRow("Monthly fee", fees)]
     for resource, words in _COMPARED.items():
         limits = [plan.quotas.get(resource) for plan in plans]
         texts = ["no limit" if limit is None else f"{limit:,}" for limit in limits]
         rows.append(ComparedRow(words, texts))
     for meter in meters.REGISTRY:
-        texts = [_included_words(plan, meter.slug) for plan in plans]
-        if any(texts):
-            rows.append(ComparedRow(f"Included {meter.plan_text}", [t or "none" for t in texts]))
+        amounts = [plan.included.get(meter.slug) for plan in plans]
+        if any(amounts):
+            size = _BASE.get(meter.slug, 1)
+            texts = [charts.words(Decimal(n) / size) if n else "none" for n in amounts]
+            rows.append(ComparedRow(f"Included {meter.plan_text}", texts))
     for meter in meters.REGISTRY:
         prices = [plan.prices.get(meter.slug) for plan in plans]
         if any(prices):
             texts = [price_words(price, currency) if price else "none" for price in prices]
             rows.append(ComparedRow(f"Price: {meter.plan_text}", texts))
-    return [*rows, *_hour_rows(offers), *_at_quota(plans)]
-
-
-def _fee(plan: PlanDefinition) -> str:
-    if plan.monthly_fee_minor:
-        return money.display(plan.monthly_fee_minor, plan.currency)
-    return "none"
-
-
-def _included_words(plan: PlanDefinition, meter: str) -> str:
-    amount = plan.included.get(meter)
-    return charts.words(Decimal(amount) / _BASE.get(meter, 1)) if amount else ""
+    rows += _hour_rows(offers)
+    limited = [plan for plan in plans if METERED.keys() & plan.quotas.keys()]
+    if limited:
+        texts = [AT_QUOTA[plan.at_quota] if plan in limited else "none" for plan in plans]
+        rows.append(ComparedRow("At a monthly limit", texts))
+    return rows
 
 
 def _hour_rows(offers: Sequence[Comparable]) -> list[ComparedRow]:
@@ -207,14 +207,6 @@ def _hour_rows(offers: Sequence[Comparable]) -> list[ComparedRow]:
                 texts.append(f"from {lowest.normalize():f} {offer.plan.currency} an hour")
         found.append(ComparedRow(words, texts))
     return found
-
-
-def _at_quota(plans: Sequence[PlanDefinition]) -> list[ComparedRow]:
-    limited = [plan for plan in plans if METERED.keys() & plan.quotas.keys()]
-    if not limited:
-        return []
-    texts = [AT_QUOTA[plan.at_quota] if plan in limited else "none" for plan in plans]
-    return [ComparedRow("At a monthly limit", texts)]
 
 
 def hours(

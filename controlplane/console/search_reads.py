@@ -146,6 +146,7 @@ class _OfTenant:
 
     def invoices(self) -> list[Found]:
         rows = Invoice.objects.filter(tenant=self.scope.tenant).filter(
+            # An id is found as a whole only: people copy it, and a part of it means nothing.
             Q(number__icontains=self.text) | Q(pk=self.text)
         )
         return [

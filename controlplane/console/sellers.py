@@ -16,6 +16,7 @@ def chosen(request: HttpRequest) -> Offer:
     Raises:
         Missing: no catalog is published.
     """
+    # The main seller comes first, so it is the default below.
     known = {offer.value: offer for offer in selling.offers()}
     name = request.POST.get("offer") or request.GET.get("offer") or ""
     return known.get(name, next(iter(known.values())))

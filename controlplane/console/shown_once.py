@@ -18,5 +18,6 @@ def put(request: HttpRequest, name: str, secret: str) -> None:
 
 def take(request: HttpRequest, name: str) -> str:
     """Return the secret with this name and forget it; '' if there is none."""
+    # ``pop`` marks the session as changed, so the secret leaves the stored session too.
     encrypted = request.session.pop(_PREFIX + name, "")
     return secrets.decrypt(encrypted) if encrypted else ""

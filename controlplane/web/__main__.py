@@ -77,6 +77,7 @@ class Family:
     def _stop(self, *_: object) -> None:
         self._stopping = True
         self._send(signal.SIGTERM)
+        # ``os.wait`` has no time limit, so SIGALRM ends what does not stop.
         signal.alarm(self._stop_seconds)
 
     def _kill(self, *_: object) -> None:

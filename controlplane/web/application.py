@@ -87,6 +87,7 @@ class Application:
             try:
                 answer = await self._answer(environ)
             finally:
+                # Now, and not at the end: an event stream may last an hour.
                 environ["wsgi.input"].close()
         except Gone:
             return
@@ -131,6 +132,7 @@ class Application:
         if self._under_way >= self._limits.threads + self._limits.waiting:
             detail = "The server has too many requests at the moment: try again in a second."
             raise Refused(503, "unavailable", detail)
+        # No lock: only the event loop changes the count, without an ``await`` since the check.
         self._under_way += 1
         try:
             loop = asyncio.get_running_loop()

@@ -70,6 +70,7 @@ class Changes:
 
         Changes arrive only once ``wait_listening`` returns True.
         """
+        # Not in ``__init__``, which runs before there is an event loop.
         if self._task is None:
             self._task = asyncio.create_task(self._run())
         subscription = Subscription()
@@ -97,6 +98,7 @@ class Changes:
         """Close the database connection, if one was opened. Subscriptions get no more changes."""
         if self._task is not None:
             self._task.cancel()
+            # ``wait`` does not raise the CancelledError with which the task ends.
             await asyncio.wait([self._task])
 
     async def _run(self) -> None:
@@ -112,6 +114,7 @@ class Changes:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _listen(self, first: bool) -> None:
+        # In a transaction, LISTEN would wait for the commit, and no notification would arrive.
         parameters = {**self._parameters, "autocommit": True}
         async with await psycopg.AsyncConnection.connect(**parameters) as connection:
             await connection.execute(f"LISTEN {CHANNEL}")
@@ -122,5 +125,6 @@ class Changes:
                         subscription.add(MISSED)
             async for notice in connection.notifies():
                 change = json.loads(notice.payload)
+                # ``get``: an index would add each space to the defaultdict, for ever.
                 for subscription in self._subscriptions.get(change.pop("space"), ()):
                     subscription.add(change)

@@ -60,6 +60,7 @@ async def read_body(
 
 async def _spool(receive: Receive, announced: int, body: IO[bytes], limit: int) -> int:
     size, more = announced, True
+    # A body that is announced too large is refused before any of it is read.
     if size <= limit:
         size = 0
         while more and size <= limit:

@@ -23,6 +23,7 @@ _TOO_MANY = (
     b"HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\nretry-after: 5\r\n"
     b"content-length: 0\r\n\r\n"
 )
+# With ``close``, as RFC 9110 (15.5.9) asks of a server that waits no longer.
 _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
@@ -36,6 +37,7 @@ class TimedProtocol(H11Protocol):
     """
 
     most_of_a_source: ClassVar[int] = 0
+    # By network address, of all connections of this process.
     _open: ClassVar[Counter[str]] = Counter()
     _source: str | None = None
     _deadline: asyncio.TimerHandle | None = None
@@ -65,6 +67,7 @@ class TimedProtocol(H11Protocol):
         self._stop_watching()
         if self._source is not None:
             self._open[self._source] -= 1
+            # Addresses without connections go, or the counter would grow with every new address.
             if not self._open[self._source]:
                 del self._open[self._source]
         super().connection_lost(exc)
@@ -99,6 +102,7 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether the server must stop; uvicorn calls this ten times a second."""
+        # An orphan gets another parent, so a changed id says that the parent has ended.
         return await super().on_tick(counter) or os.getppid() != self._parent
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

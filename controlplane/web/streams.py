@@ -54,6 +54,7 @@ class Listener:
         the server stops, or after an hour. ``headers`` are those of the response. ``receive`` and
         ``send`` are those of ASGI.
         """
+        # Django counted the first event alone.
         headers = [(name, value) for name, value in headers if name != b"content-length"]
         with (
             event_streams.counted(self._response.tenant_id),
@@ -65,6 +66,7 @@ class Listener:
             start = {"type": "http.response.start", "status": 200, "headers": headers}
             await send(start)
 
+            # Three tasks write. Each write is one whole event, so events do not mix.
             async def write(text: bytes) -> None:
                 async with asyncio.timeout(_SEND_SECONDS):
                     await send({"type": "http.response.body", "body": text, "more_body": True})
@@ -87,6 +89,7 @@ class Listener:
             finally:
                 for task in ends:
                     task.cancel()
+                # An error of a task is an end like any other, such as a client that takes no bytes.
                 await asyncio.gather(*ends, return_exceptions=True)
         await send({"type": "http.response.body", "body": b""})
 

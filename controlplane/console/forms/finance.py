@@ -21,6 +21,7 @@ class MonthsForm(ConsoleForm):
         Raises:
             Invalid: one of them is no month.
         """
+        # From ``data``: callers do not validate the form first, and ``months_of`` checks the texts.
         return deferred_revenue.months_of(
             self.data.get("first") or None, self.data.get("last") or None, timezone.now().date()
         )

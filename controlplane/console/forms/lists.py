@@ -37,6 +37,7 @@ class ListForm(ConsoleForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["sort"].choices = [(key, title) for key, title, _ in self.orders]  # type: ignore[attr-defined]
+        # Now, because views read ``cleaned_data`` without ``is_valid``.
         self.full_clean()
 
     @property

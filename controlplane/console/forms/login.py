@@ -14,6 +14,7 @@ class OrganizationLoginForm(ConsoleForm):
 
     organization = forms.CharField(
         label="Organization",
+        # Of the longest domain name.
         max_length=253,
         help_text="Its short name, or your email address at it.",
         widget=forms.TextInput(attrs={"autofocus": True, "autocomplete": "organization"}),
@@ -23,6 +24,7 @@ class OrganizationLoginForm(ConsoleForm):
 class ProviderForm(ConsoleForm):
     """The identity provider of an organization. Without a new secret the stored one stays."""
 
+    # No URLField, which may rewrite the text: tokens must have exactly this issuer.
     issuer = forms.CharField(
         max_length=300,
         help_text="As the provider writes it in its tokens, such as https://login.acme.example/realm.",
@@ -31,6 +33,7 @@ class ProviderForm(ConsoleForm):
     client_secret = forms.CharField(
         max_length=500,
         required=False,
+        # A secret may begin or end with a blank.
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text="Stored encrypted and never shown. Leave it empty to keep the stored one, "
@@ -85,6 +88,7 @@ class ProviderForm(ConsoleForm):
         """
         found: dict[str, str] = {}
         for line in filter(str.strip, self.cleaned_data["group_roles"].splitlines()):
+            # The last colon, because names of groups may have some.
             group, colon, role = line.rpartition(":")
             if not colon:
                 raise forms.ValidationError(f"{line[:80]} names no role: write group: role.")

@@ -26,6 +26,7 @@ class ChannelForm(ConsoleForm):
         label="Kind",
         choices=[(Channel.Kind.WEBHOOK, "Signed webhook"), (Channel.Kind.CHAT, "Chat or pager")],
     )
+    # No URLField: it refuses the schemes by which Apprise names chats.
     url = forms.CharField(
         label="URL",
         max_length=2000,
@@ -75,6 +76,7 @@ class PreferencesForm(ConsoleForm):
                 help_text=choice.kind.meaning,
                 required=False,
                 initial=choice.by_mail,
+                # Django ignores what is sent for a disabled field: what is fixed stays on.
                 disabled=choice.is_fixed,
             )
 
@@ -93,8 +95,10 @@ class DefaultsForm(ConsoleForm):
     def __init__(self, *args: Any, defaults: dict[str, bool], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for kind in CHOOSABLE:
+            # Nobody can turn off a required kind.
             if not kind.is_required:
                 chosen = defaults.get(kind.key)
+                # No checkbox: it has two states, and None (by role) is the third one.
                 self.fields[kind.key] = forms.TypedChoiceField(
                     label=kind.title,
                     coerce=lambda text: {"": None, "on": True, "off": False}[text],
@@ -145,4 +149,5 @@ class AlarmForm(ConsoleForm):
     def limits(self) -> Limits:
         """Return the limits of the submitted form."""
         values = self.cleaned_data
+        # 0 stands for 80 percent of the threshold.
         return Limits(values["threshold"], values["for_seconds"], values["clear_below"] or 0)

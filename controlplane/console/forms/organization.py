@@ -54,6 +54,7 @@ class TokenForm(ConsoleForm):
         choices=[
             (item.value, item.value.replace("_", " "))
             for item in Permission
+            # With one of those, a limited token could make itself one without limits.
             if item not in NOT_FOR_LIMITED_TOKENS
         ],
         widget=forms.CheckboxSelectMultiple,
@@ -71,6 +72,7 @@ class TokenForm(ConsoleForm):
 
     def days_now(self) -> int:
         """Return for how many days the form is now; its initial value unless it is valid."""
+        # A form that was not sent has no ``cleaned_data``; one with errors lacks the wrong fields.
         valid = getattr(self, "cleaned_data", {})
         return int(valid.get("days", self.fields["days"].initial))
 
@@ -104,6 +106,7 @@ class BillingForm(ConsoleForm):
     def details_now(self) -> dict[str, str]:
         """Return {name: value} that the form shows now, which may not be valid."""
         shown = {name: self[name].value() or "" for name in self.fields}
+        # What is valid replaces what was typed: the country then is in capitals.
         return {**shown, **getattr(self, "cleaned_data", {})}
 
     @classmethod
@@ -112,6 +115,7 @@ class BillingForm(ConsoleForm):
 
         ``data``: the submitted values; None for a form that is only shown.
         """
+        # The fields have the names of the columns.
         return cls(data, initial={name: getattr(tenant, name) for name in cls.base_fields})
 
 
@@ -128,6 +132,7 @@ class ConsentForm(ConsoleForm):
         label="The operator may",
         widget=forms.RadioSelect,
         choices=[
+            # The roles without rights over money, tokens and members (``support_consents.ROLES``).
             (Role.VIEWER, "look at spaces, addresses and usage, but at no message"),
             (Role.DEVELOPER, "also change messaging, and read and change stored messages"),
         ],

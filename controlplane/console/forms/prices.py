@@ -54,6 +54,7 @@ class PublishForm(ConsoleForm):
         label="In force from (UTC)",
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        # A browser sends no time zone. Django takes the time zone of the settings, which is UTC.
         input_formats=["%Y-%m-%dT%H:%M"],
         help_text="Leave it empty to publish now.",
     )

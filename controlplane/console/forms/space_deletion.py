@@ -24,4 +24,5 @@ class DeleteSpaceForm(ConfirmForm):
     @property
     def keeps_volumes(self) -> bool:
         """Whether the form now says to keep the volumes."""
+        # Not ``cleaned_data``: the command on the page also follows a form that is not valid.
         return "keep_volumes" in self.fields and bool(self["keep_volumes"].value())

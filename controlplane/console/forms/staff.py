@@ -228,6 +228,7 @@ class PaymentForm(ConsoleForm):
     received_on = forms.DateField(
         label="Received on",
         widget=forms.DateInput(attrs={"type": "date"}),
+        # A callable, because the class is made once and the day changes.
         initial=timezone.localdate,
     )
     surplus = forms.BooleanField(

@@ -18,6 +18,7 @@ class SendForm(ConsoleForm):
     body = forms.CharField(
         label="Text",
         required=False,
+        # A message is sent as it was typed, with the blanks at its ends.
         strip=False,
         widget=forms.Textarea,
         help_text="At most 64 KiB.",
@@ -50,6 +51,7 @@ class SendForm(ConsoleForm):
         for number, line in enumerate(self.cleaned_data["properties"].splitlines(), start=1):
             if not line.strip():
                 continue
+            # The first = ends the name: a value may have more of them.
             name, separator, text = (part.strip() for part in line.partition("="))
             if not (name and separator):
                 raise forms.ValidationError(f"Line {number}: write name=value.")
@@ -113,6 +115,7 @@ class ChangeForm(ConsoleForm):
         values: dict[str, Any] = super().clean() or {}
         if not (values.get("everything") or self.selected):
             self.add_error(None, "Select messages in the list, or choose all messages.")
+        # A field that has an error already is missing in ``values``.
         if values.get("verb") == "move" and "to" in values and not values["to"]:
             self.add_error("to", "Choose the queue that the messages move to.")
         if values.get("verb") == "delete" and values.get("everything"):
@@ -143,6 +146,9 @@ def _value(text: str) -> Property:
         value = json.loads(text)
     except ValueError:
         return text
+    # Python reads NaN and Infinity too, which JSON does not have.
     if isinstance(value, float) and not math.isfinite(value):
         return text
+    # Application properties are of simple types (AMQP 1.0, 3.2.5): lists and objects stay text.
+    # A bool is an int.
     return value if isinstance(value, str | int | float) else text

@@ -85,6 +85,7 @@ def figure(value: Decimal | int) -> str:
 @register.simple_tag
 def live_figure(value: Decimal | int | float | None) -> str:
     """Return a live value as text; ``not known`` for None."""
+    # By ``str``: the exact value of a float has digits that nobody measured.
     return "not known" if value is None else charts.words(Decimal(str(value)))
 
 

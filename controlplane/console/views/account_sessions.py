@@ -26,6 +26,7 @@ def page(scope: Scope) -> HttpResponseBase:
 @login_page
 def end(scope: Scope, session: int) -> HttpResponseBase:
     """End one session of the person; POST only. Its next request must log in again."""
+    # Only among the sessions of this person: the id in the URL comes from the browser.
     if not person_sessions.end(scope.user, session):
         raise Missing("There is no such session; it has ended already.")
     login_audit.record("login.end", scope.user, scope.request)

@@ -101,6 +101,7 @@ def sign_up(request: HttpRequest) -> HttpResponseBase:
         return render(
             request, "console/accounts/signup_closed.html", {"at_provider": url}, status=403
         )
+    # A sent form names its offer again in a hidden field, so it is shown with the same prices.
     chosen = sellers.chosen(request)
     form = SignUpForm(
         request.POST or None,

@@ -38,6 +38,7 @@ def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     )
     own = scope.url("address_settings", row.space.name, row.pk)
     if form.is_valid() and not scope.shows_command:
+        # An update would begin an operation, which changes nothing.
         if form.settings() == row.settings:
             messages.info(scope.request, "Nothing is different, so nothing changes.")
             return redirect(own)
@@ -45,6 +46,7 @@ def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
             addresses.update,
             address=row,
             settings=form.settings(),
+            # Somebody else may have changed the address since the page was shown.
             if_generation=form.cleaned_data["generation"],
             by=scope.actor,
         )

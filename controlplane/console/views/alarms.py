@@ -71,6 +71,7 @@ def _as_command(
     valid = getattr(form, "cleaned_data", {})
     names = ("threshold", "for_seconds", "clear_below")
     given = {name: valid[name] for name in names if valid.get(name) is not None}
+    # A command needs these, so a form without them shows an example.
     limits = {"threshold": 1000, "for_seconds": 60, **given}
     metric = valid.get("metric") or AddressAlarm.Metric.DEPTH.value
     return as_command.create_alarm(scope.tenant.slug, address, metric, limits)

@@ -25,6 +25,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
     form = AuditFilterForm(scope.request.GET)
     rows = scope.page_of(audit_reads.find(scope.tenant, form.wanted(), audit_reads.SEARCHED))
     query = scope.request.GET.copy()
+    # The links to other pages add a number of their own.
     query.pop("page", None)
     context = {
         "form": form,

@@ -58,6 +58,7 @@ def delete_addresses(scope: TenantScope, space: str) -> HttpResponseBase:
     # An address can be deleted only after those that name it, such as a topic's subscriptions.
     level = address_order.levels({one.address: asdict(one.settings) for one in chosen})
     ordered = sorted(chosen, key=lambda one: -level[one.address])
+    # ``one=one`` binds the row of this turn. Without it, each function would act on the last row.
     bulk = _Bulk(
         [
             (one.pk, one.address, lambda one=one: addresses.delete(address=one, by=scope.actor))  # type: ignore[misc]
@@ -106,6 +107,7 @@ def _page(scope: TenantScope, space: str, bulk: _Bulk) -> HttpResponseBase:
     if not bulk.rows:
         messages.info(scope.request, f"Choose {bulk.many} in the list first.")
         return redirect(bulk.back)
+    # The list posts here too, and has no such field.
     is_confirmed = "confirmation" in scope.request.POST
     form = BulkForm(
         scope.request.POST if is_confirmed else None,

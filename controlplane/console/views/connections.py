@@ -1,7 +1,5 @@
 """Pages that list the open connections of a space's clients, and close some of them."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
@@ -14,7 +12,6 @@ from controlplane.console.scope import TenantScope
 from controlplane.console.views import space_frame
 from tenants import queries
 from tenants.actions import connections
-from tenants.models import AddressSpace
 from tenants.permissions import Permission
 from tenants.queries import ConnectionFilter
 
@@ -62,27 +59,26 @@ def close(scope: TenantScope, space: str) -> HttpResponseBase:
         return redirect(scope.url("space_connections", row.name))
     form = CloseConnectionsForm(scope.request.POST or None, chosen=chosen, user=user)
     if form.is_valid() and form.attempted(
-        connections.close, space=row, by=scope.actor, ids=[] if user else chosen, user=user
+        connections.close,
+        space=row,
+        by=scope.actor,
+        # A user means all connections, also those that the list does not have.
+        ids=[] if user else chosen,
+        user=user,
     ):
         messages.success(scope.request, "The connections are being closed.")
         return redirect(scope.url("space_connections", row.name))
-    return scope.render("confirm.html", _question(scope, row, form), form_status(form))
-
-
-def _question(scope: TenantScope, row: AddressSpace, form: CloseConnectionsForm) -> dict[str, Any]:
-    user, count = form.initial["user"], len(form.initial["ids"])
-    plural = "connection" if count == 1 else "connections"
-    return {
+    count = f"{len(chosen)} connection{'' if len(chosen) == 1 else 's'}"
+    context = {
         "form": form,
-        "question": f"Close all connections of {user}?" if user else f"Close {count} {plural}?",
+        "question": f"Close all connections of {user}?" if user else f"Close {count}?",
         "consequence": _CONSEQUENCE,
         "verb": "Close connections",
-        "same": as_command.close_connections(
-            scope.tenant.slug, row.name, form.initial["ids"], user
-        ),
+        "same": as_command.close_connections(scope.tenant.slug, row.name, chosen, user),
         "back": scope.url("space_connections", row.name),
         "back_label": row.name,
     }
+    return scope.render("confirm.html", context, form_status(form))
 
 
 def _given(scope: TenantScope, name: str) -> str:

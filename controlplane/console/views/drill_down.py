@@ -120,6 +120,7 @@ def _line(scope: Scope, row: Invoice, position: int) -> HttpResponseBase:
     context: dict[str, Any] = {"links": (links := _Links(scope, row)), "day": day}
     try:
         found = drill_down.hours(row, position, day) if day else drill_down.days(row, position)
+    # Such as a fee: the page says why it has no days.
     except drill_down.NoUsageBehind as error:
         made = document.loaded(row.document)
         shown = drill_down.line_of(made, position)
@@ -151,6 +152,7 @@ def _line(scope: Scope, row: Invoice, position: int) -> HttpResponseBase:
 
 def _row(found: DrillDown, share: Share, links: _Links, position: int) -> _Row:
     usage, part = found.usage, found.part(share)
+    # The days of an invoice begin at midnight in its billing time zone.
     local = part.starts_at.astimezone(zone(usage.time_zone))
     if found.step == DAY:
         label = f"{local:%a %-d %b}"
@@ -163,6 +165,7 @@ def _row(found: DrillDown, share: Share, links: _Links, position: int) -> _Row:
 
 def _totals(found: DrillDown, rows: Sequence[_Row]) -> _Row:
     used = [row.used for row in rows]
+    # The peak of a period is the highest of its steps.
     total = max(used, default=Decimal(0)) if found.usage.is_peak else sum(used, Decimal(0))
     included, billed = (
         sum((getattr(row, name) for row in rows), Decimal(0)) for name in ("included", "billed")
@@ -222,10 +225,12 @@ def _read(
 ) -> dict[str, Any]:
     """Return the context of a reading that is finished."""
     hours = [Hour.from_plain(hour) for hour in reading.hours]
+    # An invoice that an early version drafted stores no zone in its row.
     time_zone = zone(row.time_zone or "UTC")
     in_gold: dict[str, int] = {}
     for hour in hours:
         for meter, quantity in hour.used.items():
+            # Not a sum: of peaks, ``merged`` keeps the highest.
             in_gold[meter] = usage_reading.merged(meter, in_gold.get(meter, 0), quantity)
     counters = scope.page_of(
         reading.rows.filter(kind=ReadRow.Kind.COUNTER).order_by("position"), name="counters"
@@ -254,6 +259,7 @@ def _read(
 
 def _hour(reading: SampleReading, hour: Hour) -> Period:
     ends_at = datetime.fromtimestamp(hour.starts_at.timestamp() + 3600, UTC)
+    # The first and the last hour may be in the reading only in part.
     part = Period(reading.starts_at, reading.ends_at).clip(hour.starts_at, ends_at)
     return part or Period(reading.starts_at, reading.ends_at)
 
@@ -271,6 +277,7 @@ def _counter(values: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 
 def _change(scope: Scope, row: Invoice) -> HttpResponseBase:
     older = scope.request.GET.get("from", "")[:64]
+    # An invoice without a currency has no document yet, so nothing to compare.
     known = invoice_reads.of(row.tenant).exclude(pk=row.pk).exclude(currency="")
     choices = list(known[:24])
     earlier = [choice for choice in choices if choice.starts_at < row.starts_at]
@@ -301,6 +308,7 @@ def _part(scope: Scope, row: Invoice) -> Period:
     query, bounds = scope.request.GET, []
     for name, default in (("starts_at", row.starts_at), ("ends_at", row.ends_at)):
         try:
+            # Django raises for a time that cannot be, such as hour 25, and else returns None.
             found = parse_datetime(query[name]) if query.get(name) else default
         except ValueError:
             found = None

@@ -51,6 +51,7 @@ def report(scope: StaffScope, report: str) -> HttpResponseBase:
     """Download the journal (``?after=`` a posting id) or the report of deferred revenue as CSV."""
     if report == "journal":
         after = scope.request.GET.get("after", "0")
+        # Up to 18 digits fit into the bigint of the ids; PostgreSQL refuses larger numbers.
         number = int(after) if after.isdecimal() and len(after) < 19 else 0
         rows = journal.all_rows(number)
         return _file(tables.write(journal.COLUMNS, rows, FileFormat.CSV), FileFormat.CSV, report)
@@ -65,6 +66,7 @@ def report(scope: StaffScope, report: str) -> HttpResponseBase:
 @staff_page
 def all_charges(scope: StaffScope, suffix: str) -> HttpResponseBase:
     """Download the charges of all tenants by FOCUS over ``?window=``, by default this month."""
+    # Tenants have billing time zones of their own, so the month of all is that of UTC.
     return _export(scope, ExportKind.FOCUS, suffix, "UTC")
 
 
@@ -97,6 +99,7 @@ def _file(file: IO[bytes], format: FileFormat, name: str) -> FileResponse:
 
 def _page(scope: StaffScope, code: CodeForm) -> HttpResponseBase:
     form = MonthsForm(scope.request.GET)
+    # If the months are wrong, the form says so, and the rest of the page is shown.
     months = form.attempt(lambda: deferred_revenue.report(*form.months())) or []
     window = windows.parse("", "UTC", timezone.now())
     context = {

@@ -13,7 +13,7 @@ from controlplane.console.scope import TenantScope
 from controlplane.core.models import Operation
 from tenants import queries
 from tenants.actions import message_requests
-from tenants.models import Address, AddressSpace, MessageRequest, MessageRequestKind
+from tenants.models import Address, MessageRequestKind
 from tenants.permissions import OF_MESSAGES
 
 _TEXT = "Hello from Waypost"
@@ -34,14 +34,18 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
         if operation is not None:
             own = scope.url("first_message", row.name)
             return redirect(f"{own}?request={operation.subject_id}")
-    sent = _sent(row, scope.request.GET.get("request", ""))
+    asked = scope.request.GET.get("request", "")
+    # Only what this page requests: another kind of request has a page of its own.
+    requests = queries.list_message_requests(row).filter(kind=MessageRequestKind.SEND)
+    sent = requests.filter(pk=asked).first() if asked else None
+    operations = Operation.objects.filter(subject_type=message_requests.SUBJECT)
     context = {
         "space": row,
         "form": form,
         "addresses": addresses,
         "text": _TEXT,
         "sent": sent,
-        "operation": _operation_of(sent) if sent else None,
+        "operation": operations.filter(subject_id=sent.pk).first() if sent else None,
         "same": _as_command(scope, form, addresses),
     }
     return scope.render("spaces/first_message.html", context, form_status(form))
@@ -56,14 +60,3 @@ def _as_command(
     if chosen is None:
         return None
     return as_command.send_message(scope.tenant.slug, chosen, _TEXT, {}, durable=True)
-
-
-def _sent(space: AddressSpace, wanted: str) -> MessageRequest | None:
-    requests = queries.list_message_requests(space).filter(kind=MessageRequestKind.SEND)
-    return requests.filter(pk=wanted).first() if wanted else None
-
-
-def _operation_of(sent: MessageRequest) -> Operation | None:
-    return Operation.objects.filter(
-        subject_type=message_requests.SUBJECT, subject_id=sent.pk
-    ).first()

@@ -32,6 +32,7 @@ def page(request: HttpRequest, token: str) -> HttpResponseBase:
     if request.method != "POST" or not isinstance(user, User):
         return _render(request, invitation, token, InvitedForm())
     actor = Actor(f"user:{user.email}", network.address(request))
+    # Accepting may end the sessions of the account, but not this one.
     session_key = str(request.session.session_key)
     membership = invitations.accept(clear=token, user=user, by=actor, session_key=session_key)
     return _welcome(request, membership)

@@ -22,10 +22,12 @@ def page(scope: TenantScope) -> HttpResponseBase:
         rollouts.Window(row.weekday, row.starts_at, row.minutes)
         for row in scope.tenant.maintenance_windows.order_by("weekday", "starts_at")
     ]
+    # The page has two forms: only that of the removal has the field ``remove``.
     posted = scope.request.POST
     form = WindowForm(posted if posted and "remove" not in posted else None)
     removal = RemoveWindowForm(posted if "remove" in posted else None, windows=windows)
     wanted = None
+    # The command on the page adds the suggested window until a form is sent.
     added = None if form.is_bound else form.initial_window()
     if form.is_valid():
         added = form.window()
@@ -33,8 +35,12 @@ def page(scope: TenantScope) -> HttpResponseBase:
     elif removal.is_valid():
         wanted = [window for window in windows if window != removal.cleaned_data["remove"]]
     submitted = form if form.is_bound else removal
-    if wanted is not None and _set(scope, submitted, wanted):
-        return redirect(scope.url("windows"))
+    if wanted is not None:
+        # ``set_windows`` returns nothing, so only the form says whether it was refused.
+        submitted.attempt(actions.set_windows, tenant=scope.tenant, windows=wanted, by=scope.actor)
+        if not submitted.errors:
+            messages.success(scope.request, "Your maintenance windows are saved.")
+            return redirect(scope.url("windows"))
     now = timezone.now()
     context = {
         "windows": [(str(window), described(window), window.contains(now)) for window in windows],
@@ -45,14 +51,3 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "allows_now": not windows or any(window.contains(now) for window in windows),
     }
     return scope.render("team/windows.html", context, form_status(form, removal))
-
-
-def _set(
-    scope: TenantScope, form: WindowForm | RemoveWindowForm, wanted: list[rollouts.Window]
-) -> bool:
-    """Store ``wanted``; return whether that was possible. An error becomes one of ``form``."""
-    form.attempt(actions.set_windows, tenant=scope.tenant, windows=wanted, by=scope.actor)
-    if form.errors:
-        return False
-    messages.success(scope.request, "Your maintenance windows are saved.")
-    return True

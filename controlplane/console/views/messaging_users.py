@@ -19,7 +19,9 @@ from tenants.actions import messaging_users
 from tenants.models import MessagingUser
 from tenants.permissions import Permission
 
-_PASSWORD_BYTES = 24  # 192 random bits, as in an API token
+# Of a generated password: 192 random bits, as in an API token. Nobody chooses one, because people
+# reuse passwords, and this one goes into a program.
+_PASSWORD_BYTES = 24
 
 
 @tenant_page(Permission.VIEW)
@@ -48,7 +50,7 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
     row = queries.get_space(scope.tenant, space)
     form = MessagingUserForm(scope.request.POST or None)
     if form.is_valid() and not scope.shows_command:
-        password = _generated()
+        password = secrets.token_urlsafe(_PASSWORD_BYTES)
         made = form.attempt(
             messaging_users.create,
             space=row,
@@ -80,7 +82,7 @@ def password(scope: TenantScope, space: str, user: str) -> HttpResponseBase:
     found = queries.get_user(row, user)
     form = NewPasswordForm(scope.request.POST or None)
     if form.is_valid():
-        generated = _generated()
+        generated = secrets.token_urlsafe(_PASSWORD_BYTES)
         if form.attempted(messaging_users.update, user=found, password=generated, by=scope.actor):
             return _to_password(scope, found, generated)
     context = {
@@ -116,11 +118,6 @@ def revoke(scope: TenantScope, space: str, user: str) -> HttpResponseBase:
         "back_label": row.name,
     }
     return scope.render("confirm.html", context, form_status(form))
-
-
-def _generated() -> str:
-    # Generated, never chosen: people reuse passwords, and this one goes into a program.
-    return secrets.token_urlsafe(_PASSWORD_BYTES)
 
 
 def _to_password(scope: TenantScope, user: MessagingUser, password: str) -> HttpResponseBase:

@@ -34,14 +34,15 @@ def page(scope: TenantScope) -> HttpResponseBase:
     """Show what the member gets by mail; on POST save it. Managers also see the channels."""
     membership = queries.membership(scope.user, scope.tenant.slug)
     form = PreferencesForm(scope.request.POST or None, choices=preferences.choices(membership))
-    valid = form.is_valid()
-    if (valid and not scope.shows_command) and form.attempted(
-        _saved, form=form, membership=membership
-    ):
-        messages.success(scope.request, "Your preferences are saved.")
-        return redirect(scope.url("notifications"))
+    changed = form.changed_choices() if form.is_valid() else {}
+    if form.is_valid() and not scope.shows_command:
+        # ``set_own`` returns nothing, so only the form says whether it was refused.
+        form.attempt(notification_preferences.set_own, membership=membership, choices=changed)
+        if not form.errors:
+            messages.success(scope.request, "Your preferences are saved.")
+            return redirect(scope.url("notifications"))
+    # ``may_end``: in a suspended organization channels can still be deleted.
     channels = reads.list_channels(scope.tenant) if scope.may_end[_MANAGE] else None
-    changed = form.changed_choices() if valid else {}
     same = buttons_as_command.own_preferences(scope.tenant.slug, changed)
     context = {"form": form, "channels": channels, "same": same}
     return scope.render("notifications/page.html", context, form_status(form))
@@ -85,6 +86,7 @@ def channel_new(scope: TenantScope) -> HttpResponseBase:
     form = ChannelForm(scope.request.POST or None)
     if form.is_valid() and not scope.shows_command:
         values = form.cleaned_data
+        # A channel reveals events, so its maker must be allowed to see them.
         subscriptions.require_new(values["kinds"], scope.has)
         made = form.attempt(
             notification_channels.create,
@@ -164,6 +166,7 @@ def channel_delete(scope: TenantScope, channel: str) -> HttpResponseBase:
 def delivery(scope: TenantScope, delivery: str) -> HttpResponseBase:
     """Show a delivery with its attempts; on POST replay it and redirect to its channel."""
     row = reads.get_delivery(scope.tenant, delivery)
+    # A delivery shows its event, which may need more than the permission to manage channels.
     subscriptions.require([row.event.kind], scope.has)
     if scope.request.method == "POST":
         notification_channels.replay(delivery=row, by=scope.actor)
@@ -172,12 +175,6 @@ def delivery(scope: TenantScope, delivery: str) -> HttpResponseBase:
     buttons = buttons_as_command.replay(scope.tenant.slug, row.pk)
     context = {"delivery": row, "attempts": row.log.order_by("at", "id"), "buttons": buttons}
     return scope.render("notifications/delivery.html", context)
-
-
-def _saved(*, form: PreferencesForm, membership: Any) -> bool:
-    choices = form.changed_choices()
-    notification_preferences.set_own(membership=membership, choices=choices)
-    return True
 
 
 def _change_form(row: Channel, sent: Any = None) -> ChannelChangeForm:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from controlplane.accounts import organization_identities, organization_providers
-from controlplane.accounts.organization_identities import PENDING, Pending
+from controlplane.accounts.organization_identities import PENDING
 from controlplane.console.access import login_page, public_page, tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.login import OrganizationLoginForm, ProviderForm
@@ -46,13 +46,16 @@ def begin(request: HttpRequest) -> HttpResponseBase:
 def connect(scope: Scope) -> HttpResponseBase:
     """Ask whether to connect the account with the login that waits; on POST connect them."""
     pending = organization_identities.read_pending(scope.request.session.get(PENDING))
-    row = _row(pending)
+    rows = IdentityProvider.objects.select_related("tenant")
+    # The organization may have removed its provider while the login waited.
+    row = rows.filter(pk=pending.provider).first() if pending else None
     if pending is None or row is None:
         messages.info(scope.request, "No login waits to be connected. Begin on the login page.")
         return redirect("console:home")
     if scope.request.method != "POST":
         context = {"organization": row.tenant, "pending": pending}
         return render(scope.request, "console/accounts/connect_login.html", context)
+    # One try: after a refusal, the login begins again at the provider.
     del scope.request.session[PENDING]
     organization_identities.connect(row, scope.user, pending)
     messages.success(scope.request, f"From now on you can log in through {row.tenant.name}.")
@@ -86,8 +89,3 @@ def remove(scope: TenantScope) -> HttpResponseBase:
     identity_providers.remove(tenant=scope.tenant, by=scope.actor)
     messages.success(scope.request, "The identity provider is removed.")
     return redirect(scope.url("login_provider"))
-
-
-def _row(pending: Pending | None) -> IdentityProvider | None:
-    rows = IdentityProvider.objects.select_related("tenant")
-    return rows.filter(pk=pending.provider).first() if pending else None

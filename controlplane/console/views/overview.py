@@ -10,15 +10,13 @@ from controlplane.console import invoice_reads, limits, meters, space_reads, usa
 from controlplane.console.access import tenant_page
 from controlplane.console.charts import words
 from controlplane.console.scope import TenantScope
-from controlplane.console.windows import Window
 from plans.usage import reading
 from plans.usage.meters import CONNECTION_MS, MESSAGES_IN, MESSAGES_OUT
 from tenants import admission
-from tenants.models import Tenant
 from tenants.permissions import Permission
 
 _SHOWN_SPACES = 10  # the rest has a page of its own
-_SHOWN = (MESSAGES_IN, MESSAGES_OUT, CONNECTION_MS)
+_SHOWN = [meters.BY_METER[meter] for meter in (MESSAGES_IN, MESSAGES_OUT, CONNECTION_MS)]
 _DRAWN = [meters.BY_METER[meter] for meter in (MESSAGES_IN, MESSAGES_OUT)]
 # Billing details (columns of ``Tenant``) without which the next invoice is held, and their titles.
 _NEEDED = {
@@ -62,6 +60,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
     window = windows.parse("", scope.tenant.billing_time_zone, timezone.now())
     phases = space_reads.phases(scope.tenant)
     series = usage_tables.read(scope.tenant.id, window, wanted=_DRAWN)
+    totals = reading.totals(scope.tenant.id, window.starts_at, window.ends_at)
     context: dict[str, Any] = {
         "window": window,
         "plan": admission.open_plan(scope.tenant),
@@ -70,7 +69,10 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "space_count": sum(count for _, count in phases),
         "as_of": reading.as_of(),
         "alerts": limits.alerts(scope.tenant, with_money=scope.may["view_billing"]),
-        "figures": _figures(scope.tenant, window),
+        "figures": [
+            UsageFigure(shown.title, words(shown.amount(totals[shown.meter])), shown.explanation)
+            for shown in _SHOWN
+        ],
         "panels": usage_tables.panels(series, window),
         "gauges": [_gauge(limit) for limit in limits.of(scope.tenant)],
     }
@@ -83,17 +85,6 @@ def page(scope: TenantScope) -> HttpResponseBase:
             title for name, title in _NEEDED.items() if is_due and not getattr(scope.tenant, name)
         ]
     return scope.render("overview.html", context)
-
-
-def _figures(tenant: Tenant, window: Window) -> list[UsageFigure]:
-    totals = reading.totals(tenant.id, window.starts_at, window.ends_at)
-    found = []
-    for meter in _SHOWN:
-        shown = meters.BY_METER[meter]
-        found.append(
-            UsageFigure(shown.title, words(shown.amount(totals[meter])), shown.explanation)
-        )
-    return found
 
 
 def _gauge(limit: limits.Limit) -> Gauge:

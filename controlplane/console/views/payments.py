@@ -30,10 +30,12 @@ def pay(scope: TenantScope, invoice: str) -> HttpResponseBase:
     """
     row = find(scope, invoice)
     provider = providers.configured()
+    # By the method: the form has no fields, and an empty POST is false.
     is_sent = scope.request.method == "POST"
     form = ConsoleForm(scope.request.POST if is_sent else None)
     checkout = None
     if is_sent and form.is_valid():
+        # Sent twice, it finds the page that the first POST opened.
         checkout = form.attempt(checkouts.begin, invoice=row, by=scope.actor, now=timezone.now())
     context = {
         "row": row,

@@ -72,6 +72,7 @@ def plan(scope: TenantScope) -> HttpResponseBase:
     chosen = scope.request.POST.get("plan") or scope.request.GET.get("plan")
     if not chosen:
         return _compare(scope, PlanForm(offers=offers), offers)
+    # Bound also for a link, so that an unknown plan becomes an error of the form.
     form = PlanForm({"plan": chosen}, offers=offers)
     if not form.is_valid():
         return _compare(scope, form, offers)

@@ -1,7 +1,6 @@
 """View of the spend cap: what is spent, a try of a cap on last month, and setting it."""
 
 import shlex
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -41,6 +40,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         messages.success(request, "The cap is removed.")
         return redirect(scope.url("spend_cap"))
     currency = admission.plan_of(scope.tenant).currency
+    # A GET tries a cap, and a POST sets it: both fill the same form.
     given = request.POST or (request.GET if "amount" in request.GET else None)
     form = SpendCapForm(given, currency=currency)
     is_set = bool(request.POST) and form.is_valid()
@@ -77,9 +77,13 @@ def _tried(tried: Simulation, zone: str) -> dict[str, Any]:
             str(day.day) if day.day == 1 or day.day % 5 == 0 else "")
         for day, spent in tried.days
     ]  # fmt: skip
+    acted_on = ""
+    if tried.acted_at is not None:
+        local = tried.acted_at.astimezone(ZoneInfo(zone))
+        acted_on = f"{local:%a} {local.day} {local:%b %Y, %H:%M} ({zone})"
     return {
         "simulation": tried,
-        "acted_on": _local(tried.acted_at, zone),
+        "acted_on": acted_on,
         "simulated_words": AT_QUOTA[tried.action],
         "affected": [
             f"{n:,} {meters.BY_SLUG[meter].plan_text} would have been {verb}"
@@ -87,10 +91,3 @@ def _tried(tried: Simulation, zone: str) -> dict[str, Any]:
         ],
         "chart": BarChart("chart-spend", "Spent until each day", tried.currency, bars),
     }
-
-
-def _local(instant: datetime | None, zone: str) -> str:
-    if instant is None:
-        return ""
-    local = instant.astimezone(ZoneInfo(zone))
-    return f"{local:%a} {local.day} {local:%b %Y, %H:%M} ({zone})"

@@ -63,6 +63,7 @@ def detail(scope: StaffScope, run: str) -> HttpResponseBase:
     state, reason = (scope.request.GET.get(name, "") for name in ("state", "reason"))
     rows = close_run_reads.invoices(row, state=state, reason=reason)
     steps = [step for step, _ in _STEPS]
+    # -1: the run has not begun its first step.
     at = steps.index(CloseRun.Step(row.step)) if row.step else -1
     action = reading.action
     context = {

@@ -58,6 +58,7 @@ def release_volumes(scope: StaffScope, space: str) -> HttpResponseBase:
     kept = KeptVolumes.objects.select_related("space__tenant").filter(space_id=space).first()
     if kept is None:
         raise Missing("No volumes are kept for this space.", code="kept_volumes.missing")
+    # By the method: the form has no fields, and an empty POST is false.
     form = ConsoleForm(scope.request.POST if scope.request.method == "POST" else None)
     if form.is_valid() and form.attempted(kept_volumes.release, space_id=space, by=scope.actor):
         messages.success(scope.request, f"The volumes of {kept.space.name} are being deleted.")

@@ -196,12 +196,17 @@ def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
     again = NextAction(
         "Close again", "Collects the samples again, recomputes and compares.", _url("close", row)
     )
+    issue_now = NextAction(
+        "Issue",
+        "Assigns the next number and posts it to the ledger. Its content never changes afterwards.",
+        _url("issue", row),
+    )
     # Functions, so that only the forms of this state are built: a payment form needs the invoice's
     # currency, and an invoice without a document has none.
     offered: dict[str, Callable[[], list[NextAction]]] = {
         _State.HELD: lambda: [again],
         _State.DRAFT: lambda: [_approval(row, form), again],
-        _State.APPROVED: lambda: [_issuing(row)],
+        _State.APPROVED: lambda: [issue_now],
         **dict.fromkeys(
             [_State.ISSUED, _State.PARTLY_PAID],
             lambda: [*_payment(row, form), *_taking_back(row, form)],
@@ -229,14 +234,6 @@ def _approval(row: Invoice, form: ConsoleForm | None) -> NextAction:
         "Close validation found no problem. Read the invoice before you approve it.",
         _url("approve", row),
         form if isinstance(form, ReasonForm) else ReasonForm(),
-    )
-
-
-def _issuing(row: Invoice) -> NextAction:
-    return NextAction(
-        "Issue",
-        "Assigns the next number and posts it to the ledger. Its content never changes afterwards.",
-        _url("issue", row),
     )
 
 

@@ -33,6 +33,7 @@ def detail(scope: StaffScope, payment: int) -> HttpResponseBase:
     """Show a payment and what went back of it; on POST refund it."""
     row = payment_reads.get(payment)
     provider = providers.of_source(row.source)
+    # Only for the form: ``refunding.book`` checks the amount again, under the lock of the invoice.
     left = refunding.left_minor(row)
     form = RefundForm(
         scope.request.POST or None,
@@ -45,6 +46,7 @@ def detail(scope: StaffScope, payment: int) -> HttpResponseBase:
             form.cleaned_data["amount"],
             form.cleaned_data["reason"],
             reopens=form.cleaned_data["reopens"],
+            # The form has no such field if the provider sends the money.
             reference=form.cleaned_data.get("reference", ""),
         )
         made = form.attempt(

@@ -31,6 +31,7 @@ def page(scope: StaffScope) -> HttpResponseBase:
         made = form.attempt(catalog_drafts.prepare, **form.cleaned_data, by=scope.actor)
         if made is not None:
             return redirect("console:staff_draft", made.pk)
+    # Each holds a whole catalog twice, and the list shows none of it.
     drafts = CatalogDraft.objects.select_related("version").defer("yaml", "document")
     context = {
         "form": form,
@@ -102,12 +103,14 @@ def request_back_test(scope: StaffScope, draft: str) -> HttpResponseBase:
 def back_test(scope: StaffScope, back_test: str) -> HttpResponseBase:
     """Show a back-test: progress, revenue, winners and losers, the distribution of changes."""
     row = back_testing.get(back_test)
+    bars = [Bar(f"{label} %", Decimal(n), label) for label, n in back_testing.distribution(row)]
+    title = "Months by change of their amount in percent"
     context = {
         "test": row,
         "draft": row.draft,
         "sums": back_testing.summary(row),
         "plans": back_testing.by_plan(row),
-        "chart": _chart(row),
+        "chart": BarChart("changes", title, "months", bars),
         "page": scope.page_of(back_testing.ranked(row)),
         "polls": row.state == BackTest.State.RUNNING,
     }
@@ -124,11 +127,6 @@ def back_test_csv(scope: StaffScope, back_test: str) -> HttpResponseBase:
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": name},
     )
-
-
-def _chart(row: BackTest) -> BarChart:
-    bars = [Bar(f"{label} %", Decimal(n), label) for label, n in back_testing.distribution(row)]
-    return BarChart("changes", "Months by change of their amount in percent", "months", bars)
 
 
 def _draft_page(

@@ -54,7 +54,10 @@ def confirm_domains(scope: StaffScope, tenant: str) -> HttpResponseBase:
     """Confirm that the domains which the page showed are the tenant's; POST only."""
     row = queries.get_tenant(tenant)
     identity_providers.confirm_domains(
-        tenant=row, domains=scope.request.POST.getlist("domains"), by=scope.actor
+        # Those of the form: the owner may have added others since the page was shown.
+        tenant=row,
+        domains=scope.request.POST.getlist("domains"),
+        by=scope.actor,
     )
     messages.success(scope.request, "The domains are confirmed.")
     return redirect("console:staff_tenant", row.slug)
@@ -90,6 +93,7 @@ def act(scope: StaffScope, tenant: str) -> HttpResponseBase:
     """Begin to act in the tenant's pages, with its consent; POST only."""
     row = queries.get_tenant(tenant)
     form = ActingForm(scope.request.POST)
+    # ``begin`` refuses an empty reason, so an invalid form needs no branch.
     reason = form.cleaned_data["reason"] if form.is_valid() else ""
     # The decorator shows an error, such as a missing consent, as a page.
     consent = support_access.begin(tenant=row, reason=reason, by=scope.actor)

@@ -23,6 +23,7 @@ def tenant_list(scope: StaffScope) -> HttpResponseBase:
     form = TenantListForm(scope.request.GET)
     found = form.cleaned_data
     rows = tenant_reads.listed(
+        # A value that is not valid is missing in ``cleaned_data``, and does not select.
         found.get("q", "").strip(),
         found.get("plan", ""),
         found.get("show", ""),
@@ -70,6 +71,7 @@ def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
         "note_form": NoteForm(),
         "provider": tenant_reads.provider_of(row),
         "consent": support_consents.of(row, timezone.now()),
+        # The form of the limit has a field ``reason`` too, and an id must be unique.
         "acting_form": ActingForm(auto_id="acting_%s"),
     }
     return scope.render("staff/tenant.html", context, form_status(form))

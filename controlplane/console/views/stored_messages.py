@@ -155,6 +155,7 @@ def _begin(*, address: Address, form: ChangeForm, by: Actor) -> Operation:
         return message_requests.resend(
             address=address, messages=selected, rate=values["rate"], by=by
         )
+    # The form refuses to delete everything, so messages are selected.
     return message_requests.delete(address=address, messages=form.selected, by=by)
 
 

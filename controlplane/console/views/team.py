@@ -16,7 +16,7 @@ from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
 from tenants import permissions, queries
 from tenants.actions import api_tokens, invitations, memberships
-from tenants.models import ApiToken, Invitation, Membership, Role
+from tenants.models import ApiToken, Membership, Role
 from tenants.permissions import Permission
 
 _ROLE_WORDS = {
@@ -41,12 +41,12 @@ def members(scope: TenantScope) -> HttpResponseBase:
     if form is not None and form.is_valid() and not scope.shows_command:
         # Beyond the permission to manage the team: nobody may give permissions that they lack.
         permissions.require_may_give(scope.role, form.cleaned_data["role"])
-        if form.attempted(
-            _invite,
-            scope=scope,
-            email=form.cleaned_data["email"],
-            role=form.cleaned_data["role"],
-        ):
+        invitation = form.attempt(
+            invitations.invite, tenant=scope.tenant, by=scope.actor, **form.cleaned_data
+        )
+        if invitation is not None:
+            text = f"An invitation is on its way to {invitation.email}."
+            messages.success(scope.request, text)
             return redirect(scope.url("team"))
     slug = scope.tenant.slug
     page = scope.page_of(queries.list_members(scope.tenant), _SHOWN)
@@ -76,17 +76,14 @@ def members(scope: TenantScope) -> HttpResponseBase:
     return scope.render("team/members.html", context, form_status(form))
 
 
-def _invite(*, scope: TenantScope, email: str, role: str) -> bool:
-    invitation = invitations.invite(tenant=scope.tenant, email=email, role=role, by=scope.actor)
-    messages.success(scope.request, f"An invitation is on its way to {invitation.email}.")
-    return True
-
-
 @require_POST
 @tenant_page(Permission.MANAGE_TEAM)
 def invite_again(scope: TenantScope, invitation: int) -> HttpResponseBase:
     """Send an invitation again, with a new link; POST only."""
-    renewed = invitations.renew(invitation=_giveable_invitation(scope, invitation), by=scope.actor)
+    row = queries.get_invitation(scope.tenant, invitation)
+    # A new link lets the person in with this role, so the caller must be allowed to give it.
+    permissions.require_may_give(scope.role, row.role)
+    renewed = invitations.renew(invitation=row, by=scope.actor)
     messages.success(scope.request, f"A new invitation is on its way to {renewed.email}.")
     return redirect(scope.url("team"))
 
@@ -105,6 +102,7 @@ def revoke_invitation(scope: TenantScope, invitation: int) -> HttpResponseBase:
 @tenant_page(Permission.VIEW)
 def leave(scope: TenantScope) -> HttpResponseBase:
     """Remove the caller from the tenant, then redirect to the start page; POST only."""
+    # An operator who acts here is no member, and gets Missing.
     row = queries.membership(scope.user, scope.tenant.slug)
     memberships.remove(membership=row, by=scope.actor)
     messages.success(scope.request, f"You have left {scope.tenant.name}.")
@@ -226,17 +224,6 @@ def _own_token(scope: TenantScope, token: int) -> ApiToken:
     row = queries.list_tokens(scope.tenant).filter(pk=token).first()
     if row is None:
         raise Missing("There is no such token; it may be revoked already.")
-    return row
-
-
-def _giveable_invitation(scope: TenantScope, invitation: int) -> Invitation:
-    """Return the open invitation, if the caller may give its role.
-
-    Raises:
-        Missing: no such invitation. Denied: its role has permissions that the caller's lacks.
-    """
-    row = queries.get_invitation(scope.tenant, invitation)
-    permissions.require_may_give(scope.role, row.role)
     return row
 
 

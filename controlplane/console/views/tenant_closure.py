@@ -40,6 +40,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
 @tenant_page(Permission.MANAGE_TENANT)
 def undo(scope: TenantScope) -> HttpResponseBase:
     """Undo the request to close the tenant; POST only."""
+    # ``MANAGE_TENANT`` stays changeable while the organization is being closed.
     closures.undo(tenant=scope.tenant, by=scope.actor)
     messages.success(scope.request, "The organization stays.")
     return redirect(scope.url("settings"))
@@ -51,5 +52,6 @@ def export(scope: TenantScope) -> HttpResponseBase:
     body = json.dumps(exporting.document(scope.tenant), cls=DjangoJSONEncoder, indent=1)
     answer = HttpResponse(body, content_type="application/json")
     answer["Content-Disposition"] = f'attachment; filename="{scope.tenant.slug}.json"'
+    # The middleware sets it for HTML only.
     answer["Cache-Control"] = "no-store"
     return answer

@@ -96,6 +96,11 @@ def page(scope: TenantScope) -> HttpResponseBase:
     space_id = chosen.id if chosen else ""
     series = usage_tables.read(scope.tenant.id, window, space_id, asked.address, wanted)
     key, spaces = scope.request.GET.get("label", ""), list(queries.list_spaces(scope.tenant))
+    quotas: list[Quota] = []
+    # Quotas count the use of the current month, so they say nothing about another window.
+    if window.starts_at <= now < window.ends_at:
+        found = standings.of_tenant(scope.tenant, now, with_money=scope.may["view_billing"])
+        quotas = [Quota.of(quota) for quota in found if quota.limit is not None]
     context = {
         "form": asked.form,
         "window": window,
@@ -103,7 +108,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "address": asked.address,
         "as_of": reading.as_of(),
         "alerts": limits.alerts(scope.tenant, with_money=scope.may["view_billing"]),
-        "quotas": _quotas(scope) if window.starts_at <= now < window.ends_at else [],
+        "quotas": quotas,
         "spaces": spaces,
         "panels": usage_tables.panels(series, window),
         "steps": usage_tables.steps(series, window, lambda day: _link(scope, day, asked)),
@@ -117,12 +122,6 @@ def page(scope: TenantScope) -> HttpResponseBase:
         else None,
     }
     return scope.render("usage/page.html", context, form_status(asked.form))
-
-
-def _quotas(scope: TenantScope) -> list[Quota]:
-    """Return the monthly limits of the tenant with both parts of their use."""
-    found = standings.of_tenant(scope.tenant, timezone.now(), with_money=scope.may["view_billing"])
-    return [Quota.of(quota) for quota in found if quota.limit is not None]
 
 
 @tenant_page(Permission.VIEW)
@@ -139,6 +138,7 @@ def cells(scope: TenantScope) -> HttpResponseBase:
         raise Invalid(" ".join(asked.form.problems), code="usage.window")
     window = asked.window
     rows = reading.cells(scope.tenant.id, window.starts_at, window.ends_at)
+    # Before the response begins: an error in a stream can no longer become an error page.
     names = queries.space_names(scope.tenant)
     lines = _lines((cell for cell in rows if asked.selects(cell)), names)
     name = f"waypost-usage-{scope.tenant.slug}-{window.key}.csv"
