@@ -170,7 +170,8 @@ class ChannelView(TenantView):
     @schema.describe("Get a notification channel", response=ChannelSerializer)
     def get(self, request: Request, tenant: str, channel: str) -> Response:
         """Return the channel."""
-        return _answer(reads.get_channel(self.tenant, channel))
+        row = reads.get_channel(self.tenant, channel)
+        return Response(ChannelSerializer(row).data, headers=etags.headers(row))
 
     @schema.describe(
         "Change a notification channel",
@@ -191,7 +192,7 @@ class ChannelView(TenantView):
         with etags.guarded_row(request, row):
             subscriptions.require_changed(row, values.get("kinds"), values.get("url"), self.may)
             changed = notification_channels.update(channel=row, by=self.actor, **values)
-        return _answer(changed)
+        return Response(ChannelSerializer(changed).data, headers=etags.headers(changed))
 
     @schema.describe("Delete a notification channel", status=204, parameters=[schema.IF_MATCH])
     def delete(self, request: Request, tenant: str, channel: str) -> Response:
@@ -235,11 +236,6 @@ class ChannelSecretView(TenantView):
             channel=reads.get_channel(self.tenant, channel), by=self.actor
         )
         return _with_secret(row, secret, 200)
-
-
-def _answer(channel: Channel) -> Response:
-    headers = etags.headers(channel)
-    return Response(ChannelSerializer(channel).data, headers=headers)
 
 
 def _with_secret(channel: Channel, secret: str, status: int) -> Response:

@@ -58,7 +58,13 @@ def show_usage(
     if form.is_document:  # in base units, as the API returns it
         output.show_document(used, form)
         return
-    rows = [_readable(item) for item in used["items"]]
+    rows = []
+    for item in used["items"]:
+        # A newer server may have a meter that this version does not know.
+        per, unit = UNITS.get(item["meter"], (1, ""))
+        title = _TITLES.get(item["meter"], item["meter"])
+        quantity = quantity_words(Decimal(item["quantity"]) / per)
+        rows.append({**item, "meter": title, "quantity": quantity, "unit": unit})
     output.show_rows(rows, ["space", "address", "meter", "quantity", "unit"], form)
     as_of = used["as_of"]
     watermark = cells.instant(as_of) if as_of else "never: no usage has been collected yet"
@@ -208,14 +214,6 @@ def _show_lines(lines: Sequence[Mapping[str, Any]], currency: str) -> None:
     ]
     columns = ["description", "quantity", "unit", "amount_minor"]
     output.show_rows(rows, columns, Format.TABLE)
-
-
-def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return one row of usage for people: the meter's title, and the quantity in its unit."""
-    per, unit = UNITS.get(item["meter"], (1, ""))
-    title = _TITLES.get(item["meter"], item["meter"])
-    quantity = quantity_words(Decimal(item["quantity"]) / per)
-    return {**item, "meter": title, "quantity": quantity, "unit": unit}
 
 
 def quantity_words(value: Decimal | str | float) -> str:

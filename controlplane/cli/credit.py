@@ -1,6 +1,5 @@
 """`waypost credit` and `waypost staff credit`: discounts, coupons, credit and credit notes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from controlplane.cli.output import Format, Output
 from controlplane.client import models
 from controlplane.client.api import benefits, coupons, credit_movements, credit_notes, staff
 from controlplane.core.errors import Invalid
-from controlplane.rest_client import Api, Json
+from controlplane.rest_client import Json
 from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, format_of
 
 app = typer.Typer(no_args_is_help=True, help="Discounts, coupons, credit and credit notes.")
@@ -77,7 +76,7 @@ def redeem(code: str, tenant: Tenant = None, form: Output = Format.TABLE) -> Non
 def notes(*, how: listing.TenantRows) -> None:
     """List the tenant's credit notes, the newest first."""
     columns = ["number", "invoice", "issued_at", "total_minor", "reason"]
-    listing.show(how, _notes, columns)
+    listing.show(how, calls.tenant_list(credit_notes.list_credit_notes.sync_detailed), columns)
 
 
 @app.command()
@@ -101,11 +100,6 @@ def download(
     answer = operation.sync_detailed(tenant, calls.named(number), client=api.client)
     file.write_bytes(answer.content)
     output.say(f"wrote {file}")
-
-
-def _notes(api: Api, tenant: str) -> Iterator[Json]:
-    page = partial(credit_notes.list_credit_notes.sync_detailed, tenant, client=api.client)
-    return calls.rows(api, page)
 
 
 @app.command("movements")
@@ -290,11 +284,7 @@ def end_coupon(code: str, reason: Reason, form: Output = Format.TABLE) -> None:
 def list_coupons(*, how: listing.Rows) -> None:
     """List all coupons, and how many tenants have redeemed them."""
     columns = ["code", "title", "percent", "amount_minor", "months", "limit", "redeemed"]
-    listing.show_shared(how, _coupons, columns)
-
-
-def _coupons(api: Api) -> Iterator[Json]:
-    return calls.rows(api, partial(staff.list_coupons.sync_detailed, client=api.client))
+    listing.show_shared(how, calls.shared_list(staff.list_coupons.sync_detailed), columns)
 
 
 def _reduction(

@@ -71,7 +71,11 @@ class _Provider:
         )
         if not {"device_code", "user_code", "verification_uri"} <= set(started):
             raise self._invalid(str(started.get("error", "its answer has no code")))
-        _show(started)
+        place, code = started["verification_uri"], started["user_code"]
+        output.say(f"Open {place} in a browser and enter the code {code}")
+        # Optional (RFC 8628, 3.2): an address that holds the code already.
+        if complete := started.get("verification_uri_complete"):
+            output.say(f"Or open {complete}")
         return self._poll(self._endpoint(found, "token_endpoint"), started, sleep)
 
     def _discover(self) -> Json:
@@ -143,14 +147,6 @@ class _Provider:
             f"The identity provider {self._issuer} is not usable: {reason}. Tell the operator.",
             code="identity_provider.invalid",
         )
-
-
-def _show(started: Json) -> None:
-    output.say(
-        f"Open {started['verification_uri']} in a browser and enter the code {started['user_code']}"
-    )
-    if complete := started.get("verification_uri_complete"):
-        output.say(f"Or open {complete}")
 
 
 def _origin(url: str) -> str:

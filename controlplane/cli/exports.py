@@ -109,7 +109,12 @@ def codes(
     """Show or change what an accounting system calls the accounts of a legal entity."""
     api, entity = login_store.connect_staff(), calls.named(legal_entity)
     if change:
-        wanted = dict(_code(text) for text in change)
+        wanted = {}
+        for text in change:
+            account, equals, code = text.partition("=")
+            if not equals:
+                raise typer.BadParameter(f"{text!r} sets nothing: write ACCOUNT=CODE.")
+            wanted[account] = code
         answer: Any = staff.change_account_codes.sync_detailed(
             entity,
             client=api.client,
@@ -121,13 +126,6 @@ def codes(
     found = calls.body(api, answer)["codes"]
     rows = [{"account": account, "code": code} for account, code in found.items()]
     output.show_rows(rows, ["account", "code"], form)
-
-
-def _code(text: str) -> tuple[str, str]:
-    account, equals, code = text.partition("=")
-    if not equals:
-        raise typer.BadParameter(f"{text!r} sets nothing: write ACCOUNT=CODE.")
-    return account, code
 
 
 def _format(file: Path) -> FileFormat:

@@ -148,20 +148,16 @@ def _value(row: Mapping[str, Any], name: str) -> Any:
 
 def _matches(value: Any, sign: str, wanted: str) -> bool:
     if sign in _COMPARE:
-        return _compares(value, sign, wanted)
+        if value is None:
+            return False
+        try:
+            return _COMPARE[sign](float(value), float(wanted))
+        except (TypeError, ValueError):  # texts, such as instants, which sort by their text
+            return _COMPARE[sign](str(value), wanted)
     texts = [_text(one) for one in (value if isinstance(value, list) else [value])]
     if sign == "~":
         return any(wanted.lower() in text.lower() for text in texts)
     return (wanted in texts) == (sign == "=")
-
-
-def _compares(value: Any, sign: str, wanted: str) -> bool:
-    if value is None:
-        return False
-    try:
-        return _COMPARE[sign](float(value), float(wanted))
-    except (TypeError, ValueError):  # texts, such as instants, which sort by their text
-        return _COMPARE[sign](str(value), wanted)
 
 
 def _text(value: Any) -> str:

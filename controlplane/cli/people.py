@@ -51,7 +51,12 @@ def login(
     provider of the installation: the command shows a code to enter in a browser.
     """
     address = url or _embedded_url(state)
-    begun = device_login.log_in(address) if proof.device else _ask(address, proof)
+    if proof.device:
+        begun = device_login.log_in(address)
+    else:
+        email = proof.email or typer.prompt("Email")
+        password = proof.password or typer.prompt("Password", hide_input=True)
+        begun = _begin_session(address, email, password)
     slugs = [membership["slug"] for membership in begun["tenants"]]
     if tenant and tenant not in slugs:
         with suppress(WaypostError):  # otherwise the session expires by itself
@@ -64,12 +69,6 @@ def login(
     login_store.save(Login(address, begun["token"], chosen), context)
     who = begun.get("name") or proof.email
     output.say(f"logged in at {address} as {who}, tenant {chosen or '(none)'}")
-
-
-def _ask(url: str, proof: Proof) -> Json:
-    email = proof.email or typer.prompt("Email")
-    password = proof.password or typer.prompt("Password", hide_input=True)
-    return _begin_session(url, email, password)
 
 
 def _begin_session(url: str, email: str, password: str) -> Json:

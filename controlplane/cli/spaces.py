@@ -1,6 +1,5 @@
 """`waypost spaces`: isolated messaging spaces."""
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
@@ -28,13 +27,8 @@ app = typer.Typer(
 def list_spaces(*, how: listing.TenantRows) -> None:
     """List the tenant's spaces."""
     columns = ["name", "type", "plan", "phase", "send_withdrawn", "labels"]
-    listing.show(how, _rows, columns, labels.shown)
-
-
-def _rows(api: Api, tenant: str) -> Iterator[Json]:
-    return calls.rows(
-        api, partial(address_spaces.list_spaces.sync_detailed, tenant, client=api.client)
-    )
+    read = calls.tenant_list(address_spaces.list_spaces.sync_detailed)
+    listing.show(how, read, columns, labels.shown)
 
 
 @app.command()

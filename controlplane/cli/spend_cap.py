@@ -42,7 +42,7 @@ def simulate(
     answer = spend_cap.simulate_spend_cap.sync_detailed(
         tenant,
         client=api.client,
-        body=_body(amount, action),
+        body=models.SpendCapChangeRequest.from_dict({"amount_minor": amount, "action": action}),
         idempotency_key=calls.new_key(),
     )
     found = calls.body(api, answer)
@@ -67,7 +67,7 @@ def set_cap(
     answer = spend_cap.set_spend_cap.sync_detailed(
         tenant,
         client=api.client,
-        body=_body(amount, action),
+        body=models.SpendCapChangeRequest.from_dict({"amount_minor": amount, "action": action}),
         if_match=tag or UNSET,
         if_none_match=UNSET if tag else "*",
     )
@@ -82,10 +82,6 @@ def clear(yes: Yes = False, tenant: Tenant = None) -> None:
     api, tenant = login_store.connect(tenant)
     spend_cap.remove_spend_cap.sync_detailed(tenant, client=api.client)
     output.say("there is no spend cap any more")
-
-
-def _body(amount: int, action: str) -> models.SpendCapChangeRequest:
-    return models.SpendCapChangeRequest.from_dict({"amount_minor": amount, "action": action})
 
 
 def _tag(api: Api, tenant: str) -> str | None:

@@ -1,6 +1,7 @@
 """Compares a tenant with a file that describes it, and returns the changes between the two."""
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 from controlplane.cli import plans, tokens, windows
 from controlplane.cli.tenant_changes import Change, Comparison, require_same, require_staying
@@ -136,8 +137,10 @@ class Difference(Comparison):
         rest = present["windows"]
         for window in wanted:
             rest = windows.without(rest, window)
-        found = sorted([*wanted, *([] if self.prune else rest)], key=_begin)
-        before = sorted(present["windows"], key=_begin)
+        # Their order does not count: both lists are sorted by when the windows begin.
+        begin = itemgetter("weekday", "starts_at")
+        found = sorted([*wanted, *([] if self.prune else rest)], key=begin)
+        before = sorted(present["windows"], key=begin)
         if found == before:
             return
         fields = {
@@ -169,7 +172,3 @@ def _require_same_token(row: Json, token: Token) -> None:
     }
     ordered = {name: (sorted(set(a)), sorted(set(b))) for name, (a, b) in limits.items()}
     require_same("token", token.name, {"role": (row["role"], token.role), **ordered})
-
-
-def _begin(window: Json) -> tuple[int, str]:
-    return window["weekday"], window["starts_at"]

@@ -87,6 +87,14 @@ def send(
     with _connected(_space(space, how), how) as client:
         from proton import Message
 
+        texts: Iterable[str]
+        if body is not None:
+            texts = [body]
+        elif lines:
+            # One line at a time: a line is sent when it comes, and a pipe need not end.
+            texts = (line.rstrip("\n") for line in sys.stdin)
+        else:
+            texts = [sys.stdin.read()]
         made = (
             Message(
                 body=one,
@@ -97,7 +105,7 @@ def send(
                 durable=not header.transient,
                 properties=properties or None,
             )
-            for one in _bodies(body, lines)
+            for one in texts
         )
         count = sum(1 for _ in client.send(address, made))
     if how.form.is_document:
@@ -166,12 +174,6 @@ def _connected(space: Json, how: Access) -> AbstractContextManager["Client"]:
     from controlplane.cli import amqp
 
     return amqp.connected(space, how.user, how.password)
-
-
-def _bodies(body: str | None, lines: bool) -> Iterable[str]:
-    if body is not None:
-        return [body]
-    return (line.rstrip("\n") for line in sys.stdin) if lines else [sys.stdin.read()]
 
 
 def _print(message: "Message", form: Format) -> None:
