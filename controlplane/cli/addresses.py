@@ -132,6 +132,7 @@ def create(
     wanted = {**named, **given(settings)}
 
     def post(api: Api, tenant: str) -> Json:
+        # Read only here: the cheapest plan depends on the type of the space.
         chosen = kind.plan
         if not chosen:
             space_type = spaces.get(api, tenant, space)["type"]
@@ -193,6 +194,7 @@ def history(
     if form.is_document:
         output.show_document(answer, form)
     else:
+        # The columns are the fields of a point, so a newer server may have more.
         points = answer["points"]  # never empty: the last one is still running
         output.show_rows(points, list(points[0]), form)
 
@@ -251,6 +253,7 @@ def label(
             slug, space, address, client=api.client, body=body, if_match=tag
         )
 
+    # ``labels.change`` passes the API client and the tenant.
     read = partial(_answer, space=space, address=address)
     labels.change(read, write, changes, tenant, form)
 

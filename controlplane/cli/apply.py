@@ -51,7 +51,9 @@ def apply(
         )
     with output.working("comparing"):
         changes = Difference(api, slug, prune).read(wanted)
+    # In the order in which they are carried out, so that the printed lines have it too.
     changes.sort(key=lambda change: change.stage)
+    # Without a difference it ends here too: there is nothing to ask and nothing to request.
     if dry_run or not changes:
         _show_difference(changes, form)
         raise typer.Exit(DRIFT if changes else 0)
@@ -75,6 +77,7 @@ def export(
     api, slug = login_store.connect(tenant)
     path = f"/tenants/{segment(slug)}"
     with output.working("reading"):
+        # What is being deleted is left out: the file would create it again.
         spaces = [
             row for row in api.pages(f"{path}/address-spaces") if row["phase"] != "Terminating"
         ]
@@ -119,6 +122,7 @@ def _address(row: Json, space_type: str) -> Json:
     settings: dict[str, Any] = {
         setting.name: row[setting.name]
         for setting in SETTINGS
+        # Both mean the same as an absent setting, except for dead letters (below).
         if row[setting.name] not in (None, "")
     }
     # An absent target of dead letters would mean the default of a new space.
@@ -158,6 +162,7 @@ def _report(outcome: Outcome, changes: list[Change], form: Format) -> None:
         WaypostError: the error of the first change that failed.
     """
     if not form.is_table:
+        # By identity: a change has dictionaries, so it has no hash.
         done = {id(change): secrets for change, secrets in outcome.done}
         rows = [
             {**change.document(), "done": id(change) in done, **done.get(id(change), {})}

@@ -87,6 +87,7 @@ def show_costs(
         tenant, client=api.client, label=calls.given(by), month=calls.given(month)
     )
     costs = calls.body(api, answer)
+    # The API divides by space if no space has the label. Here it may be a misspelled key.
     if by and by != costs["divided_by"]:
         known = ", ".join(costs["labels"]) or "none"
         raise Missing(f"No space has a label {by}; there are: {known}.", code="labels.missing")
@@ -117,6 +118,7 @@ def preview(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
         output.show_document(priced, form)
         return
     document = priced["document"]
+    # The document has a table of its own below.
     totals = {name: value for name, value in priced.items() if name != "document"}
     output.show_one({**totals, "currency": document["currency"]}, form)
     if form.is_table:
@@ -153,6 +155,7 @@ def download(
     """Write an invoice to a file: as PDF, Factur-X, UBL, CII or JSON, or its lines as CSV."""
     kind = _kind(file, kind)  # refuses a wrong name before anything is requested
     api, tenant = login_store.connect(tenant)
+    # The registry of formats names the function of the generated client.
     operation: Any = getattr(invoices, INFO[kind].operation)
     answer = operation.sync_detailed(tenant, calls.named(invoice), client=api.client)
     file.write_bytes(answer.content)
@@ -170,6 +173,7 @@ def verify(invoice: str, *, files: _Files = False, how: slow.How) -> None:
             calls.named(invoice),
             client=api.client,
             idempotency_key=calls.new_key(),
+            # Sent only if wanted: servers refuse a parameter that they do not know.
             files="true" if files else UNSET,
         )
         return calls.body(api, answer)
@@ -221,6 +225,7 @@ def quantity_words(value: Decimal | str | float) -> str:
 
     A quantity between 0 and 0.000001 becomes ``<0.000001``, a negative one ``>-0.000001``.
     """
+    # Through a text: the decimal of a float would have all digits of its binary value.
     exact = Decimal(str(value))
     if 0 < exact < _LEAST:
         return f"<{_LEAST:f}"

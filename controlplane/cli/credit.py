@@ -20,6 +20,7 @@ app = typer.Typer(no_args_is_help=True, help="Discounts, coupons, credit and cre
 staff_app = typer.Typer(no_args_is_help=True, help="Discounts, coupons and credit of tenants.")
 _SUFFIXES = ", ".join(f".{kind}" for kind in CREDIT_NOTE_FORMATS)
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]
+# A text: a float cannot hold every percentage of twelve decimal places.
 Percent = Annotated[str, typer.Option(help="How much cheaper, such as 12.5.")]
 Amount = Annotated[int, typer.Option(help="Or an amount a month, in minor units.")]
 Months = Annotated[int, typer.Option(help="Billing months, the running one included; 0: all.")]
@@ -192,6 +193,7 @@ def coupon(
         **_reduction(title, percent, amount, months, None),
         "code": code,
         "currency": use.currency,
+        # 0 on the command line is null in the API: no limit.
         "limit": use.limit or None,
         "expires_at": tokens.expiry(use.expires),
     }
@@ -292,6 +294,7 @@ def _reduction(
 ) -> dict[str, Any]:
     return {
         "title": title,
+        # An option that is not given is empty or 0, which the API would refuse.
         "percent": percent or None,
         "amount_minor": amount or None,
         "months": months or None,

@@ -45,8 +45,10 @@ def get(
     tenant: Tenant = None,
 ) -> None:
     """Write a table over a window of time to a file; default: the running month."""
+    # Before the login is read: a wrong name is refused without a request.
     format = _format(file)
     api, tenant = login_store.connect(tenant)
+    # The generated client has one function for each kind and format.
     operation: Any = getattr(exports, f"export_{kind}_{format}")
     answer = operation.sync_detailed(
         tenant, client=api.client, starts_at=from_ or UNSET, ends_at=until or UNSET

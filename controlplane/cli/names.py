@@ -31,7 +31,9 @@ def _completion(
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:
         found: list[str] = []
         with suppress(WaypostError, OSError):
+            # No command runs during a completion, so the callback of ``app`` has chosen no context.
             login_store.choose(str(ctx.find_root().params.get("context") or ""))
+            # No patience: a shell that waits for a server that is away looks frozen.
             api, tenant = login_store.connect(ctx.params.get("tenant"), patience_seconds=0)
             parents = [tenant]
             if in_space:

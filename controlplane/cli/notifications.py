@@ -174,6 +174,7 @@ def deliveries(
             tenant,
             client=api.client,
             channel=calls.given(channel),
+            # The generated client checks the value, before anything is requested.
             state=check_list_notification_deliveries_state(state) if state else UNSET,
         )
         return calls.rows(api, page)
@@ -192,6 +193,7 @@ def delivery(delivery: str, tenant: Tenant = None, form: Output = Format.TABLE) 
     if form.is_document:
         output.show_document(found, form)
         return
+    # The attempts get a table of their own.
     log = found.pop("log")
     output.show_one(found, form)
     output.show_rows(log, ["at", "status", "duration_ms", "error", "response"], form)

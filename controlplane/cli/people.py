@@ -79,8 +79,10 @@ def _begin_session(url: str, email: str, password: str) -> Json:
         if refused.error_code != "login.second_factor_needed":
             raise
         try:
+            # The API keeps nothing of the first attempt, so the second one has the password again.
             code = typer.prompt("Code of the authenticator app, or a recovery code", err=True)
         except typer.Abort:  # Ctrl-C, or no terminal
+            # Without a code, the refusal of the server says what is missing.
             raise refused from None
     return _log_in(url, email, password, code)
 
@@ -112,6 +114,7 @@ def _end_session(login: Login) -> None:
 def _embedded_url(state: Path | None) -> str:
     if not extras.has_embedded():
         raise Missing("This machine cannot hold an installation: give --url.", code="login.url")
+    # Not at the top: ``waypost[cli]`` lacks the libraries of this package.
     from controlplane.embedded import installation as installations
 
     root = installations.root_from(state)

@@ -144,6 +144,7 @@ def _finished(api: Api, found: Json) -> Json:
     Raises:
         Invalid: it failed; the message has the reason.
     """
+    # Not ``api.wait``: a back-test is no operation of a tenant.
     with output.progress("Rating") as update:
         while found["state"] == "running":
             step = f"{found['n_rated']} of {found['n_tenants']} tenants"

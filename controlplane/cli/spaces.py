@@ -151,11 +151,13 @@ def change_plan(name: SpaceName, plan: str, yes: Yes = False, *, how: slow.How) 
 def _confirm_plan(name: str, plan: str, tenant: str | None) -> None:
     api, tenant = login_store.connect(tenant)
     present = get(api, tenant, name)["plan"]
+    # The price in the currency of the tenant's invoices.
     answer = plan_subscription.get_plan_subscription.sync_detailed(tenant, client=api.client)
     currency = calls.body(api, answer).get("currency", "")
     prices = {
         one["key"]: plans.hour_price(one["definition"], currency) for one in plans.space_offers(api)
     }
+    # The API would refuse it later. The question could name no price.
     if plan not in prices:
         offered = ", ".join(prices) or "none"
         raise Missing(f"No space plan {plan} is offered; there are: {offered}.")

@@ -49,6 +49,7 @@ def simulate(
     if form.is_document:
         output.show_document(found, form)
         return
+    # 31 days are too much for a table of fields; ``-o json`` has them.
     shown = {name: value for name, value in found.items() if name not in ("days", "affected")}
     affected = {f"affected {meter}": n for meter, n in found["affected"].items()}
     output.show_one({**shown, **affected}, form)
@@ -63,6 +64,7 @@ def set_cap(
 ) -> None:
     """Set the cap, in place of an earlier one."""
     api, tenant = login_store.connect(tenant)
+    # A PUT says which state it changes: the cap that was read, or that there is none.
     tag = _tag(api, tenant)
     answer = spend_cap.set_spend_cap.sync_detailed(
         tenant,

@@ -69,6 +69,7 @@ def list_tenants(
             staff.list_all_tenants.sync_detailed,
             client=api.client,
             search=calls.given(search),
+            # UNSET, because false would select those that are not suspended.
             suspended=suspended or UNSET,
             closing=closing or UNSET,
         )
@@ -152,6 +153,7 @@ def override(
     """Override a limit of a tenant, in place of an earlier override."""
     api = login_store.connect_staff()
     body = {"amount": amount, "reason": reason, "expires_at": tokens.expiry(expires)}
+    # A PUT says which state it changes: the override that was read, or that there is none.
     tag = _tag_of_override(api, calls.named(slug), calls.named(resource))
     answer = staff.override_quota.sync_detailed(
         slug,

@@ -149,6 +149,7 @@ def _finish(
             with output.progress(change.line()) as progress:
                 api.wait(tenant, answer, progress=progress)
     except WaypostError as error:
+        # The first error is reported: that of a request comes before that of an operation.
         if outcome.error is None:
             outcome.failed, outcome.error = change, error
         return

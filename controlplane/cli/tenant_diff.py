@@ -56,6 +56,7 @@ class Difference(Comparison):
                 "create",
                 "space",
                 space.name,
+                # The first stage: addresses and users wait until the space is there.
                 (0, ""),
                 lambda api: api.post(f"{self.path}/address-spaces", {**body, **labels}),
                 {"type": space.type, "plan": plan, **labels},
@@ -82,6 +83,7 @@ class Difference(Comparison):
                 "space",
                 space.name,
                 (0, ""),
+                # A list shows no ETags, so the space is read once more, just before the change.
                 lambda api: api.patch(path, body, tag=api.read(path)[1]),
                 changed,
             )
@@ -139,6 +141,7 @@ class Difference(Comparison):
             rest = windows.without(rest, window)
         # Their order does not count: both lists are sorted by when the windows begin.
         begin = itemgetter("weekday", "starts_at")
+        # One PUT replaces all windows, so those that the file lacks are sent too, unless pruned.
         found = sorted([*wanted, *([] if self.prune else rest)], key=begin)
         before = sorted(present["windows"], key=begin)
         if found == before:

@@ -107,6 +107,7 @@ def send(
             )
             for one in texts
         )
+        # ``send`` yields a message when it is accepted, so this is their number.
         count = sum(1 for _ in client.send(address, made))
     if how.form.is_document:
         output.show_document({"address": address, "accepted": count}, how.form)
@@ -138,6 +139,7 @@ def receive(space: SpaceName, address: AddressName, *, taking: Taking, how: Acce
         for message in client.receive(address, taking.outcome, limit=limit, wait_seconds=patience):
             _print(message, how.form)
             printed += 1
+    # An error, so that a script need not look at the output.
     if not printed:
         raise Missing(f"No message came to {address} in {taking.wait:g} s.", code="message.none")
 

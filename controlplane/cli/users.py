@@ -84,6 +84,7 @@ def create(
     how: slow.How,
 ) -> None:
     """Create a messaging user; without --send or --recv it may use every address."""
+    # 20 characters of 120 random bits.
     chosen = password or secrets.token_urlsafe(15)
     body = models.MessagingUserCreateRequest(
         name=name, password=chosen, permissions=_permissions(send, recv)
