@@ -60,6 +60,8 @@ class AddressHistoryView(AddressView):
         space_row = queries.get_space(self.tenant, space)
         own_name = f"{address}/history"
         span = request.query_params.get("span", "")
+        # The path fits both. Without ``span`` an address of this name comes first, because it has
+        # no other path.
         if not span and queries.list_addresses(space_row).filter(address=own_name).exists():
             return super().get(request, tenant, space, own_name)
         row = queries.get_address(space_row, address)
@@ -67,6 +69,8 @@ class AddressHistoryView(AddressView):
             HistorySerializer(reading_history.read(row, span or "1h", timezone.now())).data
         )
 
+    # Left out of the OpenAPI document: the path of an address describes these methods, and each
+    # operation id is there once.
     @extend_schema(exclude=True)
     def put(self, request: Request, tenant: str, space: str, address: str) -> Response:
         """Create or change the address whose name is ``address`` with ``/history``."""

@@ -109,6 +109,7 @@ class AlarmsView(_SpaceView):
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
         alarm = alarms.create(
+            # Address and metric are taken out, so what is left are the limits.
             address=queries.get_address(self.space(space), values.pop("address")),
             metric=values.pop("metric"),
             limits=Limits(**values),
@@ -142,6 +143,7 @@ class AlarmView(_SpaceView):
         serializer = LimitsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = reads.get_alarm(self.space(space), alarm)
+        # Read without a lock. ``guarded_row`` compares the ETag with the row as it is under one.
         with etags.guarded_row(request, row):
             changed = alarms.update(
                 alarm=row, limits=Limits(**serializer.validated_data), by=self.actor

@@ -64,8 +64,11 @@ class AuditEventsView(TenantView):
         """Return the audit events of the tenant."""
         rows = queries.list_audit(self.tenant)
         actor = _LISTING.asked(request, "actor")
+        # A stored actor may be an operator's email, which no tenant reads. So this adds the column
+        # ``shown_actor``, and the filter compares with what is shown.
         if actor is not None:
             rows = shown_actors.acted_by(self.tenant, rows, actor)
         page = _LISTING.page(request, rows)
+        # On the rows of the page alone; they are not saved.
         shown_actors.hide(self.tenant, page.rows)
         return Response(pagination.body(page, AuditEventSerializer))

@@ -83,6 +83,7 @@ class BulkView(TenantView):
         Those whose name has a lower ``rank`` begin first; the results are in the order of
         ``items``. An item that raises a ``WaypostError`` is refused, and nothing of it remains.
         """
+        # ``sorted`` is stable: items of one rank begin in the order of the request.
         by_place = {
             place: self._result(request, *items[place])
             for place in sorted(range(len(items)), key=lambda place: rank(items[place][0]))
@@ -101,8 +102,11 @@ class BulkView(TenantView):
         self, request: Request, name: str, begin: Callable[[], Operation]
     ) -> dict[str, Any]:
         try:
+            # With an Idempotency-Key this is a savepoint in the transaction of the request, else a
+            # transaction of its own. Either way a refused item leaves nothing behind.
             with transaction.atomic():
                 operation = OperationSerializer(begin()).data
+        # Any other error, such as a lost database, ends the whole request.
         except (WaypostError, serializers.ValidationError) as error:
             problem = Problem.of(error)
             body = problem.body(request.path)
@@ -135,10 +139,12 @@ class CreateAddressesView(BulkView):
             values = checked.validated_data
             return create_address(row, values["address"], values, self.actor)
 
+        # A lambda in the loop below would see the last item only.
         def begin_later(item: dict[str, Any]) -> Callable[[], Operation]:
             return lambda: begin(item)
 
         items = serializer.validated_data["items"]
+        # No item is checked yet, and the result of a wrong one has a name too.
         named = [(str(item.get("address", ""))[:255], begin_later(item)) for item in items]
         return self.results(request, named)
 
@@ -166,6 +172,8 @@ class DeleteAddressesView(BulkView):
             return lambda: addresses.delete(address=queries.get_address(row, name), by=self.actor)
 
         items = [(name, begin(name)) for name in names]
+        # The setting of an address of a higher level names one of a lower. A name that does not
+        # exist has no level: it is refused whenever its turn comes.
         return self.results(request, items, rank=lambda name: -level.get(name, 0))
 
 

@@ -192,6 +192,7 @@ class CatalogVersionsView(StaffView):
     )
     def get(self, request: Request) -> Response:
         """Return all versions that were ever published."""
+        # A document is the whole catalog, and the list does not show it.
         page = _VERSIONS.page(request, CatalogVersion.objects.defer("document"))
         return Response(pagination.body(page, CatalogVersionSerializer))
 
@@ -206,6 +207,7 @@ class CatalogDraftsView(StaffView):
     )
     def get(self, request: Request) -> Response:
         """Return all drafts, also published and canceled ones."""
+        # Text and document are the whole catalog, and the list does not show them.
         rows = CatalogDraft.objects.select_related("version").defer("yaml", "document")
         page = _DRAFTS.page(request, rows.defer("yaml", "document", "version__document"))
         return Response(pagination.body(page, CatalogDraftSerializer))
@@ -222,6 +224,7 @@ class CatalogDraftsView(StaffView):
         """Store a catalog as a draft; nothing is published. Mistakes are listed by line."""
         serializer = DraftCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
+        # It parses first: a text with mistakes makes no draft.
         row = catalog_drafts.prepare(**serializer.validated_data, by=self.actor)
         return Response(draft_body(row), status=201)
 

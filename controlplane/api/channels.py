@@ -26,7 +26,12 @@ _LISTING = listing.Listing(
     filters=(
         listing.choice("kind", "Channels of this kind.", Channel.Kind.values),
         Filter(
-            "enabled", "Whether the channel gets events.", ("disabled_at__isnull",), (), Kind.FLAG
+            # The column says since when it gets none; null: it is enabled.
+            "enabled",
+            "Whether the channel gets events.",
+            ("disabled_at__isnull",),
+            (),
+            Kind.FLAG,
         ),
         listing.search("Part of the name.", "name"),
     ),
@@ -114,6 +119,7 @@ class NotificationKindsView(TenantView):
     @schema.describe("List notification kinds", response=schema.page_of(NotificationKindSerializer))
     def get(self, request: Request, tenant: str) -> Response:
         """Return all kinds of events with their texts and default receivers, on one page."""
+        # The registry of this version: a list that needs no pages.
         kinds: Any = NotificationKindSerializer(REGISTRY, many=True).data
         return Response(pagination.whole(kinds))
 
@@ -150,6 +156,8 @@ class ChannelsView(TenantView):
         serializer = ChannelCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
+        # ``needs`` covers channels, not what their events say: a token that may only manage
+        # channels must not send itself the invoices.
         subscriptions.require_new(values["kinds"], self.may)
         channel, secret = notification_channels.create(
             tenant=self.tenant,
@@ -170,7 +178,8 @@ class ChannelView(TenantView):
     @schema.describe("Get a notification channel", response=ChannelSerializer)
     def get(self, request: Request, tenant: str, channel: str) -> Response:
         """Return the channel."""
-        return _answer(reads.get_channel(self.tenant, channel))
+        row = reads.get_channel(self.tenant, channel)
+        return Response(ChannelSerializer(row).data, headers=etags.headers(row))
 
     @schema.describe(
         "Change a notification channel",
@@ -191,7 +200,7 @@ class ChannelView(TenantView):
         with etags.guarded_row(request, row):
             subscriptions.require_changed(row, values.get("kinds"), values.get("url"), self.may)
             changed = notification_channels.update(channel=row, by=self.actor, **values)
-        return _answer(changed)
+        return Response(ChannelSerializer(changed).data, headers=etags.headers(changed))
 
     @schema.describe("Delete a notification channel", status=204, parameters=[schema.IF_MATCH])
     def delete(self, request: Request, tenant: str, channel: str) -> Response:
@@ -237,11 +246,7 @@ class ChannelSecretView(TenantView):
         return _with_secret(row, secret, 200)
 
 
-def _answer(channel: Channel) -> Response:
-    headers = etags.headers(channel)
-    return Response(ChannelSerializer(channel).data, headers=headers)
-
-
 def _with_secret(channel: Channel, secret: str, status: int) -> Response:
+    # The row has the secret encrypted only, so no later answer can show it.
     body = {**ChannelSerializer(channel).data, "secret": secret}
     return Response(body, status=status, headers=etags.headers(channel))

@@ -19,6 +19,7 @@ from tenants.permissions import Permission
 
 _LISTING = listing.Listing(
     sorts={
+        # The name too: it is unique within a space, the other columns are not.
         "user": ("messaging_user", "name"),
         "instance": ("instance", "name"),
         "links": ("links", "name"),
@@ -106,6 +107,7 @@ class ConnectionsView(TenantView):
         response=ConnectionsPageSerializer,
         parameters=[
             *_LISTING.parameters,
+            # Not filters of the list: an address is searched in the list of each row's links.
             schema.query("user", "Only connections of this messaging user."),
             schema.query("address", "Only connections with a link on this address."),
         ],
@@ -121,6 +123,7 @@ class ConnectionsView(TenantView):
             address=request.query_params.get("address", ""),
         )
         page = _LISTING.page(request, queries.list_connections(row, wanted))
+        # Of all instances, whatever the filters select: their totals count all connections.
         instances = InstanceConnectionsSerializer(queries.list_instance_connections(row), many=True)
         body = pagination.body(page, ConnectionSerializer)
         return Response({**body, "instances": instances.data})

@@ -93,6 +93,7 @@ class CreditNotesView(TenantView):
     def get(self, request: Request, tenant: str) -> Response:
         """Return the credit notes of the tenant."""
         rows = CreditNote.objects.filter(tenant=self.tenant).select_related("invoice")
+        # Both documents are large and not in a list.
         page = _LISTING.page(request, rows.defer("document", "invoice__document"))
         return Response(pagination.body(page, CreditNoteSerializer))
 
@@ -122,6 +123,7 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
         content = credit_note_rendering.RENDERERS[kind](document.loaded(row.document))
         return attachment(content, info.media_type, f"{row.number}.{kind}")
 
+    # Of the formats of credit notes, JSON alone is a text: generated clients parse it.
     type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.OBJECT
     described = schema.describe(
         info.summary.replace("an invoice", "a credit note"),
@@ -181,6 +183,7 @@ class StaffCreditNotesView(StaffView):
         """
         serializer = CreditNoteCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
+        # A line that stands twice adds up, and the sum is compared with what is left of it.
         wanted: dict[int, int] = {}
         for line in serializer.validated_data["lines"]:
             wanted[line["position"]] = wanted.get(line["position"], 0) + line["amount_minor"]

@@ -63,6 +63,7 @@ class DeliveryDetailSerializer(DeliverySerializer):
 
     def get_log(self, delivery: Delivery) -> list[dict[str, Any]]:
         """Return the attempts."""
+        # The id too: attempts may have the same time.
         return list(AttemptSerializer(delivery.log.order_by("at", "id"), many=True).data)
 
 
@@ -94,6 +95,7 @@ class DeliveryView(TenantView):
         The caller needs the permission of the event's kind.
         """
         found = reads.get_delivery(self.tenant, delivery)
+        # ``needs`` covers the log. The fields of this event need the permission of its kind too.
         subscriptions.require([found.event.kind], self.may)
         return Response(DeliveryDetailSerializer(found).data)
 
@@ -116,6 +118,7 @@ class ReplayView(TenantView):
         The caller needs the permission of the event's kind.
         """
         found = reads.get_delivery(self.tenant, delivery)
+        # A replay sends the fields once more, so it needs the same as reading them.
         subscriptions.require([found.event.kind], self.may)
         replayed = notification_channels.replay(delivery=found, by=self.actor)
         return Response(DeliverySerializer(replayed).data, status=202)

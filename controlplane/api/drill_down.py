@@ -28,6 +28,7 @@ from plans.models import ReadRow
 from plans.rating.periods import Period
 from tenants.permissions import Permission
 
+# A position counts the rows of one kind in one reading, and both lists have one kind only.
 _ROWS = listing.Listing(sorts={"position": ("position",)}, default="position")
 _DAY = OpenApiParameter(
     "day",
@@ -90,7 +91,11 @@ class ReadingCreateSerializer(StrictSerializer):
     starts_at = InstantField(default=None, allow_null=True)
     ends_at = InstantField(default=None, allow_null=True)
     first = serializers.IntegerField(
-        default=0, min_value=0, max_value=2**62, help_text="Number of the first sample to keep."
+        # Within the 64-bit column: a larger number would be an error of the database (500).
+        default=0,
+        min_value=0,
+        max_value=2**62,
+        help_text="Number of the first sample to keep.",
     )
 
 
@@ -213,6 +218,7 @@ class SampleReadingsView(TenantView):
         serializer = ReadingCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row, wanted = get_invoice(self.tenant, invoice), serializer.validated_data
+        # None: all of the period. One instant alone is enough, and the invoice has the other one.
         part = None
         if wanted["starts_at"] or wanted["ends_at"]:
             part = Period(wanted["starts_at"] or row.starts_at, wanted["ends_at"] or row.ends_at)
@@ -283,10 +289,12 @@ class InvoiceChangeView(TenantView):
         running period.
         """
         older = request.query_params.get("from", "")
+        # PostgreSQL accepts no NUL in text.
         if not older or "\x00" in older:
             raise Invalid(
                 "`from` must name the earlier invoice.",
                 code="request.invalid",
+                # ``from`` is a keyword of Python, so it cannot be named as an argument.
                 **{"from": ["Name an invoice: number, id, month or preview."]},
             )
         found = explaining.explain(self.tenant, older, invoice)

@@ -73,6 +73,8 @@ def _tags(request: Request, header: str) -> list[str]:
     value = text.strip()
     if value == "*":
         return ["*"]
+    # A weak tag (W/) can be read, but equals none of ours: If-Match compares strongly
+    # (RFC 9110, 8.8.3.2), and this API makes strong tags only.
     if not _TAGS.fullmatch(value):
         raise ConditionMalformed(
             f'{header} must be * or entity tags in quotes, such as "7": send the ETag unchanged.'
@@ -82,6 +84,7 @@ def _tags(request: Request, header: str) -> list[str]:
 
 def of_body(body: Any) -> str:
     """Return the entity tag of a resource without generations: a hash of its JSON ``body``."""
+    # Rendered and read again, so that the hash is of what the client got: times as texts.
     text = json.dumps(json.loads(Renderer().render(body)), sort_keys=True)
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:20]}"'
 
@@ -146,6 +149,7 @@ def change(
     """
     with transaction.atomic():
         admission.locked_tenant(tenant)
+        # Read under the lock. The body that the client read may be older.
         body = read()
         _require(request, set() if body is None else {of_body(body)})
         return action()
@@ -192,6 +196,7 @@ def guarded_row(request: Request, row: AddressAlarm | Channel) -> Iterator[None]
         yield
         return
     with transaction.atomic():
+        # The generation only: the action reads and locks the row again by itself.
         rows = type(row)._default_manager.select_for_update(of=("self",)).filter(pk=row.pk)
         generation = rows.values_list("generation", flat=True).first()
         tags = set() if generation is None else {entity_tags.of(generation)}

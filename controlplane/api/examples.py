@@ -50,5 +50,6 @@ def add_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 def _set(described: dict[str, Any], example: Any) -> None:
     for media_type, content in described.get("content", {}).items():
+        # Files have no example. ``problem+json`` ends so too.
         if media_type.endswith("json"):
             content["example"] = example

@@ -34,12 +34,14 @@ def view_of(kind: ExportKind, format: FileFormat, *, is_staff: bool) -> type[Api
     whose = "all tenants" if is_staff else "a tenant"
 
     def get_staff(self: StaffView, request: Request) -> FileResponse:
+        # Tenants have months of their own time zones, so those of all tenants begin in UTC.
         return respond(kind, format, windows.of(request, "UTC"))
 
     def get_tenant(self: TenantView, request: Request, tenant: str) -> FileResponse:
         window = windows.of(request, self.tenant.billing_time_zone)
         return respond(kind, format, window, self.tenant)
 
+    # drf-spectacular describes an operation by the docstring of its method.
     get = get_staff if is_staff else get_tenant
     get.__doc__ = f"Return {info.words}. A window of too many rows is refused (422)."
     type_ = OpenApiTypes.STR if format is FileFormat.CSV else OpenApiTypes.BINARY
@@ -49,12 +51,14 @@ def view_of(kind: ExportKind, format: FileFormat, *, is_staff: bool) -> type[Api
         parameters=windows.PARAMETERS,
         operation_id=f"export_{'all_' if is_staff else ''}{kind}_{format}",
     )
+    # Every member sees usage; amounts need a permission of their own.
     permission = Permission.VIEW_BILLING if info.shows_money else Permission.VIEW
     return type(
         f"{'Staff' if is_staff else ''}{kind.title()}{format.title()}View",
         (StaffView if is_staff else TenantView,),
         {
             "__doc__": f"{info.title} of {whose} as {format.title()} (GET).",
+            # ``StaffView`` has no ``needs``: being staff is its permission.
             **({} if is_staff else {"needs": {"GET": permission}}),
             "get": described(get),
         },

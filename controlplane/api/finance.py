@@ -37,6 +37,7 @@ _MONTHS = [
 class JournalQuerySerializer(StrictSerializer):
     """The query parameter of the journal."""
 
+    # The largest 64-bit id. A larger number would be an error of the database (500).
     after = serializers.IntegerField(min_value=0, max_value=2**63 - 1, default=0)
 
 
@@ -114,6 +115,7 @@ class JournalView(StaffView):
         """
         after = _after(request)
         lines = journal.lines(after=after)
+        # If nothing is new, the client goes on from where it was.
         last = lines[-1].posting_id if lines else after
         return Response(
             {"items": JournalLineSerializer(lines, many=True).data, "last_posting_id": last}
@@ -130,6 +132,7 @@ class JournalCsvView(StaffView):
     )
     def get(self, request: Request) -> FileResponse:
         """Return all journal lines after a posting as a file; amounts are in the main unit."""
+        # Read in parts while the file is written, so memory does not grow with the ledger.
         file = tables.write(journal.COLUMNS, journal.all_rows(_after(request)), FileFormat.CSV)
         return attached(file, f"journal-after-{_after(request)}.csv", "text/csv")
 
@@ -198,6 +201,7 @@ def months_of(request: Request) -> tuple[date, date]:
     Raises:
         Invalid: one of them is no month.
     """
+    # Today in UTC, in which the report groups what was booked: it is about all tenants.
     query = request.query_params
     return deferred_revenue.months_of(query.get("first"), query.get("last"), timezone.now().date())
 

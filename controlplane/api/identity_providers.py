@@ -17,6 +17,7 @@ from tenants.actions.identity_providers import Wish
 from tenants.models import PROVIDER_ROLES, IdentityProvider, Tenant
 from tenants.permissions import Permission
 
+# Without ``owner``: only an owner makes another one.
 _ROLES = [str(role) for role in PROVIDER_ROLES]
 
 
@@ -30,6 +31,7 @@ class IdentityProviderSerializer(StrictSerializer):
 
     issuer = serializers.CharField(max_length=300)
     client_id = serializers.CharField(max_length=200)
+    # Not trimmed: the provider chose it, and it may end with a space.
     client_secret = serializers.CharField(
         max_length=500, required=False, default="", allow_blank=True, trim_whitespace=False
     )
@@ -154,6 +156,7 @@ def _put(request: Request, tenant: Tenant, by: Actor, *, confirms: bool) -> Resp
     row = etags.change(
         request,
         tenant,
+        # None without a provider: then If-None-Match: * holds, and If-Match does not.
         lambda: _body_or_none(tenant),
         lambda: identity_providers.save(tenant=tenant, wish=wish, by=by, confirms=confirms),
     )
@@ -161,6 +164,7 @@ def _put(request: Request, tenant: Tenant, by: Actor, *, confirms: bool) -> Resp
 
 
 def _body(row: IdentityProvider) -> Any:
+    # Without the secret. The ETag is a hash of this body, so a new secret alone keeps it.
     return ShownProviderSerializer(identity_providers.shown(row)).data
 
 

@@ -28,6 +28,7 @@ def input_field(*, is_required: bool = False) -> serializers.DictField:
     """Return the field of a request, which replaces all labels; absent: they stay as they are."""
     absent = "" if is_required else " Absent: the labels stay as they are."
     return serializers.DictField(
+        # Not trimmed: the rules refuse a value with spaces, in place of changing it.
         child=serializers.CharField(max_length=63, allow_blank=True, trim_whitespace=False),
         required=is_required,
         help_text=f"{_RULES} They replace all labels.{absent}",
@@ -45,5 +46,6 @@ def replace(row: Row, values: Mapping[str, Any], by: Actor) -> None:
     Raises:
         Invalid: ``labels.invalid``: a label breaks a rule.
     """
+    # Absent is not empty: {} takes all labels away. Assigned to ``row``, whose ETag is answered.
     if "labels" in values and row.labels != values["labels"]:
         row.labels = labels.replace(row=row, labels=values["labels"], by=by).labels

@@ -76,6 +76,7 @@ class PropertyField(serializers.Field[Any, Any, Any, Any]):
         Raises:
             ValidationError: ``data`` is an object, a list or null.
         """
+        # AMQP 1.0, 3.2.5: an application property is a simple value, neither a map nor a list.
         if not isinstance(data, str | int | float | bool):
             raise serializers.ValidationError("A property is a text, a number or a boolean.")
         return data
@@ -153,6 +154,7 @@ class MessagesView(TenantView):
         serializer = self.serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = dict(serializer.validated_data)
+        # Taken out, because ``begin`` passes all other values on by name.
         address = queries.get_address(row, values.pop("address"))
         return accepted(self.begin(row, address, values), self.tenant)
 
@@ -270,6 +272,7 @@ class MoveView(MessagesView):
         return self.answer(request, space)
 
     def begin(self, space: AddressSpace, address: Address, values: dict[str, Any]) -> Operation:
+        # Of the same space: an operation moves no message out of it.
         to = queries.get_address(space, values.pop("to"))
         return message_requests.move(address=address, to=to, by=self.actor, **values)
 
@@ -313,5 +316,6 @@ class MessagePageView(TenantView):
         """
         row = queries.get_message_request(queries.get_space(self.tenant, space), page)
         found = message_requests.page_of(row)
+        # A stored page ends with an empty ``next``, a list of this API with null.
         items = MessageSerializer(found["messages"], many=True).data
         return Response({"items": items, "next": found["next"] or None})

@@ -92,6 +92,7 @@ class OwnPreferencesView(TenantView):
         return etags.tagged(_choices(membership))
 
     def _membership(self, request: Request) -> Membership:
+        # A token gets no mails, so ``person`` refuses it.
         return queries.membership(person(request), self.tenant.slug)
 
 
@@ -120,6 +121,7 @@ class DefaultPreferencesView(TenantView):
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
 
+        # Both in the transaction of ``etags.change``: a refused budget keeps the defaults too.
         def change() -> None:
             if "choices" in values:
                 notification_preferences.set_defaults(

@@ -93,6 +93,7 @@ class TenantPaymentsView(TenantView):
     def get(self, request: Request, tenant: str) -> Response:
         """Return the tenant's payments of all invoices, with what went back of them."""
         rows = Payment.objects.filter(invoice__tenant=self.tenant).select_related("invoice")
+        # Large columns of the invoices, of which the list shows number and currency only.
         rows = rows.defer("invoice__document", "invoice__manifest", "invoice__quality")
         page = _LISTING.page(request, rows.prefetch_related(*WITH_RETURNS))
         return Response(pagination.body(page, TenantPaymentSerializer))

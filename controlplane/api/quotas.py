@@ -76,4 +76,5 @@ def rows(tenant: Tenant, *, with_money: bool) -> list[dict[str, Any]]:
         }
         for resource in TENANT_RESOURCES
     ]
+    # The cap is no limit of a plan, so ``TENANT_RESOURCES`` lacks it.
     return [*found, metered[SPEND]] if SPEND in metered else found

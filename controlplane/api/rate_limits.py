@@ -39,6 +39,7 @@ class Counted:
             RateLimited: there were more than ``rate`` allows; the count is in ``headers`` too.
         """
         found = throttling.count(limit, rate, who)
+        # Before the check, so that the refusal (429) has the headers of this limit too.
         self.counts.append(found)
         throttling.require(found, "Too many requests.")
 
@@ -49,8 +50,11 @@ def count_caller(request: Request, counted: Counted) -> None:
     Raises:
         RateLimited: the caller has sent too many requests.
     """
+    # The web server asks again for each open stream. No client can set this key: headers get
+    # the prefix HTTP_ in the WSGI environment.
     if RECHECK in request.META:
         return
+    # The key of a token begins with ``token-``, so it is never that of a person.
     who = getattr(request.user, "pk", None) or f"anonymous-{network.address(request)}"
     counted.count("api-caller", settings.API_CALLER_RATE, str(who))
 

@@ -281,6 +281,7 @@ def document() -> dict[str, Any]:
     A process builds it once. All callers get the same object, so do not change it.
     """
     generator: Any = SchemaGenerator  # untyped in the library
+    # ``public``: all operations, without asking the views for permissions.
     built: dict[str, Any] = generator().get_schema(public=True)
     return built
 

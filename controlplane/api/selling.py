@@ -109,6 +109,7 @@ def wanted(values: dict[str, Any]) -> Offer | None:
     Raises:
         Invalid: there is no such seller, or it does not sell in the currency.
     """
+    # One of them is enough: ``selling.offer`` takes the main seller, or its main currency.
     if not (values["legal_entity"] or values["currency"]):
         return None
     return selling.offer(values["legal_entity"], values["currency"])

@@ -28,5 +28,8 @@ class SpaceEventsView(TenantView):
         Too many open streams are refused (429).
         """
         row = queries.get_space(self.tenant, space)
+        # Before the response begins: an open stream has no status any more. The web server sends
+        # this request again while the stream is open, with a mark that ``require_free`` knows. So a
+        # caller who loses the permission loses the stream.
         event_streams.require_free(request, self.tenant.pk)
         return EventStreamResponse(self.tenant.pk, row.pk)

@@ -27,6 +27,7 @@ class SpendCapChangeSerializer(StrictSerializer):
     The month's fee counts from its first day.
     """
 
+    # The bounds of the action: what passes here is not refused there.
     amount_minor = serializers.IntegerField(min_value=1, max_value=spend_caps.LARGEST - 1)
     action = ChoiceOf(_ACTIONS)
 
@@ -120,6 +121,7 @@ class SpendCapView(TenantView):
 class SimulationView(TenantView):
     """Tries a spend cap on last month (POST)."""
 
+    # It saves nothing: whoever may read the costs may try a cap on them.
     needs = {"POST": Permission.VIEW_BILLING}
 
     @schema.describe(

@@ -30,6 +30,7 @@ from plans.rating.periods import Period
 from tenants import queries
 
 _COUPONS = listing.Listing(sorts={"code": ("code",), "created": ("id",)}, default="created")
+# The fields of ``Reduction``, which a coupon has among others.
 _REDUCTION = ("title", "percent", "amount_minor", "meters", "months")
 
 
@@ -41,6 +42,7 @@ class ReductionSerializer(StrictSerializer):
     """
 
     title = serializers.CharField(max_length=100)
+    # A decimal, not a float: invoices compute with exactly this percentage.
     percent = serializers.DecimalField(
         max_digits=15, decimal_places=12, allow_null=True, required=False, default=None
     )
@@ -81,6 +83,7 @@ class CouponSerializer(serializers.Serializer[Any]):
     months = serializers.IntegerField(allow_null=True)
     limit = serializers.IntegerField(allow_null=True)
     expires_at = serializers.DateTimeField(allow_null=True)
+    # DRF calls what ``source`` names: a count in the database.
     redeemed = serializers.IntegerField(source="redemptions.count")
 
 
@@ -183,6 +186,7 @@ class StaffDiscountsView(StaffView):
         """Give the tenant a discount from the running billing month on."""
         serializer = ReductionSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
+        # It names no currency: an amount is in that of the tenant's invoices.
         row = discounting.give(
             tenant=queries.get_tenant(tenant),
             reduction=Reduction(**serializer.validated_data),
@@ -238,6 +242,7 @@ class StaffCreditsView(StaffView):
         serializer.is_valid(raise_exception=True)
         found = queries.get_tenant(tenant)
         row = granting.grant(tenant=found, wish=Wish(**serializer.validated_data), by=self.actor)
+        # What is left is a sum over the uses of the grant, which only the list computes.
         (shown,) = [one for one in grants.listed(found.pk) if one.pk == row.pk]
         return Response(CreditSerializer(shown).data, status=201)
 

@@ -89,6 +89,7 @@ class CatalogView(StaffView):
         differences = catalog_drafts.compared(dict(catalog.document))
         published: dict[str, Any] = {"number": None, "draft": None}
         if not serializer.validated_data["dry_run"]:
+            # In one transaction: a catalog that is refused leaves no draft behind.
             with transaction.atomic():
                 draft = catalog_drafts.publish(
                     draft=catalog_drafts.prepare(yaml=yaml, by=self.actor),

@@ -154,6 +154,7 @@ class CloseRunsView(StaffView):
             by=self.actor,
             skip_grace=wanted["skip_grace"],
             again=wanted["again"],
+            # An unknown slug is refused (404) before anything begins.
             tenants=[queries.get_tenant(slug) for slug in wanted["tenants"]],
         )
         return _accepted(run)
@@ -228,11 +229,13 @@ class IssueRunView(StaffView):
 
 
 def _accepted(run: CloseRun) -> Response:
+    # Without a host name, so that it is right behind every proxy.
     location = f"/api/v1/staff/close-runs/{run.pk}"
     return Response(_body(run), status=202, headers={"Location": location})
 
 
 def _body(run: CloseRun) -> Any:
+    # Counted from the invoices at each request, because the run stores no sums.
     reading: RunReading = close_run_reads.read(run)
     values = {
         **{name: getattr(run, name) for name in _OF_RUN},
@@ -243,6 +246,7 @@ def _body(run: CloseRun) -> Any:
     return CloseRunDetailSerializer(values).data
 
 
+# A serializer reads one object, and these values are of two: the row and its reading.
 _OF_RUN = ("id", "created_at", "finished_at", "requested_by", "step", "message", "skipped")
 _OF_READING = (
     "n_invoices",

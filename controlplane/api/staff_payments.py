@@ -125,6 +125,7 @@ class StaffPaymentsView(StaffView):
     def get(self, request: Request) -> Response:
         """Return the payments of all tenants, with refunds and disputes."""
         rows = Payment.objects.select_related("invoice__tenant").prefetch_related(*WITH_RETURNS)
+        # Large columns of the invoices, of which the list shows number and currency only.
         rows = rows.defer("invoice__document", "invoice__manifest", "invoice__quality")
         return Response(pagination.body(_PAYMENTS.page(request, rows), StaffPaymentSerializer))
 

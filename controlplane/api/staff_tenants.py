@@ -186,6 +186,7 @@ def shown(slug: str) -> Response:
         Missing: there is no such tenant.
     """
     queries.get_tenant(slug)
+    # Found above: ``get`` would raise Django's DoesNotExist, which is no answer of this API.
     row = queries.list_tenants().prefetch_related(_OPEN).get(slug=slug)
     return Response(StaffTenantSerializer(row).data)
 

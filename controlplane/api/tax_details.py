@@ -188,6 +188,7 @@ def _details(tenant: Tenant) -> dict[str, Any]:
         "country": tenant.billing_country,
         "tax_id": tenant.tax_id,
         "tax_id_status": agreed_terms.tax_id_status(tenant).value,
+        # By id, because the newest row is the one that counts.
         "checks": TaxIdCheck.objects.filter(tenant=tenant).order_by("-pk")[:_CHECKS],
         "exemptions": TaxExemption.objects.filter(tenant=tenant).order_by("starts_on", "pk"),
     }

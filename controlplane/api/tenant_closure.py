@@ -14,7 +14,6 @@ from controlplane.api.views import TenantView
 from controlplane.core.errors import Invalid
 from tenants import exporting
 from tenants.actions import closures
-from tenants.models import Tenant
 from tenants.permissions import Permission
 
 
@@ -49,7 +48,7 @@ class ClosureView(TenantView):
     @schema.describe("Get the closure", response=ClosureSerializer)
     def get(self, request: Request, tenant: str) -> Response:
         """Return when the tenant is erased; null if nobody has requested to close it."""
-        return _shown(self.tenant)
+        return Response(ClosureSerializer(self.tenant).data)
 
     @schema.describe(
         "Close a tenant",
@@ -72,7 +71,8 @@ class ClosureView(TenantView):
                 code="request.invalid",
                 confirm=[f"Send {self.tenant.slug}."],
             )
-        return _shown(closures.request(tenant=self.tenant, by=self.actor))
+        closing = closures.request(tenant=self.tenant, by=self.actor)
+        return Response(ClosureSerializer(closing).data)
 
     @schema.describe("Keep a tenant", response=ClosureSerializer)
     def delete(self, request: Request, tenant: str) -> Response:
@@ -80,7 +80,8 @@ class ClosureView(TenantView):
 
         It is refused once the erasure has begun.
         """
-        return _shown(closures.undo(tenant=self.tenant, by=self.actor))
+        kept = closures.undo(tenant=self.tenant, by=self.actor)
+        return Response(ClosureSerializer(kept).data)
 
 
 class ExportView(TenantView):
@@ -98,7 +99,3 @@ class ExportView(TenantView):
         return Response(
             {"exported_at": timezone.now(), "document": exporting.document(self.tenant)}
         )
-
-
-def _shown(tenant: Tenant) -> Response:
-    return Response(ClosureSerializer(tenant).data)

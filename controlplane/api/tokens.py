@@ -111,6 +111,7 @@ class TokensView(TenantView):
             tenant=self.tenant,
             name=values["name"],
             role=values["role"],
+            # Absent and null differ: null is a token without an end.
             expires_at=values.get("expires_at", timezone.now() + api_tokens.DEFAULT_LIFETIME),
             by=self.actor,
             scope=TokenScope(values["spaces"], values["permissions"]),
@@ -135,9 +136,11 @@ class TokenRotateView(TenantView):
 
         The former secret stops working at once.
         """
+        # Without revoked tokens, which have nothing to replace.
         row = queries.list_tokens(self.tenant).filter(pk=token).first()
         if row is None:
             raise Missing("There is no such token.", code="api_token.missing")
+        # The caller learns the new secret, so the role must not have more than the caller has.
         permissions.require_may_give(self.role, row.role)
         following, clear = api_tokens.rotate(token=row, by=self.actor)
         return Response({**TokenSerializer(following).data, "token": clear}, status=201)

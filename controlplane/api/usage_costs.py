@@ -81,6 +81,7 @@ class UsageCostsView(TenantView):
         month = month_named(request.query_params.get("month", ""), zone, now)
         key = request.query_params.get("label", "")
         if key:
+            # Refuses what is no key of a label; a label may have an empty value.
             label_rules.check({key: ""})
         costs = month_costs.of_month(self.tenant, month, key, now)
         return Response(
@@ -114,5 +115,6 @@ def month_named(text: str, zone: str, now: datetime) -> Period:
             month=["A month such as 2026-11."],
         )
     first = date.fromisoformat(f"{text}-01")
+    # Noon: a change of the clock can skip or repeat midnight.
     noon = datetime(first.year, first.month, 1, 12, tzinfo=ZoneInfo(zone))
     return periods.month_of(noon, zone)

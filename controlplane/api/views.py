@@ -55,8 +55,10 @@ class ApiView(APIView):
             ConditionMissing, ConditionMalformed: as ``etags.require_condition`` raises them.
             Others: as ``authorize`` of the view raises them.
         """
+        # First: ``finalize_response`` reads it also if authentication fails.
         self.counted = rate_limits.Counted([])
         super().initial(request, *args, **kwargs)
+        # After the authentication, which says who the caller is, and before any other query.
         rate_limits.count_caller(request, self.counted)
         if any("\x00" in str(value) for value in kwargs.values()):
             raise Missing("There is nothing with this name.")
@@ -238,6 +240,7 @@ def find_tenant(request: Request, slug: str) -> tuple[Tenant, str]:
     """
     caller = authentication.caller(request)
     if isinstance(caller, TokenPrincipal):
+        # A token has one tenant. Any other one looks as if it did not exist.
         if caller.token.tenant.slug != slug:
             raise Missing("There is no such tenant, or it is not yours.")
         return caller.token.tenant, caller.token.role

@@ -32,6 +32,7 @@ def of(request: Request, zone: str) -> Period:
         ValidationError: an instant cannot be read or is out of range.
         Invalid: the window does not end after it begins.
     """
+    # Without the other parameters of the view, which the strict serializer would refuse.
     given = {
         name: value
         for name, value in request.query_params.items()
@@ -40,6 +41,7 @@ def of(request: Request, zone: str) -> Period:
     serializer = _WindowSerializer(data=given)
     serializer.is_valid(raise_exception=True)
     starts_at = serializer.validated_data.get("starts_at")
+    # The month of ``starts_at``, not the running one: a past month can be named by its beginning.
     month = periods.month_of(starts_at or timezone.now(), zone)
     return Period(
         starts_at or month.starts_at, serializer.validated_data.get("ends_at", month.ends_at)

@@ -105,17 +105,15 @@ def list_addresses(space: SpaceName, *, how: listing.TenantRows) -> None:
 
 
 def _with_reading(row: Json) -> Json:
-    return {**labels.shown(row), **_shown_reading(row.get("live") or {})}
-
-
-def _shown_reading(live: Json) -> dict[str, Any]:
-    """Return the columns ``_LIVE`` of one row; ``live`` is the newest reading, or empty."""
-    found = {name: live.get(name) for name in _LIVE}
+    """Return a row of the list as a table shows it: with labels and the columns ``_LIVE``."""
+    live = row.get("live") or {}  # null before the first reading
+    reading = {name: live.get(name) for name in _LIVE}
     # A server of an older version does not say whether a reading is stale.
     if live.get("is_stale"):
-        old = {"in_per_second": "not known", "out_per_second": "not known"}
-        return {**found, **old, "as_of": f"{cells.instant(live['as_of'])} (old)"}
-    return found
+        # The old rates say nothing about the present. Depth and consumers are the last known.
+        reading |= {"in_per_second": "not known", "out_per_second": "not known"}
+        reading["as_of"] = f"{cells.instant(live['as_of'])} (old)"
+    return {**labels.shown(row), **reading}
 
 
 @app.command()
@@ -134,6 +132,7 @@ def create(
     wanted = {**named, **given(settings)}
 
     def post(api: Api, tenant: str) -> Json:
+        # Read only here: the cheapest plan depends on the type of the space.
         chosen = kind.plan
         if not chosen:
             space_type = spaces.get(api, tenant, space)["type"]
@@ -195,6 +194,7 @@ def history(
     if form.is_document:
         output.show_document(answer, form)
     else:
+        # The columns are the fields of a point, so a newer server may have more.
         points = answer["points"]  # never empty: the last one is still running
         output.show_rows(points, list(points[0]), form)
 
@@ -218,12 +218,14 @@ def update(
 
     def put(api: Api, tenant: str) -> Json:
         def write(present: Json, tag: str) -> Response[Any]:
+            # ``if``: an older server does not know every setting.
+            kept = {name: present[name] for name in ("type", "plan", *SETTING) if name in present}
             return address_spaces.create_or_change_address.sync_detailed(
                 tenant,
                 space,
                 address,
                 client=api.client,
-                body=models.AddressSpecRequest.from_dict({**_settings(present), **changes}),
+                body=models.AddressSpecRequest.from_dict({**kept, **changes}),
                 if_match=tag,
             )
 
@@ -231,11 +233,6 @@ def update(
         return calls.change(api, lambda: _answer(api, tenant, space, address), write)
 
     slow.follow(f"changing address {address}", how, put)
-
-
-def _settings(present: Json) -> Json:
-    # ``if``: an older server does not know every setting.
-    return {name: present[name] for name in ("type", "plan", *SETTING) if name in present}
 
 
 @app.command()
@@ -256,6 +253,7 @@ def label(
             slug, space, address, client=api.client, body=body, if_match=tag
         )
 
+    # ``labels.change`` passes the API client and the tenant.
     read = partial(_answer, space=space, address=address)
     labels.change(read, write, changes, tenant, form)
 

@@ -113,7 +113,10 @@ def parsed(limits: list[str]) -> dict[str, int]:
     Raises:
         Invalid: the words have another form.
     """
+    # The first number has no word before it, and each other one has.
     values = dict(zip(["threshold", *limits[1::2]], [limits[0], *limits[2::2]], strict=False))
+    # The threshold, then pairs of a word and a number. ``strict=False``: a word without a number
+    # is refused here, with a hint.
     is_whole = len(limits) % 2 == 1 and all(value.isdecimal() for value in values.values())
     if not is_whole or not values.keys() <= {"threshold", *_WORDS}:
         raise Invalid("Write the limits like: 1000 for 60 below 800.", code="alarm.invalid")

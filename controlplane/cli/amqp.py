@@ -98,6 +98,7 @@ class Client:
     def browse(self, address: str, *, limit: int, wait_seconds: float) -> Iterator[Message]:
         """Yield copies of stored messages: ``limit``, or until none came for ``wait_seconds``."""
         with _explained(address):
+            # Copies stay in the queue, so credit for all of them keeps nothing from others.
             receiver = self.connection.create_receiver(address, credit=limit, options=Copy())
             with suppress(Timeout):
                 for _ in range(limit):
@@ -160,6 +161,7 @@ def _open(endpoint: Json, user: str, password: str) -> BlockingConnection:
             reconnect=False,
         )
     except (ProtonException, OSError) as error:
+        # The condition of the transport says more than proton's own error.
         name, text = ends[0] if ends else ("", str(error))
         raise _not_connected(name, text, at, user) from None
 
@@ -201,6 +203,7 @@ def _explained(address: str) -> Iterator[None]:
             code="messaging.silent",
         ) from None
     except ProtonException as error:
+        # Only the errors for an end by the peer have a condition (LinkDetached, ConnectionClosed).
         condition = getattr(error, "condition", None)
         kind, code = _BY_CONDITION.get(condition, (MessagingFailed, MessagingFailed.code))
         raise kind(f"The space refused {address}: {error}", code=code) from None

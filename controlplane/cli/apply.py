@@ -51,7 +51,9 @@ def apply(
         )
     with output.working("comparing"):
         changes = Difference(api, slug, prune).read(wanted)
+    # In the order in which they are carried out, so that the printed lines have it too.
     changes.sort(key=lambda change: change.stage)
+    # Without a difference it ends here too: there is nothing to ask and nothing to request.
     if dry_run or not changes:
         _show_difference(changes, form)
         raise typer.Exit(DRIFT if changes else 0)
@@ -75,15 +77,28 @@ def export(
     api, slug = login_store.connect(tenant)
     path = f"/tenants/{segment(slug)}"
     with output.working("reading"):
+        # What is being deleted is left out: the file would create it again.
+        spaces = [
+            row for row in api.pages(f"{path}/address-spaces") if row["phase"] != "Terminating"
+        ]
         document: Json = {
             "tenant": slug,
-            "spaces": [_space(api, row) for row in _rows(api, f"{path}/address-spaces", path)],
+            "spaces": [
+                _space(api, row, f"{path}/address-spaces/{segment(row['name'])}") for row in spaces
+            ],
             "maintenance_windows": [
                 windows.named(one) for one in api.get(f"{path}/maintenance-windows")["windows"]
             ],
         }
         if with_tokens:
-            document["tokens"] = [_token(row) for row in api.pages(f"{path}/tokens")]
+            # With the limits and the end that they have now.
+            document["tokens"] = [
+                {
+                    **{name: row[name] for name in ("name", "role", "spaces", "permissions")},
+                    "expires": row["expires_at"] or "never",
+                }
+                for row in api.pages(f"{path}/tokens")
+            ]
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     if file is None:
         output.show_text(text)
@@ -92,37 +107,22 @@ def export(
         output.say(f"wrote {file}")
 
 
-def _rows(api: Api, path: str, tenant: str) -> list[Json]:
-    found = [row for row in api.pages(path) if row["phase"] != "Terminating"]
-    return [{**row, "path": f"{tenant}/address-spaces/{segment(row['name'])}"} for row in found]
-
-
-def _space(api: Api, space: Json) -> Json:
-    path = space["path"]
+def _space(api: Api, space: Json, path: str) -> Json:
     rows = [row for row in api.pages(f"{path}/addresses") if row["phase"] != "Terminating"]
     users = [row for row in api.pages(f"{path}/users") if row["phase"] != "Terminating"]
     described = {name: space[name] for name in ("name", "type", "plan")} | _labels(space)
     described["addresses"] = [_address(row, space["type"]) for row in rows]
     described["users"] = [{"name": row["name"], "permissions": row["permissions"]} for row in users]
-    alarms = [_alarm(row) for row in api.pages(f"{path}/alarms")]
+    limits = ("address", "metric", "threshold", "for_seconds", "clear_below")
+    alarms = [{name: row[name] for name in limits} for row in api.pages(f"{path}/alarms")]
     return {**described, **({"alarms": alarms} if alarms else {})}
-
-
-def _token(row: Json) -> Json:
-    """Return a token as the file has it: with the limits and the end that it has now."""
-    described = {name: row[name] for name in ("name", "role", "spaces", "permissions")}
-    return {**described, "expires": row["expires_at"] or "never"}
-
-
-def _alarm(row: Json) -> Json:
-    names = ("address", "metric", "threshold", "for_seconds", "clear_below")
-    return {name: row[name] for name in names}
 
 
 def _address(row: Json, space_type: str) -> Json:
     settings: dict[str, Any] = {
         setting.name: row[setting.name]
         for setting in SETTINGS
+        # Both mean the same as an absent setting, except for dead letters (below).
         if row[setting.name] not in (None, "")
     }
     # An absent target of dead letters would mean the default of a new space.
@@ -162,6 +162,7 @@ def _report(outcome: Outcome, changes: list[Change], form: Format) -> None:
         WaypostError: the error of the first change that failed.
     """
     if not form.is_table:
+        # By identity: a change has dictionaries, so it has no hash.
         done = {id(change): secrets for change, secrets in outcome.done}
         rows = [
             {**change.document(), "done": id(change) in done, **done.get(id(change), {})}

@@ -58,7 +58,13 @@ def show_usage(
     if form.is_document:  # in base units, as the API returns it
         output.show_document(used, form)
         return
-    rows = [_readable(item) for item in used["items"]]
+    rows = []
+    for item in used["items"]:
+        # A newer server may have a meter that this version does not know.
+        per, unit = UNITS.get(item["meter"], (1, ""))
+        title = _TITLES.get(item["meter"], item["meter"])
+        quantity = quantity_words(Decimal(item["quantity"]) / per)
+        rows.append({**item, "meter": title, "quantity": quantity, "unit": unit})
     output.show_rows(rows, ["space", "address", "meter", "quantity", "unit"], form)
     as_of = used["as_of"]
     watermark = cells.instant(as_of) if as_of else "never: no usage has been collected yet"
@@ -81,6 +87,7 @@ def show_costs(
         tenant, client=api.client, label=calls.given(by), month=calls.given(month)
     )
     costs = calls.body(api, answer)
+    # The API divides by space if no space has the label. Here it may be a misspelled key.
     if by and by != costs["divided_by"]:
         known = ", ".join(costs["labels"]) or "none"
         raise Missing(f"No space has a label {by}; there are: {known}.", code="labels.missing")
@@ -111,6 +118,7 @@ def preview(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
         output.show_document(priced, form)
         return
     document = priced["document"]
+    # The document has a table of its own below.
     totals = {name: value for name, value in priced.items() if name != "document"}
     output.show_one({**totals, "currency": document["currency"]}, form)
     if form.is_table:
@@ -147,6 +155,7 @@ def download(
     """Write an invoice to a file: as PDF, Factur-X, UBL, CII or JSON, or its lines as CSV."""
     kind = _kind(file, kind)  # refuses a wrong name before anything is requested
     api, tenant = login_store.connect(tenant)
+    # The registry of formats names the function of the generated client.
     operation: Any = getattr(invoices, INFO[kind].operation)
     answer = operation.sync_detailed(tenant, calls.named(invoice), client=api.client)
     file.write_bytes(answer.content)
@@ -164,6 +173,7 @@ def verify(invoice: str, *, files: _Files = False, how: slow.How) -> None:
             calls.named(invoice),
             client=api.client,
             idempotency_key=calls.new_key(),
+            # Sent only if wanted: servers refuse a parameter that they do not know.
             files="true" if files else UNSET,
         )
         return calls.body(api, answer)
@@ -210,19 +220,12 @@ def _show_lines(lines: Sequence[Mapping[str, Any]], currency: str) -> None:
     output.show_rows(rows, columns, Format.TABLE)
 
 
-def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return one row of usage for people: the meter's title, and the quantity in its unit."""
-    per, unit = UNITS.get(item["meter"], (1, ""))
-    title = _TITLES.get(item["meter"], item["meter"])
-    quantity = quantity_words(Decimal(item["quantity"]) / per)
-    return {**item, "meter": title, "quantity": quantity, "unit": unit}
-
-
 def quantity_words(value: Decimal | str | float) -> str:
     """Return a quantity as text with thousands separators and at most six decimal places.
 
     A quantity between 0 and 0.000001 becomes ``<0.000001``, a negative one ``>-0.000001``.
     """
+    # Through a text: the decimal of a float would have all digits of its binary value.
     exact = Decimal(str(value))
     if 0 < exact < _LEAST:
         return f"<{_LEAST:f}"

@@ -23,6 +23,7 @@ def named(name: str) -> str:
     Raises:
         Invalid: ``name.invalid``: it is no single segment, as ``rest_client.segment`` says.
     """
+    # For its check alone: the generated function encodes the name by itself.
     segment(name)
     return name
 
@@ -75,6 +76,7 @@ def rows(api: Api, page: Callable[..., Response[Any]]) -> Iterator[Json]:
         yield from found["items"]
         if not found.get("next"):
             return
+        # ``next`` is a path with all parameters. ``page`` has the others already.
         found = body(api, page(cursor=httpx.URL(found["next"]).params["cursor"]))
 
 
@@ -115,5 +117,6 @@ def change(
         except Refused as refused:
             if refused.http_status != 412:
                 raise
+    # The last attempt: its 412 goes to the caller.
     present = read()
     return body(api, write(body(api, present), tag(present)))

@@ -32,7 +32,9 @@ def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
         return "yes" if value else "no"
     if isinstance(value, dict):
         # A nested object without a currency of its own uses the currency of the row around it.
-        return _pairs({"currency": row.get("currency"), **value}, value)
+        inner = {"currency": row.get("currency"), **value}
+        texts = {heading(part): text(part, one, inner) for part, one in value.items()}
+        return ", ".join(f"{part}: {cell}" for part, cell in texts.items() if cell not in ("", "-"))
     if isinstance(value, list):
         separator = "\n" if isinstance(value[0], dict) else ", "
         return separator.join(text(name, item, row) for item in value)
@@ -54,8 +56,3 @@ def instant(value: str) -> str:
         return datetime.fromisoformat(value).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (TypeError, ValueError):
         return str(value)
-
-
-def _pairs(row: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
-    texts = {heading(name): text(name, value, row) for name, value in shown.items()}
-    return ", ".join(f"{name}: {cell}" for name, cell in texts.items() if cell not in ("", "-"))

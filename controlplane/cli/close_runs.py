@@ -95,6 +95,7 @@ def _show(run: Json, form: Format) -> None:
     tables = {name: run.pop(name) for name in ("totals", "held_reasons", "skipped")}
     action, states = run.pop("action"), run.pop("states")
     counted = ", ".join(f"{n} {state}" for state, n in states.items())
+    # Null before the first approval or issue of the run.
     acted = ""
     if action:
         failed = f", {len(action['failures'])} failed" if action["failures"] else ""

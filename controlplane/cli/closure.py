@@ -26,6 +26,7 @@ def download(
     with output.working("reading"):
         answer = export.export_tenant.sync_detailed(slug, client=api.client)
         document = calls.body(api, answer)
+    # People read it too: names stay as they are written.
     text = json.dumps(document, indent=1, ensure_ascii=False)
     file.write_text(f"{text}\n", encoding="utf-8")
     output.say(f"wrote {file}")
@@ -41,7 +42,10 @@ def close(yes: Yes = False, tenant: Tenant = None, form: Output = Format.TABLE) 
             "its spaces, messages, members and tokens are erased. An owner can undo it until then."
         )
     answer = closure.close_tenant.sync_detailed(
-        slug, client=api.client, body=models.ClosureRequestRequest(confirm=slug)
+        # The API wants the slug once more. Here the question has named it, or --yes was given.
+        slug,
+        client=api.client,
+        body=models.ClosureRequestRequest(confirm=slug),
     )
     _show(calls.body(api, answer), form)
 

@@ -41,7 +41,11 @@ def list_connections(
         wanted = partial(page, user=calls.given(user), address=calls.given(address))
         rows = list(calls.rows(api, wanted))
         if how.form.is_table:
-            _say_totals(calls.body(api, page(limit=1))["instances"])
+            # Each page has the totals, without the filters, so the shortest one is enough.
+            for one in calls.body(api, page(limit=1))["instances"]:
+                rest = one["total"] - one["listed"]
+                more = f", {rest} of them not listed" if rest > 0 else ""
+                output.say(f"{one['instance']}: {one['total']} open{more}, as of {one['as_of']}")
         return rows
 
     listing.show(how, read, _COLUMNS)
@@ -78,10 +82,3 @@ def close(
         return calls.body(api, answer)
 
     slow.follow(f"closing {what}", how, post)
-
-
-def _say_totals(instances: list[Json]) -> None:
-    for one in instances:
-        rest = one["total"] - one["listed"]
-        more = f", {rest} of them not listed" if rest > 0 else ""
-        output.say(f"{one['instance']}: {one['total']} open{more}, as of {one['as_of']}")

@@ -54,5 +54,6 @@ def add(
 def remove(name: Name) -> None:
     """Remove a stored login. It does not end the session: `waypost logout` does."""
     login_store.require(name)
+    # ``remove`` is silent about a name that does not exist, so it was required first.
     login_store.remove(name)
     output.say(f"removed {name}")

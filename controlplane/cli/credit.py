@@ -1,6 +1,5 @@
 """`waypost credit` and `waypost staff credit`: discounts, coupons, credit and credit notes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,13 +13,14 @@ from controlplane.cli.output import Format, Output
 from controlplane.client import models
 from controlplane.client.api import benefits, coupons, credit_movements, credit_notes, staff
 from controlplane.core.errors import Invalid
-from controlplane.rest_client import Api, Json
+from controlplane.rest_client import Json
 from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, format_of
 
 app = typer.Typer(no_args_is_help=True, help="Discounts, coupons, credit and credit notes.")
 staff_app = typer.Typer(no_args_is_help=True, help="Discounts, coupons and credit of tenants.")
 _SUFFIXES = ", ".join(f".{kind}" for kind in CREDIT_NOTE_FORMATS)
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]
+# A text: a float cannot hold every percentage of twelve decimal places.
 Percent = Annotated[str, typer.Option(help="How much cheaper, such as 12.5.")]
 Amount = Annotated[int, typer.Option(help="Or an amount a month, in minor units.")]
 Months = Annotated[int, typer.Option(help="Billing months, the running one included; 0: all.")]
@@ -77,7 +77,7 @@ def redeem(code: str, tenant: Tenant = None, form: Output = Format.TABLE) -> Non
 def notes(*, how: listing.TenantRows) -> None:
     """List the tenant's credit notes, the newest first."""
     columns = ["number", "invoice", "issued_at", "total_minor", "reason"]
-    listing.show(how, _notes, columns)
+    listing.show(how, calls.tenant_list(credit_notes.list_credit_notes.sync_detailed), columns)
 
 
 @app.command()
@@ -101,11 +101,6 @@ def download(
     answer = operation.sync_detailed(tenant, calls.named(number), client=api.client)
     file.write_bytes(answer.content)
     output.say(f"wrote {file}")
-
-
-def _notes(api: Api, tenant: str) -> Iterator[Json]:
-    page = partial(credit_notes.list_credit_notes.sync_detailed, tenant, client=api.client)
-    return calls.rows(api, page)
 
 
 @app.command("movements")
@@ -198,6 +193,7 @@ def coupon(
         **_reduction(title, percent, amount, months, None),
         "code": code,
         "currency": use.currency,
+        # 0 on the command line is null in the API: no limit.
         "limit": use.limit or None,
         "expires_at": tokens.expiry(use.expires),
     }
@@ -290,11 +286,7 @@ def end_coupon(code: str, reason: Reason, form: Output = Format.TABLE) -> None:
 def list_coupons(*, how: listing.Rows) -> None:
     """List all coupons, and how many tenants have redeemed them."""
     columns = ["code", "title", "percent", "amount_minor", "months", "limit", "redeemed"]
-    listing.show_shared(how, _coupons, columns)
-
-
-def _coupons(api: Api) -> Iterator[Json]:
-    return calls.rows(api, partial(staff.list_coupons.sync_detailed, client=api.client))
+    listing.show_shared(how, calls.shared_list(staff.list_coupons.sync_detailed), columns)
 
 
 def _reduction(
@@ -302,6 +294,7 @@ def _reduction(
 ) -> dict[str, Any]:
     return {
         "title": title,
+        # An option that is not given is empty or 0, which the API would refuse.
         "percent": percent or None,
         "amount_minor": amount or None,
         "months": months or None,

@@ -47,6 +47,7 @@ def log_in(url: str, sleep: Sleep | None = None) -> Json:
             "API token with `waypost contexts add`.",
             code="login.no_device",
         )
+    # No redirects: one could take the device code and the tokens to another host.
     with httpx.Client(timeout=30, follow_redirects=False) as http:
         tokens = _Provider(http, option).ask(sleep or time.sleep)
     wanted = {"id_token": tokens["id_token"], "access_token": tokens["access_token"]}
@@ -71,18 +72,24 @@ class _Provider:
         )
         if not {"device_code", "user_code", "verification_uri"} <= set(started):
             raise self._invalid(str(started.get("error", "its answer has no code")))
-        _show(started)
+        place, code = started["verification_uri"], started["user_code"]
+        output.say(f"Open {place} in a browser and enter the code {code}")
+        # Optional (RFC 8628, 3.2): an address that holds the code already.
+        if complete := started.get("verification_uri_complete"):
+            output.say(f"Or open {complete}")
         return self._poll(self._endpoint(found, "token_endpoint"), started, sleep)
 
     def _discover(self) -> Json:
         url = f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"
         found = self._json(lambda: self._http.get(url))
+        # OpenID Connect Discovery 1.0, 4.3: both must be equal.
         if found.get("issuer") != self._issuer:
             raise self._invalid("it names another issuer than Waypost")
         return found
 
     def _endpoint(self, found: Json, name: str) -> str:
         url = str(found.get(name) or "")
+        # A provider without TLS runs on this machine, and then its endpoints do too.
         if not (url.startswith("https://") or _origin(url) == _origin(self._issuer)):
             raise self._invalid(f"it names no safe {name}")
         return url
@@ -97,6 +104,7 @@ class _Provider:
             "client_id": str(self._option["client_id"]),
         }
         while left > 0:
+            # The pause first: a poll that comes too early costs a ``slow_down`` (RFC 8628, 3.5).
             sleep(interval)
             left -= interval
             try:
@@ -127,6 +135,7 @@ class _Provider:
         """
         try:
             answer = send()
+            # A refusal of OAuth is JSON with status 400 (RFC 6749, 5.2), and ``_poll`` reads it.
             found: Any = answer.json() if answer.status_code < 500 else None
         except (httpx.HTTPError, ValueError):
             found = None
@@ -143,14 +152,6 @@ class _Provider:
             f"The identity provider {self._issuer} is not usable: {reason}. Tell the operator.",
             code="identity_provider.invalid",
         )
-
-
-def _show(started: Json) -> None:
-    output.say(
-        f"Open {started['verification_uri']} in a browser and enter the code {started['user_code']}"
-    )
-    if complete := started.get("verification_uri_complete"):
-        output.say(f"Or open {complete}")
 
 
 def _origin(url: str) -> str:

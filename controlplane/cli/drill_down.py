@@ -101,6 +101,7 @@ def samples(
     """
     api, tenant = login_store.connect(tenant)
     export = _Export(api, tenant, calls.named(invoice), from_, until)
+    # Line by line: an invoice may have more samples than fit into memory.
     with file.open("w", encoding="utf-8") as opened:
         for sample in export.rows():
             opened.write(json.dumps(sample, ensure_ascii=False) + "\n")
@@ -133,6 +134,7 @@ class _Export:
         """Yield each sample of the part once, in the order of their numbers."""
         n_read = 0
         while not self.reading or n_read < self.reading["n_samples"]:
+            # A reading keeps some of the samples, so each begins where the last one ended.
             self._read(n_read)
             before = n_read
             for row in self._page_rows():
@@ -189,6 +191,7 @@ def explain(
         return
     currency = found["currency"]
     rows = [{**part, "currency": currency} for part in found["parts"]]
+    # The last row of the table. The parts add up to it exactly.
     total = {
         "caused_by": "sum",
         "title": "",

@@ -45,8 +45,10 @@ def get(
     tenant: Tenant = None,
 ) -> None:
     """Write a table over a window of time to a file; default: the running month."""
+    # Before the login is read: a wrong name is refused without a request.
     format = _format(file)
     api, tenant = login_store.connect(tenant)
+    # The generated client has one function for each kind and format.
     operation: Any = getattr(exports, f"export_{kind}_{format}")
     answer = operation.sync_detailed(
         tenant, client=api.client, starts_at=from_ or UNSET, ends_at=until or UNSET
@@ -109,7 +111,12 @@ def codes(
     """Show or change what an accounting system calls the accounts of a legal entity."""
     api, entity = login_store.connect_staff(), calls.named(legal_entity)
     if change:
-        wanted = dict(_code(text) for text in change)
+        wanted = {}
+        for text in change:
+            account, equals, code = text.partition("=")
+            if not equals:
+                raise typer.BadParameter(f"{text!r} sets nothing: write ACCOUNT=CODE.")
+            wanted[account] = code
         answer: Any = staff.change_account_codes.sync_detailed(
             entity,
             client=api.client,
@@ -121,13 +128,6 @@ def codes(
     found = calls.body(api, answer)["codes"]
     rows = [{"account": account, "code": code} for account, code in found.items()]
     output.show_rows(rows, ["account", "code"], form)
-
-
-def _code(text: str) -> tuple[str, str]:
-    account, equals, code = text.partition("=")
-    if not equals:
-        raise typer.BadParameter(f"{text!r} sets nothing: write ACCOUNT=CODE.")
-    return account, code
 
 
 def _format(file: Path) -> FileFormat:

@@ -9,6 +9,7 @@ def has_embedded() -> bool:
     An image of the control plane lacks the package ``controlplane.embedded``. After ``pip install
     waypost[cli]`` its libraries are missing.
     """
+    # ``find_spec`` looks for both and imports neither, so the start of the command stays fast.
     return bool(
         importlib.util.find_spec("controlplane.embedded") and importlib.util.find_spec("supervisor")
     )

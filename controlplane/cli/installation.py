@@ -65,9 +65,15 @@ def down(
     """Stop the embedded Waypost; --purge asks before it removes everything."""
     root = installations.root_from(state)
     if purge and not yes:
-        _confirm_purge(root)
-    # Read before the purge removes it.
-    url = _url_of(root) if purge else ""
+        with suppress(Unavailable):  # an unreadable installation can be removed
+            installations.require(root)
+        output.confirm(f"Remove {root} with every message, invoice and key in it?")
+    url = ""
+    if purge:
+        # Read before the purge removes it.
+        with suppress(Unavailable):  # an unreadable installation can be removed
+            found = installations.load(root)
+            url = found.url if found else ""
     with output.working("stopping"):
         try:
             stack.down(root, purge=purge, say=output.say)
@@ -77,19 +83,6 @@ def down(
             raise
     if url and login_store.forget(url):
         output.say(f"your login at {url} was removed with it")
-
-
-def _url_of(root: Path) -> str:
-    with suppress(Unavailable):  # an unreadable installation can be removed
-        found = installations.load(root)
-        return found.url if found else ""
-    return ""
-
-
-def _confirm_purge(root: Path) -> None:
-    with suppress(Unavailable):  # an unreadable installation can be removed
-        installations.require(root)
-    output.confirm(f"Remove {root} with every message, invoice and key in it?")
 
 
 def status(state: State = None, form: Output = Format.TABLE) -> None:

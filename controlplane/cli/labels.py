@@ -42,6 +42,7 @@ def changed(present: Mapping[str, str], words: Sequence[str]) -> dict[str, str]:
         if equals and key:
             found[key] = value
         elif not equals and word.endswith("-") and len(word) > 1:
+            # A label that is not there is no error, so the command can be repeated.
             found.pop(word[:-1], None)
         else:
             raise Invalid(

@@ -101,6 +101,7 @@ def matching(rows: Iterable[Json], filters: Sequence[str] | None) -> list[Json]:
                 code="filter.invalid",
             )
         name, sign, wanted = parts.groups()
+        # A misspelled field matches no row, which would look like an empty list.
         if not _is_field(found, name):
             raise Invalid(
                 f"The list has no field {name}; it has: {', '.join(found[0])}.",
@@ -121,8 +122,10 @@ def _show(
             rows = matching(read(), how.filters)
         if how.form.is_table:
             rows = [flat(row) for row in rows]
+        # Printed later: ``output.repeat`` clears the screen only when the rows are there.
         return lambda: output.show_rows(rows, columns, how.form)
 
+    # ``repeat`` ends by an exception alone, such as that of Ctrl-C.
     if how.watch:
         output.repeat(draw)
     draw()()
@@ -148,20 +151,18 @@ def _value(row: Mapping[str, Any], name: str) -> Any:
 
 def _matches(value: Any, sign: str, wanted: str) -> bool:
     if sign in _COMPARE:
-        return _compares(value, sign, wanted)
+        # No number and no text is less or more than nothing.
+        if value is None:
+            return False
+        try:
+            return _COMPARE[sign](float(value), float(wanted))
+        except (TypeError, ValueError):  # texts, such as instants, which sort by their text
+            return _COMPARE[sign](str(value), wanted)
     texts = [_text(one) for one in (value if isinstance(value, list) else [value])]
     if sign == "~":
         return any(wanted.lower() in text.lower() for text in texts)
+    # Of a list, one element that equals is enough for =, and too much for !=.
     return (wanted in texts) == (sign == "=")
-
-
-def _compares(value: Any, sign: str, wanted: str) -> bool:
-    if value is None:
-        return False
-    try:
-        return _COMPARE[sign](float(value), float(wanted))
-    except (TypeError, ValueError):  # texts, such as instants, which sort by their text
-        return _COMPARE[sign](str(value), wanted)
 
 
 def _text(value: Any) -> str:

@@ -102,6 +102,7 @@ def load() -> Login:
     """
     kept = stored()
     return Login(
+        # ``or``: a variable that is set and empty counts as absent.
         os.environ.get("WAYPOST_URL") or kept.url,
         os.environ.get("WAYPOST_TOKEN") or kept.token,
         os.environ.get("WAYPOST_TENANT") or kept.tenant,
@@ -119,6 +120,7 @@ def save(login: Login, name: str = "") -> None:
     Without ``name``, it is stored as ``name_to_save`` says.
     """
     name = name or name_to_save()
+    # The others stay: a login replaces the one of its name alone.
     _write(Contexts(name, {**contexts().logins, name: login}))
 
 
@@ -203,9 +205,11 @@ def connect_staff() -> Api:
 
 
 def _write(kept: Contexts) -> None:
+    # Without a login no file stays behind, as before the first login.
     if not kept.logins:
         path().unlink(missing_ok=True)
         return
+    # Tokens are in the file, so nobody else may look into the folder.
     path().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     logins = {name: asdict(login) for name, login in kept.logins.items()}
     text = json.dumps({"current": kept.current, "contexts": logins})

@@ -33,6 +33,7 @@ def change_role(
 ) -> None:
     """Change the role of a member."""
     api, tenant = login_store.connect(tenant)
+    # Read for its ETag: a role that somebody else changes in between is not overwritten (412).
     found = members.get_member.sync_detailed(tenant, calls.named(email), client=api.client)
     answer = members.change_member_role.sync_detailed(
         tenant,
@@ -48,6 +49,7 @@ def change_role(
 def remove(email: str, yes: Yes = False, tenant: Tenant = None) -> None:
     """Remove a member; the person's account stays."""
     api, tenant = login_store.connect(tenant)
+    # Before the question: a wrong name needs no answer.
     calls.named(email)
     if not yes:
         output.confirm(f"Remove {email} from the tenant?")

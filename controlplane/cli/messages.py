@@ -48,6 +48,7 @@ def browse(
     )
     operation = calls.body(api, asked)
     with output.progress(f"browsing {address}") as progress:
+        # A worker reads the page, and the API has it when the operation has succeeded.
         api.wait(tenant, operation, progress=progress)
     found = address_spaces.get_page_messages.sync_detailed(
         tenant, space, operation["subject_id"], client=api.client
@@ -121,6 +122,7 @@ def move(
     how: slow.How,
 ) -> None:
     """Move all messages, or selected ones, to another queue of the same space."""
+    # ``or``: null means all messages, and the API refuses an empty list.
     wanted = models.MoveRequest(address=address, to=to, messages=message or None)
     call = partial(address_spaces.move_messages.sync_detailed, body=wanted)
     _change(f"moving messages of {address} to {to}", how, space, call)

@@ -33,7 +33,8 @@ Kinds = Annotated[list[str] | None, typer.Option("--event", "-e", help="A kind; 
 def kinds(*, how: listing.TenantRows) -> None:
     """List the kinds of events."""
     columns = ["key", "severity", "title", "roles"]
-    listing.show(how, _kinds, columns)
+    read = calls.tenant_list(notification_kinds.list_notification_kinds.sync_detailed)
+    listing.show(how, read, columns)
 
 
 @app.command()
@@ -76,7 +77,8 @@ def mail(
 @slow.change
 def channels(*, how: listing.TenantRows) -> None:
     """List the webhooks, chats and pagers of the tenant."""
-    listing.show(how, _channels, _CHANNEL)
+    read = calls.tenant_list(notification_channels.list_notification_channels.sync_detailed)
+    listing.show(how, read, _CHANNEL)
 
 
 @app.command("add-channel")
@@ -172,6 +174,7 @@ def deliveries(
             tenant,
             client=api.client,
             channel=calls.given(channel),
+            # The generated client checks the value, before anything is requested.
             state=check_list_notification_deliveries_state(state) if state else UNSET,
         )
         return calls.rows(api, page)
@@ -190,6 +193,7 @@ def delivery(delivery: str, tenant: Tenant = None, form: Output = Format.TABLE) 
     if form.is_document:
         output.show_document(found, form)
         return
+    # The attempts get a table of their own.
     log = found.pop("log")
     output.show_one(found, form)
     output.show_rows(log, ["at", "status", "duration_ms", "error", "response"], form)
@@ -203,17 +207,3 @@ def replay(delivery: str, tenant: Tenant = None, form: Output = Format.TABLE) ->
         tenant, calls.named(delivery), client=api.client, idempotency_key=calls.new_key()
     )
     output.show_one(calls.body(api, answer), form)
-
-
-def _kinds(api: Api, tenant: str) -> Iterator[Json]:
-    page = partial(
-        notification_kinds.list_notification_kinds.sync_detailed, tenant, client=api.client
-    )
-    return calls.rows(api, page)
-
-
-def _channels(api: Api, tenant: str) -> Iterator[Json]:
-    page = partial(
-        notification_channels.list_notification_channels.sync_detailed, tenant, client=api.client
-    )
-    return calls.rows(api, page)

@@ -131,7 +131,10 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output:
             show_text(name_of(row, columns))
         return
     if output is Format.WIDE:
-        columns = [*columns, *_flat_fields(rows, columns)]
+        fields = dict.fromkeys(name for row in rows for name in row)
+        # Nested in any row: a field that is null in one row may be an object in another.
+        nested = {name for row in rows for name in row if isinstance(row[name], dict | list)}
+        columns = [*columns, *(name for name in fields if name not in {*columns, *nested})]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
         table.add_column(Text(cells.heading(column)), overflow="fold")
@@ -165,12 +168,6 @@ def name_of(row: Mapping[str, Any], columns: Sequence[str] = ()) -> str:
     """
     found = [row.get(name) for name in (*columns[:1], *_IDENTITIES)]
     return next((str(value) for value in found if value not in (None, "")), "")
-
-
-def _flat_fields(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
-    nested = {name for row in rows for name, value in row.items() if isinstance(value, dict | list)}
-    every = dict.fromkeys(name for row in rows for name in row)
-    return [name for name in every if name not in columns and name not in nested]
 
 
 def watch(

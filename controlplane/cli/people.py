@@ -51,7 +51,12 @@ def login(
     provider of the installation: the command shows a code to enter in a browser.
     """
     address = url or _embedded_url(state)
-    begun = device_login.log_in(address) if proof.device else _ask(address, proof)
+    if proof.device:
+        begun = device_login.log_in(address)
+    else:
+        email = proof.email or typer.prompt("Email")
+        password = proof.password or typer.prompt("Password", hide_input=True)
+        begun = _begin_session(address, email, password)
     slugs = [membership["slug"] for membership in begun["tenants"]]
     if tenant and tenant not in slugs:
         with suppress(WaypostError):  # otherwise the session expires by itself
@@ -66,12 +71,6 @@ def login(
     output.say(f"logged in at {address} as {who}, tenant {chosen or '(none)'}")
 
 
-def _ask(url: str, proof: Proof) -> Json:
-    email = proof.email or typer.prompt("Email")
-    password = proof.password or typer.prompt("Password", hide_input=True)
-    return _begin_session(url, email, password)
-
-
 def _begin_session(url: str, email: str, password: str) -> Json:
     """Log in, and ask for a second factor if needed."""
     try:
@@ -80,8 +79,10 @@ def _begin_session(url: str, email: str, password: str) -> Json:
         if refused.error_code != "login.second_factor_needed":
             raise
         try:
+            # The API keeps nothing of the first attempt, so the second one has the password again.
             code = typer.prompt("Code of the authenticator app, or a recovery code", err=True)
         except typer.Abort:  # Ctrl-C, or no terminal
+            # Without a code, the refusal of the server says what is missing.
             raise refused from None
     return _log_in(url, email, password, code)
 
@@ -113,6 +114,7 @@ def _end_session(login: Login) -> None:
 def _embedded_url(state: Path | None) -> str:
     if not extras.has_embedded():
         raise Missing("This machine cannot hold an installation: give --url.", code="login.url")
+    # Not at the top: ``waypost[cli]`` lacks the libraries of this package.
     from controlplane.embedded import installation as installations
 
     root = installations.root_from(state)

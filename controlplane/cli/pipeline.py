@@ -13,7 +13,6 @@ from controlplane.client.models.list_quarantined_samples_reason import (
     check_list_quarantined_samples_reason,
 )
 from controlplane.client.types import UNSET
-from controlplane.rest_client import Json
 
 app = typer.Typer(
     no_args_is_help=True, help="How samples become usage: lag, runs, quarantine (operators)."
@@ -28,7 +27,21 @@ def show(form: Output = Format.TABLE) -> None:
     if form.is_document:
         output.show_document(found, form)
         return
-    output.show_one(_in_short(found), form)
+    # One flat row. Before the first run there is no newest one, and nothing was housekept.
+    waiting, newest, kept = found["waiting"], found["newest"] or {}, found["housekeeping"] or {}
+    shown = {
+        "as_of": found["as_of"],
+        "lag_seconds": found["lag_seconds"],
+        "waiting_batches": waiting["batches"],
+        "waiting_samples": waiting["samples"],
+        "waiting_since": waiting["oldest_at"],
+        "last_run": newest.get("started_at"),
+        "last_error": newest.get("error_code") or None,
+        "last_success": (found["succeeded"] or {}).get("started_at"),
+        "last_housekeeping": kept.get("started_at"),
+        "quarantined_in_24_hours": found["quarantined_in_24_hours"],
+    }
+    output.show_one(shown, form)
 
 
 @app.command()
@@ -60,20 +73,3 @@ def quarantine(
     page = partial(staff.list_quarantined_samples.sync_detailed, reason=wanted)
     columns = ["taken_at", "reason", "source", "boot_id", "seq", "address", "detail"]
     listing.show_shared(how, calls.shared_list(page), columns)
-
-
-def _in_short(state: Json) -> Json:
-    """Return the pipeline as one flat row."""
-    waiting, newest, kept = state["waiting"], state["newest"] or {}, state["housekeeping"] or {}
-    return {
-        "as_of": state["as_of"],
-        "lag_seconds": state["lag_seconds"],
-        "waiting_batches": waiting["batches"],
-        "waiting_samples": waiting["samples"],
-        "waiting_since": waiting["oldest_at"],
-        "last_run": newest.get("started_at"),
-        "last_error": newest.get("error_code") or None,
-        "last_success": (state["succeeded"] or {}).get("started_at"),
-        "last_housekeeping": kept.get("started_at"),
-        "quarantined_in_24_hours": state["quarantined_in_24_hours"],
-    }

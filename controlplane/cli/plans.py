@@ -62,6 +62,7 @@ def follow(
         return plan_subscription.change_plan.sync_detailed(
             tenant,
             client=api.client,
+            # With the present plan only the choice changes, and the subscription keeps its version.
             body=PlanChoiceRequest(plan=present["plan"], follows=not stay),
             if_match=tag,
         )
@@ -129,6 +130,7 @@ def _matching(every: Iterable[Json], wanted: dict[str, str]) -> list[Json]:
     return [
         offer
         for offer in every
+        # An empty wish matches every plan.
         if all(offer[name] == value for name, value in wanted.items() if value)
     ]
 

@@ -48,15 +48,13 @@ def _trouble(base: str, path: str, meaning: str, right: Callable[[str], bool]) -
         if right(body):
             return ""
         said = body[:200]
+    # Before OSError, of which it is a subclass: its body says more than its text.
+    except urllib.error.HTTPError as error:
+        said = f"{error.code} {error.read(200).decode(errors='replace')}"
+    # The last three: a body that is not the expected JSON.
     except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-        said = _words(error)
+        said = str(error)
     return f"{path}: {meaning}. Answer: {said}"
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, urllib.error.HTTPError):
-        return f"{error.code} {error.read(200).decode(errors='replace')}"
-    return str(error)
 
 
 def main() -> None:

@@ -129,7 +129,13 @@ def back_test(
     found = calls.body(api, answer)
     if not no_wait:
         found = _finished(api, found)
-    _show_back_test(api, found, form)
+    if form.is_document:
+        output.show_document(found, form)
+        return
+    total = [{**row, "plan": "all plans"} for row in found["sums"]]
+    output.show_rows([*found["plans"], *total], _SUM_COLUMNS, form)
+    page = partial(staff.list_back_test_months.sync_detailed, found["id"], client=api.client)
+    output.show_rows(list(calls.rows(api, page)), _MONTH_COLUMNS, form)
 
 
 def _finished(api: Api, found: Json) -> Json:
@@ -138,6 +144,7 @@ def _finished(api: Api, found: Json) -> Json:
     Raises:
         Invalid: it failed; the message has the reason.
     """
+    # Not ``api.wait``: a back-test is no operation of a tenant.
     with output.progress("Rating") as update:
         while found["state"] == "running":
             step = f"{found['n_rated']} of {found['n_tenants']} tenants"
@@ -148,17 +155,6 @@ def _finished(api: Api, found: Json) -> Json:
     if found["state"] == "failed":
         raise Invalid(f"The back-test failed: {found['error']}", code="back_test.failed")
     return found
-
-
-def _show_back_test(api: Api, found: Json, form: Format) -> None:
-    if form.is_document:
-        output.show_document(found, form)
-        return
-    total = [{**row, "plan": "all plans"} for row in found["sums"]]
-    output.show_rows([*found["plans"], *total], _SUM_COLUMNS, form)
-
-    page = partial(staff.list_back_test_months.sync_detailed, found["id"], client=api.client)
-    output.show_rows(list(calls.rows(api, page)), _MONTH_COLUMNS, form)
 
 
 def _show_draft(found: Json, form: Format) -> None:

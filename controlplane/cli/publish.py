@@ -56,6 +56,7 @@ def _publish(text: str, options: dict[str, str]) -> None:
     from tenants.actions import catalog_drafts
     from tenants.actions.catalog_drafts import Timing
 
+    # Nobody is logged in: the process has the environment of the installation.
     by, effective = Actor("operator:command-line"), options.get("--effective")
     at = datetime.fromisoformat(effective) if effective else None
     catalog_drafts.publish(
@@ -114,9 +115,11 @@ def _last_month(document: dict[str, Any]) -> list[dict[str, Any]]:
             month = row.month_starts_at.date().isoformat()
             found.append({"tenant": row.tenant.slug, "plan": row.plan, "month": month,
                           **_shown(*amounts, row.currency)})  # fmt: skip
+            # By currency: amounts of two currencies have no sum.
             for plan in (row.plan, "all plans"):
                 summed = sums.setdefault((plan, row.currency), [0, 0])
                 summed[0], summed[1] = summed[0] + amounts[0], summed[1] + amounts[1]
+    # The sums over all plans stand last, whatever the keys of the plans are.
     ordered = sorted(sums.items(), key=lambda item: (item[0][0] == "all plans", item[0]))
     return found + [
         {"tenant": "", "plan": plan, "month": "", **_shown(both[0], both[1], currency)}

@@ -1,6 +1,6 @@
 """`waypost rollouts`: show and control the rollout of a release to all spaces (operators)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -76,23 +76,16 @@ def _show(rollout: Json, form: Format) -> None:
     # Nested values: they get lines and a table of their own.
     failures = rollout.pop("failures")
     progress = rollout.pop("progress")
-    output.show_one({**_in_short(rollout), **_counts(progress)}, form)
-    if failures and form.is_table:
-        output.show_rows(failures, ["tenant", "space", "reason"], form)
-
-
-def _in_short(rollout: Json) -> dict[str, Any]:
-    """Return a rollout as one flat row: releases as numbers, images, state, reason and times."""
     release, former = rollout["release"], rollout["former"]
-    return {
+    rest = ", ".join(f"{progress[name]} {name}" for name in ("changing", "waiting", "failed"))
+    shown = {
         "release": release["number"],
         "broker_image": release["broker_image"],
         "router_image": release["router_image"] or None,
         "former_release": former["number"] if former else None,
         **{name: rollout[name] for name in ("state", "reason", "started_at", "ended_at")},
+        "spaces": f"{progress['done']} of {progress['total']} run it; {rest}",
     }
-
-
-def _counts(progress: Json) -> dict[str, str]:
-    rest = ", ".join(f"{progress[name]} {name}" for name in ("changing", "waiting", "failed"))
-    return {"spaces": f"{progress['done']} of {progress['total']} run it; {rest}"}
+    output.show_one(shown, form)
+    if failures and form.is_table:
+        output.show_rows(failures, ["tenant", "space", "reason"], form)

@@ -127,6 +127,7 @@ def end_exemption(
 ) -> None:
     """End a certificate. The day before its first one: it never counts."""
     calls.named(slug)
+    # By name: ``_run`` passes the tenant as the first argument.
     end = partial(staff.end_tax_exemption.sync_detailed, exemption=calls.named(exemption))
     body = models.ExemptionEndRequest.from_dict({"ends_on": _day(day), "reason": reason})
     _run(end, slug, body, form)

@@ -50,6 +50,7 @@ def change(command: Callable[..., None]) -> Callable[..., None]:
 
     own = [parameter for parameter in parameters if parameter.name not in groups]
     grouped = [
+        # Only among these may a field without a default follow parameters with one.
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for group in groups.values()
         for parameter in inspect.signature(group).parameters.values()

@@ -1,6 +1,5 @@
 """`waypost spaces`: isolated messaging spaces."""
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
@@ -28,13 +27,8 @@ app = typer.Typer(
 def list_spaces(*, how: listing.TenantRows) -> None:
     """List the tenant's spaces."""
     columns = ["name", "type", "plan", "phase", "send_withdrawn", "labels"]
-    listing.show(how, _rows, columns, labels.shown)
-
-
-def _rows(api: Api, tenant: str) -> Iterator[Json]:
-    return calls.rows(
-        api, partial(address_spaces.list_spaces.sync_detailed, tenant, client=api.client)
-    )
+    read = calls.tenant_list(address_spaces.list_spaces.sync_detailed)
+    listing.show(how, read, columns, labels.shown)
 
 
 @app.command()
@@ -157,11 +151,13 @@ def change_plan(name: SpaceName, plan: str, yes: Yes = False, *, how: slow.How) 
 def _confirm_plan(name: str, plan: str, tenant: str | None) -> None:
     api, tenant = login_store.connect(tenant)
     present = get(api, tenant, name)["plan"]
+    # The price in the currency of the tenant's invoices.
     answer = plan_subscription.get_plan_subscription.sync_detailed(tenant, client=api.client)
     currency = calls.body(api, answer).get("currency", "")
     prices = {
         one["key"]: plans.hour_price(one["definition"], currency) for one in plans.space_offers(api)
     }
+    # The API would refuse it later. The question could name no price.
     if plan not in prices:
         offered = ", ".join(prices) or "none"
         raise Missing(f"No space plan {plan} is offered; there are: {offered}.")

@@ -42,13 +42,14 @@ def simulate(
     answer = spend_cap.simulate_spend_cap.sync_detailed(
         tenant,
         client=api.client,
-        body=_body(amount, action),
+        body=models.SpendCapChangeRequest.from_dict({"amount_minor": amount, "action": action}),
         idempotency_key=calls.new_key(),
     )
     found = calls.body(api, answer)
     if form.is_document:
         output.show_document(found, form)
         return
+    # 31 days are too much for a table of fields; ``-o json`` has them.
     shown = {name: value for name, value in found.items() if name not in ("days", "affected")}
     affected = {f"affected {meter}": n for meter, n in found["affected"].items()}
     output.show_one({**shown, **affected}, form)
@@ -63,11 +64,12 @@ def set_cap(
 ) -> None:
     """Set the cap, in place of an earlier one."""
     api, tenant = login_store.connect(tenant)
+    # A PUT says which state it changes: the cap that was read, or that there is none.
     tag = _tag(api, tenant)
     answer = spend_cap.set_spend_cap.sync_detailed(
         tenant,
         client=api.client,
-        body=_body(amount, action),
+        body=models.SpendCapChangeRequest.from_dict({"amount_minor": amount, "action": action}),
         if_match=tag or UNSET,
         if_none_match=UNSET if tag else "*",
     )
@@ -82,10 +84,6 @@ def clear(yes: Yes = False, tenant: Tenant = None) -> None:
     api, tenant = login_store.connect(tenant)
     spend_cap.remove_spend_cap.sync_detailed(tenant, client=api.client)
     output.say("there is no spend cap any more")
-
-
-def _body(amount: int, action: str) -> models.SpendCapChangeRequest:
-    return models.SpendCapChangeRequest.from_dict({"amount_minor": amount, "action": action})
 
 
 def _tag(api: Api, tenant: str) -> str | None:

@@ -69,6 +69,7 @@ def list_tenants(
             staff.list_all_tenants.sync_detailed,
             client=api.client,
             search=calls.given(search),
+            # UNSET, because false would select those that are not suspended.
             suspended=suspended or UNSET,
             closing=closing or UNSET,
         )
@@ -121,7 +122,19 @@ def list_quotas(slug: Slug, *, how: listing.Rows) -> None:
 
     def read(api: Api) -> list[Json]:
         answer = staff.list_tenant_quotas.sync_detailed(slug, client=api.client)
-        return _with_overrides(calls.body(api, answer))
+        found = calls.body(api, answer)
+        overrides = {one["resource"]: one for one in found["overrides"]}
+        nothing = {"amount": None, "reason": None, "expires_at": None}
+        return [
+            {
+                **limit,
+                "override": override["amount"],
+                "reason": override["reason"],
+                "expires_at": override["expires_at"],
+            }
+            for limit in found["items"]
+            for override in [overrides.get(limit["resource"], nothing)]
+        ]
 
     listing.show_shared(how, read, columns)
 
@@ -140,6 +153,7 @@ def override(
     """Override a limit of a tenant, in place of an earlier override."""
     api = login_store.connect_staff()
     body = {"amount": amount, "reason": reason, "expires_at": tokens.expiry(expires)}
+    # A PUT says which state it changes: the override that was read, or that there is none.
     tag = _tag_of_override(api, calls.named(slug), calls.named(resource))
     answer = staff.override_quota.sync_detailed(
         slug,
@@ -358,18 +372,3 @@ def _say_closing(operation: Json, form: Format) -> None:
     # An operator may not follow an operation of a tenant, so there is nothing to wait for.
     output.show_one(operation, form)
     output.say("`waypost staff invoices list` shows when the invoice is a draft or held")
-
-
-def _with_overrides(answer: Json) -> list[Json]:
-    overrides = {one["resource"]: one for one in answer["overrides"]}
-    nothing = {"amount": None, "reason": None, "expires_at": None}
-    return [
-        {
-            **limit,
-            "override": found["amount"],
-            "reason": found["reason"],
-            "expires_at": found["expires_at"],
-        }
-        for limit in answer["items"]
-        for found in [overrides.get(limit["resource"], nothing)]
-    ]

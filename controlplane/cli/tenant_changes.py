@@ -119,23 +119,20 @@ def carry_out(
     outcome = Outcome()
     ordered = sorted(changes, key=lambda change: change.stage)
     for _, stage in groupby(ordered, key=lambda change: change.stage):
-        begun = _begin(api, list(stage), outcome)
+        begun = []
+        # All requests before any wait: the server works on the operations of a stage at once.
+        for change in stage:
+            try:
+                begun.append((change, change.request(api)))
+            except WaypostError as error:
+                outcome.failed, outcome.error = change, error
+                break
+        # Also after an error: what has begun goes on at the server, and its secrets are shown once.
         for change, answer in begun:
             _finish(api, tenant, change, answer, outcome, done)
         if outcome.error is not None:
             break
     return outcome
-
-
-def _begin(api: Api, stage: Sequence[Change], outcome: Outcome) -> list[tuple[Change, Json]]:
-    begun = []
-    for change in stage:
-        try:
-            begun.append((change, change.request(api)))
-        except WaypostError as error:
-            outcome.failed, outcome.error = change, error
-            break
-    return begun
 
 
 def _finish(
@@ -152,6 +149,7 @@ def _finish(
             with output.progress(change.line()) as progress:
                 api.wait(tenant, answer, progress=progress)
     except WaypostError as error:
+        # The first error is reported: that of a request comes before that of an operation.
         if outcome.error is None:
             outcome.failed, outcome.error = change, error
         return

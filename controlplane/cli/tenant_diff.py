@@ -1,6 +1,7 @@
 """Compares a tenant with a file that describes it, and returns the changes between the two."""
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 from controlplane.cli import plans, tokens, windows
 from controlplane.cli.tenant_changes import Change, Comparison, require_same, require_staying
@@ -55,6 +56,7 @@ class Difference(Comparison):
                 "create",
                 "space",
                 space.name,
+                # The first stage: addresses and users wait until the space is there.
                 (0, ""),
                 lambda api: api.post(f"{self.path}/address-spaces", {**body, **labels}),
                 {"type": space.type, "plan": plan, **labels},
@@ -81,6 +83,7 @@ class Difference(Comparison):
                 "space",
                 space.name,
                 (0, ""),
+                # A list shows no ETags, so the space is read once more, just before the change.
                 lambda api: api.patch(path, body, tag=api.read(path)[1]),
                 changed,
             )
@@ -136,8 +139,11 @@ class Difference(Comparison):
         rest = present["windows"]
         for window in wanted:
             rest = windows.without(rest, window)
-        found = sorted([*wanted, *([] if self.prune else rest)], key=_begin)
-        before = sorted(present["windows"], key=_begin)
+        # Their order does not count: both lists are sorted by when the windows begin.
+        begin = itemgetter("weekday", "starts_at")
+        # One PUT replaces all windows, so those that the file lacks are sent too, unless pruned.
+        found = sorted([*wanted, *([] if self.prune else rest)], key=begin)
+        before = sorted(present["windows"], key=begin)
         if found == before:
             return
         fields = {
@@ -169,7 +175,3 @@ def _require_same_token(row: Json, token: Token) -> None:
     }
     ordered = {name: (sorted(set(a)), sorted(set(b))) for name, (a, b) in limits.items()}
     require_same("token", token.name, {"role": (row["role"], token.role), **ordered})
-
-
-def _begin(window: Json) -> tuple[int, str]:
-    return window["weekday"], window["starts_at"]

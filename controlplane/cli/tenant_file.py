@@ -154,15 +154,18 @@ def read(path: Path) -> TenantFile:
     except yaml.YAMLError as error:
         raise FileInvalid(f"{path} is no YAML: {error}") from None
     try:
+        # An empty file is null in YAML, and describes nothing.
         parsed = TenantFile.model_validate({} if found is None else found)
     except ValidationError as error:
         mistakes = error.errors()[:_MOST_MISTAKES]
         fields = {".".join(map(str, one["loc"])) or "file": [one["msg"]] for one in mistakes}
         problem = FileInvalid(f"{path} does not describe a tenant.")
+        # No keyword arguments: the file chose the names.
         problem.fields = fields
         raise problem from None
     try:
         _require_unique(path, parsed)
+    # It is an ``Invalid`` too, and complete already.
     except FileInvalid:
         raise
     except Invalid as error:  # no day, or no time
@@ -190,6 +193,7 @@ def _require_unique(path: Path, parsed: TenantFile) -> None:
         ),
         *(("token", row.name) for row in parsed.tokens or []),
         *(
+            # Here a wrong day or time is refused, before anything is requested.
             ("window", f"{windows.weekday(row.weekday)} {windows.time_of_day(row.starts_at)}")
             for row in parsed.maintenance_windows or []
         ),

@@ -31,6 +31,7 @@ def list_audit(limit: Newest = 50, *, how: listing.TenantRows) -> None:
     """List what was changed in the tenant, the newest first."""
     columns = ["at", "actor", "action", "subject_type", "subject_name", "reason"]
     rows = calls.tenant_list(audit_events.list_audit_events.sync_detailed)
+    # ``islice`` requests no page that it does not need. ``--filter`` searches these rows only.
     listing.show(how, lambda api, tenant: islice(rows(api, tenant), limit), columns)
 
 

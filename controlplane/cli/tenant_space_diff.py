@@ -52,6 +52,8 @@ class SpaceDifference:
 
     def _addresses(self, wanted: list[Any]) -> None:
         present = self._present("addresses", "address")
+        # Upwards: an address comes after those that its settings name. Four digits, because stages
+        # are compared as texts.
         level = address_order.levels({entry.address: given(entry) for entry in wanted})
         for entry in wanted:
             row = present.get(entry.address)
@@ -62,6 +64,7 @@ class SpaceDifference:
             )
         level = address_order.levels(present)
         for name in self.outer.extra(present, {entry.address for entry in wanted}):
+            # Downwards: an address goes before those that its settings name.
             stage = (8, f"{self.space.name}/{len(present) - level[name]:04}")
             target = f"{self.path}/addresses/{last_segments(name)}"
             self.outer.delete("address", f"{self.space.name}/{name}", stage, target)
@@ -151,6 +154,7 @@ class SpaceDifference:
         require_staying("user", f"{self.space.name}/{user.name}", row)
         if grants.are_equal(row["permissions"], granted := permissions(user)):
             return
+        # A list shows no ETags, and that of a user is its generation.
         path = f"{self.path}/users/{segment(user.name)}"
         tag = f'"{row["generation"]}"'
         yield Change(

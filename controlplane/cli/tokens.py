@@ -104,6 +104,7 @@ def expiry(text: str, now: datetime | None = None) -> str | None:
     try:
         days = re.fullmatch(r"(\d+)d", text)
         found = now + timedelta(days=int(days[1])) if days else datetime.fromisoformat(text)
+    # OverflowError: more days than the calendar has.
     except (ValueError, OverflowError):
         raise Invalid(
             f"{text!r} is no end: write days, such as 90d, a date, such as 2027-01-31, or never.",

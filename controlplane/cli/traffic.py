@@ -87,6 +87,14 @@ def send(
     with _connected(_space(space, how), how) as client:
         from proton import Message
 
+        texts: Iterable[str]
+        if body is not None:
+            texts = [body]
+        elif lines:
+            # One line at a time: a line is sent when it comes, and a pipe need not end.
+            texts = (line.rstrip("\n") for line in sys.stdin)
+        else:
+            texts = [sys.stdin.read()]
         made = (
             Message(
                 body=one,
@@ -97,8 +105,9 @@ def send(
                 durable=not header.transient,
                 properties=properties or None,
             )
-            for one in _bodies(body, lines)
+            for one in texts
         )
+        # ``send`` yields a message when it is accepted, so this is their number.
         count = sum(1 for _ in client.send(address, made))
     if how.form.is_document:
         output.show_document({"address": address, "accepted": count}, how.form)
@@ -130,6 +139,7 @@ def receive(space: SpaceName, address: AddressName, *, taking: Taking, how: Acce
         for message in client.receive(address, taking.outcome, limit=limit, wait_seconds=patience):
             _print(message, how.form)
             printed += 1
+    # An error, so that a script need not look at the output.
     if not printed:
         raise Missing(f"No message came to {address} in {taking.wait:g} s.", code="message.none")
 
@@ -166,12 +176,6 @@ def _connected(space: Json, how: Access) -> AbstractContextManager["Client"]:
     from controlplane.cli import amqp
 
     return amqp.connected(space, how.user, how.password)
-
-
-def _bodies(body: str | None, lines: bool) -> Iterable[str]:
-    if body is not None:
-        return [body]
-    return (line.rstrip("\n") for line in sys.stdin) if lines else [sys.stdin.read()]
 
 
 def _print(message: "Message", form: Format) -> None:

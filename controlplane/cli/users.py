@@ -41,7 +41,11 @@ def list_users(space: SpaceName, *, how: listing.TenantRows) -> None:
 
 
 def _flat(row: Json) -> Json:
-    return {**row, **row.get("live", {}), "permissions": _readable(row["permissions"])}
+    permissions = [
+        f"{' and '.join(one['operations'])} on {' '.join(one['addresses'])}"
+        for one in row["permissions"]
+    ]
+    return {**row, **row.get("live", {}), "permissions": permissions}
 
 
 @app.command()
@@ -80,6 +84,7 @@ def create(
     how: slow.How,
 ) -> None:
     """Create a messaging user; without --send or --recv it may use every address."""
+    # 20 characters of 120 random bits.
     chosen = password or secrets.token_urlsafe(15)
     body = models.MessagingUserCreateRequest(
         name=name, password=chosen, permissions=_permissions(send, recv)
@@ -142,7 +147,14 @@ def set_password(
 
     def put(api: Api, tenant: str) -> Json:
         # The API replaces all permissions, so the request repeats those that the user has.
-        return _change(api, tenant, space, name, _present_permissions, chosen)
+        return _change(
+            api,
+            tenant,
+            space,
+            name,
+            lambda user: [models.GrantRequest.from_dict(one) for one in user["permissions"]],
+            chosen,
+        )
 
     slow.follow(
         f"setting a new password of {name}",
@@ -201,17 +213,6 @@ def _change(
         )
 
     return calls.change(api, lambda: _answer(api, tenant, space, name), write)
-
-
-def _present_permissions(user: Json) -> "list[models.GrantRequest]":
-    return [models.GrantRequest.from_dict(one) for one in user["permissions"]]
-
-
-def _readable(permissions: list[dict[str, list[str]]]) -> list[str]:
-    return [
-        f"{' and '.join(permission['operations'])} on {' '.join(permission['addresses'])}"
-        for permission in permissions
-    ]
 
 
 def _permissions(send: list[str] | None, recv: list[str] | None) -> "list[models.GrantRequest]":

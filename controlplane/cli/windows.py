@@ -46,6 +46,7 @@ def add(
 ) -> None:
     """Add a weekly window, such as: add sunday 02:00 120."""
     window = {"weekday": weekday(day), "starts_at": time_of_day(start), "minutes": minutes}
+    # In place of a window that begins then: the API refuses two of them.
     _replace(tenant, form, lambda windows: [*without(windows, window), window])
 
 
@@ -66,6 +67,7 @@ def weekday(day: str) -> int:
     Raises:
         Invalid: ``window.day``: it is no day, or the letters fit several days.
     """
+    # ``day and``: every name begins with an empty text.
     found = [number for number, name in enumerate(DAYS) if day and name.startswith(day.lower())]
     if len(found) != 1:
         raise Invalid(f"{day!r} is no day of the week: {', '.join(DAYS)}.", code="window.day")
@@ -109,6 +111,7 @@ def _replace(tenant: str | None, form: Format, change: Callable[[list[Json]], li
             if_match=tag,
         )
 
+    # A PUT replaces all windows. One that somebody else adds in between is read again, and stays.
     answer = calls.change(api, lambda: _answer(api, tenant), write)
     output.show_rows([named(one) for one in answer["windows"]], _COLUMNS, form)
 
