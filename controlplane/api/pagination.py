@@ -55,16 +55,16 @@ class Page(Generic[Row]):
     next: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Keyset:
-    """A value: the fields that order a list. It encodes and decodes the cursors of this order.
+    """The fields that order the list ``rows``. It encodes and decodes the cursors of this order.
 
     ``order`` is the name of the order; ``-`` before it reverses the order of the rows. ``keys`` are
-    names of fields of ``model``, and ``user__email`` follows a relation. Together they are unique,
-    and none is null.
+    names of fields of the model, where ``user__email`` follows a relation, or of annotations of
+    ``rows``. Together they are unique, and none is null.
     """
 
-    model: type[Model]
+    rows: QuerySet[Any]
     order: str
     keys: tuple[str, ...]
 
@@ -117,9 +117,12 @@ class Keyset:
             ) from None
 
     def field(self, key: str) -> Any:
-        """Return the field of ``model`` that ``key`` names; ``user__email`` follows a relation."""
+        """Return the field of the model, or of an annotation, that ``key`` names."""
+        annotation: Any = self.rows.query.annotations.get(key)
+        if annotation is not None:
+            return annotation.output_field
         *relations, last = key.split("__")
-        model = self.model
+        model = self.rows.model
         for name in relations:
             related: Any = model._meta.get_field(name).related_model
             model = related
@@ -135,7 +138,7 @@ def page(request: Request, rows: QuerySet[Row], order: str, keys: tuple[str, ...
         CursorInvalid: the cursor is not one that this API made for this order.
         Invalid: the limit is not a whole number from 1 to 1000.
     """
-    limit, keyset = limit_of(request), Keyset(rows.model, order, keys)
+    limit, keyset = limit_of(request), Keyset(rows, order, keys)
     # An empty cursor is the first page, like none.
     cursor = request.query_params.get("cursor")
     if cursor:
