@@ -21,6 +21,7 @@ def mistakes(catalog: Catalog) -> Iterator[tuple[Path, str]]:
         if keys.count(row.key) > 1 and row is not catalog.seller:
             yield ("sellers", row.key), "has the key of the main seller: choose another one"
         if len(set(row.currencies)) < len(row.currencies):
+            # Only the main seller has a section of its own.
             of_seller: Path = ("seller",) if row is catalog.seller else ("sellers", row.key)
             yield (*of_seller, "other_currencies"), "names a currency twice"
     for plan in catalog.plans:

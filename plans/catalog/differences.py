@@ -4,14 +4,13 @@ Staff read it before they publish (portal, API, command), and tenants in the not
 version of their plan.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from plans.catalog.definitions import MeterPrice
 from plans.rating import money
-from plans.rating.price_rules import Tier
 from plans.usage import meters
 
 Definition = Mapping[str, Any]
@@ -76,7 +75,12 @@ def of_plan(before: Definition, after: Definition, currency: str) -> tuple[str, 
     found += _prices(before.get("prices", {}), after.get("prices", {}), currency)
     found += _by_meter("Limit", before, after, "quotas")
     for name in ("space_plans", "address_plans"):
-        found += _lists(name.replace("_", " "), before.get(name, ()), after.get(name, ()))
+        label, old, new = name.replace("_", " "), before.get(name, ()), after.get(name, ())
+        if added := sorted(set(new) - set(old)):
+            found.append(f"Also has the {label} {', '.join(added)}.")
+        if gone := sorted(set(old) - set(new)):
+            found.append(f"No longer has the {label} {', '.join(gone)}.")
+    # These have sentences above. Of all other fields the values are printed as they are.
     apart = {"monthly_fee_minor", "hour_price", "included", "prices", "quotas"}
     apart |= {"space_plans", "address_plans"}
     rest = [{k: v for k, v in row.items() if k not in apart} for row in (before, after)]
@@ -94,15 +98,12 @@ def _prices(before: Definition, after: Definition, currency: str) -> Iterator[st
 def _price(entry: Definition, currency: str) -> str:
     """Return a price in words: ``graduated, up to 10: 0.8 EUR, above: 0.5 EUR per …``."""
     price = MeterPrice.of(entry)
-    tiers = ", ".join(_tier(tier, price.tiers, currency) for tier in price.tiers)
-    return f"{price.model}, {tiers} per {price.unit}"
-
-
-def _tier(tier: Tier, tiers: Sequence[Tier], currency: str) -> str:
-    amount = f"{_digits(tier.unit_price)} {currency}"
-    if len(tiers) == 1:
-        return amount
-    return f"{'above' if tier.up_to is None else f'up to {_digits(tier.up_to)}'}: {amount}"
+    tiers = [f"{_digits(tier.unit_price)} {currency}" for tier in price.tiers]
+    if len(tiers) > 1:  # a single tier has no bounds
+        ends = (tier.up_to for tier in price.tiers)
+        bounds = ("above" if end is None else f"up to {_digits(end)}" for end in ends)
+        tiers = [f"{bound}: {amount}" for bound, amount in zip(bounds, tiers, strict=True)]
+    return f"{price.model}, {', '.join(tiers)} per {price.unit}"
 
 
 def _by_meter(label: str, before: Definition, after: Definition, name: str) -> Iterator[str]:
@@ -111,14 +112,6 @@ def _by_meter(label: str, before: Definition, after: Definition, name: str) -> I
         if old.get(key) != new.get(key):
             shown = (_NONE if row.get(key) is None else f"{row[key]:,}" for row in (old, new))
             yield _changed(f"{label} {_title(key)}", *shown)
-
-
-def _lists(label: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    gone, added = sorted(set(before) - set(after)), sorted(set(after) - set(before))
-    if added:
-        yield f"Also has the {label} {', '.join(added)}."
-    if gone:
-        yield f"No longer has the {label} {', '.join(gone)}."
 
 
 def _fields(before: Definition, after: Definition) -> Iterator[str]:
@@ -134,8 +127,10 @@ def _changed(label: str, before: str, after: str) -> str:
 
 
 def _title(key: str) -> str:
+    # A quota such as ``messages_per_month`` is no meter, so it has no title in the registry.
     return _TITLES.get(key, key.replace("_", " ").replace(".", " ")).lower()
 
 
 def _digits(value: Decimal) -> str:
+    # ``normalize`` drops trailing zeros, but alone it would write 10 as 1E+1.
     return f"{value.normalize():f}"

@@ -24,17 +24,14 @@ class SellerInUse(Conflict):
 
 def alone() -> None:
     """Wait until nobody publishes a catalog or assigns a seller; keep it so until commit."""
-    _lock("pg_advisory_xact_lock")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_PUBLISH_LOCK])
 
 
 def together() -> None:
     """Wait until nobody publishes a catalog, and keep it so until the transaction ends."""
-    _lock("pg_advisory_xact_lock_shared")
-
-
-def _lock(function: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {function}(%s)", [_PUBLISH_LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_PUBLISH_LOCK])
 
 
 def check(before: Seller, catalog: Catalog) -> None:
@@ -51,6 +48,7 @@ def check(before: Seller, catalog: Catalog) -> None:
     for key, currency in used.values_list("legal_entity", "currency").distinct():
         if (key, currency) not in sold:
             raise SellerInUse(f"Tenants buy from {key} in {currency}: keep it in the catalog.")
+    # Then ``keep`` assigns its tenants to it.
     if (before.key, before.currency) in sold:
         return
     tenant_ids = _unassigned()

@@ -97,6 +97,7 @@ class PriceSection(Section):
             raise wrong("must list [up_to, unit_price]; the last up_to, and only that, is null")
         if any(later <= earlier for earlier, later in pairwise(bounds)):
             raise wrong("must rise: each up_to above the previous one, the first above 0")
+        # ``data`` lacks the model if it is wrong: pydantic leaves out fields that failed.
         if info.data.get("model") in _ONE_TIER and len(tiers) > 1:
             raise wrong(f"must be one tier for the model {info.data['model']}")
         return tiers
@@ -150,6 +151,7 @@ class PlanSection(Section):
     def references_exist_once(cls, keys: list[str], info: ValidationInfo) -> list[str]:
         if not keys:
             raise wrong("must list at least one plan")
+        # The fields of ``Known`` have the names of these two fields.
         known = getattr(info.context, str(info.field_name))
         reasons = []
         for n, key in enumerate(keys):
@@ -343,12 +345,13 @@ def canonical(text: str) -> dict[str, Any]:
     canonical_form.leave_out_defaults(made)
     for plan in made["plans"].values():
         plan["currency"] = made["seller"]["currency"]  # a plan row stores its own currency
+    # Each check below needs a catalog without the mistakes of those before it.
     catalog = definitions.from_document(made)
     for path, reason in currency_prices.mistakes(catalog):
         document.problems.add(document.line_of(path), yaml_document.dotted(path), reason)
     document.problems.refuse()
     currency_prices.complete(made)
-    catalog = definitions.from_document(made)
+    catalog = definitions.from_document(made)  # again: ``complete`` has added prices
     for sold, reason in sold_sizes.find(catalog, Installation.configured()):
         document.problems.add(document.line_of(sold), yaml_document.dotted(sold), reason)
     document.problems.refuse()
@@ -373,6 +376,7 @@ def section_at(path: Path) -> type[Section]:
     """Return the schema of the mapping that holds the field at ``path``."""
     if len(path) == 1:
         return CatalogSection
+    # First, because ``prices`` also stand below ``currencies``.
     if "prices" in path:
         return PriceSection
     if "currencies" in path:

@@ -153,7 +153,9 @@ def _of_space_plan(
         )
         yield (*path, "placement"), reason
     is_brokered = size.space_type == "brokered"
-    most = _connections(size)
+    # The heap that neither an idle broker nor stored messages need is for connections.
+    free_mb = size.broker_memory_mb - _IDLE_HEAP_MB - size.broker_message_memory_mb
+    most = max(0, free_mb * 1024 // _CONNECTION_KB)
     if is_brokered and size.max_connections > most:
         reason = (
             f"sells {size.max_connections} connections to a broker with a heap of "
@@ -173,12 +175,6 @@ def _of_space_plan(
         )
 
 
-def _connections(size: SpacePlanDefinition) -> int:
-    """Return how many connections of clients the heap of a broker has space for."""
-    free_mb = size.broker_memory_mb - _IDLE_HEAP_MB - size.broker_message_memory_mb
-    return max(0, free_mb * 1024 // _CONNECTION_KB)
-
-
 def _of_pair(
     size: SpacePlanDefinition, address: AddressPlanDefinition, installation: Installation
 ) -> Iterator[tuple[Path, str]]:
@@ -193,12 +189,13 @@ def _of_pair(
     count = min(size.max_addresses, by_credit)
     if count * each <= capacity:
         return
-    where = "volume" if size.broker_persistent else "message memory"
-    remedy = (
-        f"broker_disk_gb {_disk_for(size, count * each)}"
-        if size.broker_persistent
-        else "a larger broker_message_memory_mb"
-    )
+    where, remedy = "message memory", "a larger broker_message_memory_mb"
+    if size.broker_persistent:
+        disk_gb = max(1, count * each >> 30)
+        # A volume stores less than its size: ``message_bytes`` subtracts what else it holds.
+        while replace(size, broker_disk_gb=disk_gb).message_bytes(0) < count * each:
+            disk_gb += 1
+        where, remedy = "volume", f"broker_disk_gb {disk_gb}"
     reason = (
         f"sells {count * each // MEBIBYTE:,} MiB on one broker of the space plan {size.key} "
         f"({count} addresses of {each // MEBIBYTE:,} MiB), whose {where} stores "
@@ -206,10 +203,3 @@ def _of_pair(
         f"{remedy} there"
     )
     yield ("address_plans", address.key, "max_bytes"), reason
-
-
-def _disk_for(size: SpacePlanDefinition, stored: int) -> int:
-    disk_gb = max(1, stored >> 30)
-    while replace(size, broker_disk_gb=disk_gb).message_bytes(0) < stored:
-        disk_gb += 1
-    return disk_gb

@@ -28,6 +28,7 @@ def write(invoice: EInvoice) -> bytes:
     agreement = tree.add(trade, "ram:ApplicableHeaderTradeAgreement")
     writer.party(agreement, "ram:SellerTradeParty", invoice.seller)
     writer.party(agreement, "ram:BuyerTradeParty", invoice.buyer)
+    # Empty, because nothing is shipped; the schema demands the element.
     tree.add(trade, "ram:ApplicableHeaderTradeDelivery")
     writer.settlement(tree.add(trade, "ram:ApplicableHeaderTradeSettlement"))
     return tree.to_bytes()
@@ -88,12 +89,14 @@ class _Writer:
             path = "ram:DefinedTradeContact/ram:EmailURIUniversalCommunication/ram:URIID"
             tree.add(node, path, party.email)
         address = tree.add(node, "ram:PostalTradeAddress")
+        # Not strict: an address may have fewer than three lines.
         for name, text in zip(("LineOne", "LineTwo", "LineThree"), party.address, strict=False):
             tree.add(address, f"ram:{name}", text)
         tree.add(address, "ram:CountryID", party.country)
         if party.vat_id:
             tree.add(node, "ram:SpecifiedTaxRegistration/ram:ID", party.vat_id, schemeID="VA")
         elif party.other_id and party is self.invoice.seller and self.invoice.tax.percent:
+            # BT-32: a tax number that is no VAT id.
             tree.add(node, "ram:SpecifiedTaxRegistration/ram:ID", party.other_id, schemeID="FC")
 
     def settlement(self, node: Element) -> None:

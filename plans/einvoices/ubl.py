@@ -44,6 +44,7 @@ class _Writer:
         tree.add(root, "cbc:CustomizationID", GUIDELINE)
         tree.add(root, "cbc:ID", invoice.number)
         tree.add(root, "cbc:IssueDate", invoice.issued_on.isoformat())
+        # Only an ``Invoice`` has this element; a credit note is never due.
         if invoice.due_on:
             tree.add(root, "cbc:DueDate", invoice.due_on.isoformat())
         tree.add(root, f"cbc:{self.kind}TypeCode", invoice.type_code)
@@ -66,6 +67,7 @@ class _Writer:
             tree.add(node, "cac:PartyIdentification/cbc:ID", party.other_id)
         address = tree.add(node, "cac:PostalAddress")
         places = ("cbc:StreetName", "cbc:AdditionalStreetName", "cac:AddressLine/cbc:Line")
+        # Not strict: an address may have fewer than three lines.
         for path, text in zip(places, party.address, strict=False):
             tree.add(address, path, text)
         tree.add(address, "cac:Country/cbc:IdentificationCode", party.country)
@@ -95,6 +97,7 @@ class _Writer:
         part = self.tree.add(total, "cac:TaxSubtotal")
         self.amount(part, "cbc:TaxableAmount", tax.taxable_minor)
         self.amount(part, "cbc:TaxAmount", tax.tax_minor)
+        # The reason (BT-120) is a term of the breakdown; lines and adjustments have none.
         self.category(part, "cac:TaxCategory", tax.reason)
 
     def totals(self) -> None:

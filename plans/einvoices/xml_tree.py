@@ -35,6 +35,8 @@ class Tree:
 
     def to_bytes(self) -> bytes:
         """Return the document in UTF-8, indented, with the prefixes of ``namespaces``."""
+        # Registered for the whole process: without it, ElementTree writes ns0 and ns1. Here and not
+        # at import, because ``ubl`` is the prefix of two namespaces, and the last one counts.
         for prefix, uri in self.namespaces.items():
             ElementTree.register_namespace(prefix, uri)
         ElementTree.indent(self.root)

@@ -7,7 +7,7 @@ figures are sums of ledger postings, so they add up to the ledger's balances.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -105,7 +105,10 @@ def report(first: date, last: date) -> list[Month]:
     Raises:
         Invalid: ``last`` is before ``first``, or there are more than ``MOST_MONTHS``.
     """
-    months = list(_months(first, last))
+    months, month = [], first
+    while month <= last:
+        months.append(month)
+        month = next_month(month)
     if not 0 < len(months) <= MOST_MONTHS:
         raise Invalid(f"Name 1 to {MOST_MONTHS} months, the first one first.", code="report.months")
     # A day earlier, because a month begins earlier in time zones east of UTC.
@@ -204,13 +207,6 @@ def _month(
             change = amount if what == "received" else -amount
             setattr(made, f"prepaid_{what}", getattr(made, f"prepaid_{what}") + change)
     return made
-
-
-def _months(first: date, last: date) -> Iterator[date]:
-    month = first
-    while month <= last:
-        yield month
-        month = next_month(month)
 
 
 def next_month(month: date) -> date:

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import QuerySet
-
 from plans.exports import charges
 from plans.exports.charges import TAX, Charge
 from plans.exports.tables import Column, Row, Type
@@ -63,10 +61,6 @@ def _cost(charge: Charge, _labels: Labels) -> Decimal:
 
 def _price(charge: Charge, _labels: Labels) -> Decimal | None:
     return charge.unit_price if is_priced(charge) else None
-
-
-def _sku(charge: Charge, _labels: Labels) -> str | None:
-    return charge.meter or None
 
 
 def _sku_price(charge: Charge, _labels: Labels) -> str | None:
@@ -142,7 +136,7 @@ COLUMNS = (
     ),
     FocusColumn("ServiceCategory", Type.CODE, lambda charge, _: "Integration"),
     FocusColumn("ServiceName", Type.CODE, lambda charge, _: "Messaging"),
-    FocusColumn("SkuId", Type.CODE, _sku),
+    FocusColumn("SkuId", Type.CODE, lambda charge, _: charge.meter or None),
     FocusColumn("SkuPriceId", Type.CODE, _sku_price),
     FocusColumn("SubAccountId", Type.CODE, lambda charge, _: charge.space_id or None),
     FocusColumn("SubAccountName", Type.TEXT, lambda charge, _: charge.space or None),
@@ -166,12 +160,13 @@ def rows(window: Period, tenant_id: str | None = None) -> Iterator[Row]:
         starts_at__lt=window.ends_at,
         **mine,
     )
-    for invoice in _batched(invoices.order_by("starts_at", "pk").only("tenant_id", "document")):
+    invoices = invoices.order_by("starts_at", "pk").only("tenant_id", "document")
+    for invoice in invoices.iterator(chunk_size=_BATCH):
         yield from _rows(charges.of_invoice(invoice.tenant_id, document.loaded(invoice.document)))
     notes = CreditNote.objects.filter(
         issued_at__gte=window.starts_at, issued_at__lt=window.ends_at, **mine
     ).select_related("invoice")
-    for note in _batched(notes.order_by("issued_at", "pk")):
+    for note in notes.order_by("issued_at", "pk").iterator(chunk_size=_BATCH):
         yield from _rows(
             charges.of_credit_note(
                 note.tenant_id,
@@ -179,10 +174,6 @@ def rows(window: Period, tenant_id: str | None = None) -> Iterator[Row]:
                 document.loaded(note.invoice.document),
             )
         )
-
-
-def _batched(found: QuerySet[Any]) -> Iterator[Any]:
-    return found.iterator(chunk_size=_BATCH)
 
 
 def _rows(found: Iterator[Charge]) -> Iterator[Row]:

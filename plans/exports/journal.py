@@ -98,7 +98,9 @@ def last_id(*, wait_seconds: int = 5) -> int:
     """
     try:
         with transaction.atomic(), connection.cursor() as cursor:
+            # As ``SET LOCAL``, which takes no parameters: until the end of the transaction.
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{wait_seconds}s"])
+            # SHARE conflicts with the lock of every INSERT, and not with reads.
             cursor.execute("LOCK TABLE plans_ledgerposting IN SHARE MODE")
             newest = LedgerPosting.objects.order_by("-pk").values_list("pk", flat=True).first()
     except OperationalError:
@@ -120,6 +122,7 @@ def lines(*, after: int, limit: int = MOST_LINES) -> list[JournalLine]:
     """
     found = LedgerPosting.objects.filter(pk__gt=after, pk__lte=last_id()).order_by("pk")
     # Rows of one entry have neighboring ids: it is written by one statement.
+    # One more than wanted shows whether the last entry is whole.
     postings = list(found.select_related("entry__tenant")[: limit + 1])
     if len(postings) > limit:
         last_entry = postings[-1].entry_id
@@ -190,6 +193,7 @@ def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
     notes = CreditNote.objects.filter(pk__in=keys.get("credit_note", []))
     for pk, number, entity in notes.values_list("pk", "number", "legal_entity"):
         known.append((f"credit_note:{pk}", number, entity))
+    # By the reference alone; ``found`` below also compares the source.
     references = [key.partition(":")[2] for key in keys.get("payment", [])]
     for payment in Payment.objects.filter(reference__in=references).select_related("invoice"):
         invoice = payment.invoice
@@ -210,4 +214,5 @@ def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
         ]
         known += [(text, grant.reference, grant.legal_entity) for text in references]
     found = {ids[row[0]]: row[1:] for row in known if row[0] in ids}
+    # Without a known document the entry itself names the legal entity; old entries name none.
     return {entry.pk: ("", entry.legal_entity) for entry in entries} | found

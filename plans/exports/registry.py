@@ -22,10 +22,6 @@ class Export:
     rows: Rows
 
 
-def _focus(tenant: Tenant | None, window: Period) -> Iterator[Row]:
-    return focus.rows(window, tenant.pk if tenant else None)
-
-
 def _usage(tenant: Tenant | None, window: Period) -> Iterator[Row]:
     if tenant is None:
         raise ValueError("the usage of all tenants is no export")
@@ -33,7 +29,9 @@ def _usage(tenant: Tenant | None, window: Period) -> Iterator[Row]:
 
 
 EXPORTS: Mapping[ExportKind, Export] = {
-    ExportKind.FOCUS: Export(focus.TABLE, _focus),
+    ExportKind.FOCUS: Export(
+        focus.TABLE, lambda tenant, window: focus.rows(window, tenant.pk if tenant else None)
+    ),
     ExportKind.USAGE: Export(usage_rows.COLUMNS, _usage),
 }
 if missing := INFO.keys() - EXPORTS.keys():

@@ -86,7 +86,7 @@ def of_month(agreed: Agreed, month: Period, currency: str) -> Terms:
         tuple(
             terms.Commitment(row.pk, row.title, row.minimum_minor, span)
             for row, span in spans
-            if span is not None
+            if span is not None  # of a commitment that ended where it began, the span is empty
         ),
     )
 
@@ -107,6 +107,7 @@ def tax_of(
     Raises:
         Invalid: the table of rates lacks a country.
     """
+    # The end is not part of the period: one that ends at midnight ends on the day before.
     last = (period.ends_at.astimezone(zone(time_zone)) - timedelta(microseconds=1)).date()
     exemption = exemption_on(agreed.exemptions, last)
     if not seller_country:
@@ -126,6 +127,7 @@ def exemption_on(exemptions: Iterable[TaxExemption], day: date) -> TaxRule | Non
 
 def tax_id_status(tenant: Tenant) -> Status:
     """Return what is known of the tenant's tax id: by its form, or by what the register said."""
+    # Only people know what the register said; the form of a refused id is valid.
     if tenant.tax_id_status == Status.REFUSED:
         return Status.REFUSED
     return vat_ids.check(tenant.billing_country, tenant.tax_id)
@@ -133,6 +135,7 @@ def tax_id_status(tenant: Tenant) -> Status:
 
 def plain_tax(rule: TaxRule) -> dict[str, Any]:
     """Return the tax as JSON values for a manifest; ``tax_from`` makes it again."""
+    # ``normalize`` drops trailing zeros, but alone it would write 20 as 2E+1.
     return {
         "percent": f"{rule.percent.normalize():f}",
         "category": rule.category.value,

@@ -89,10 +89,12 @@ def progress(tenant: Tenant, now: datetime) -> Progress | None:
 
 def _billed(tenant: Tenant, month: Period) -> int:
     """Return what earlier invoices of ``month`` charged, without commitments and other months."""
+    # A closing or held invoice may still have the lines of an earlier draft.
     invoices = Invoice.objects.filter(
         tenant=tenant, starts_at__gte=month.starts_at, ends_at__lte=month.ends_at
     ).exclude(state__in=[Invoice.State.CLOSING, Invoice.State.HELD])
     numbers = [number for number in invoices.values_list("number", flat=True) if number]
+    # A correction counts for the month whose invoice it names.
     own = ~Q(detail__kind="correction") | Q(detail__corrects__in=numbers)
     lines = InvoiceLine.objects.filter(own, invoice__in=invoices)
     lines = lines.exclude(detail__kind=COMMITMENT)

@@ -66,6 +66,7 @@ def request(
     Idempotent while it runs: an equal request returns the running one.
     """
     with transaction.atomic():
+        # The draft's lock makes two equal requests at once share one back-test.
         CatalogDraft.objects.select_for_update().get(pk=draft.pk)
         same = BackTest.objects.filter(draft=draft, months=months, source=source)
         if running := same.filter(state=State.RUNNING).first():
@@ -77,7 +78,7 @@ def request(
             until=now,
             catalogue_number=_number_in_force(),
             requested_by=by.name,
-            n_tenants=_tenants("").count(),
+            n_tenants=Tenant.objects.count(),
         )
         subject = audit.Subject("back_test", made.pk, draft.note or draft.pk)
         audit.record(by, "back_test.request", subject, after={"months": months})
@@ -133,13 +134,9 @@ def prices_of(document: Mapping[str, Any]) -> DraftPrices:
 
 def batches(until: datetime, n_months: int, after: str = "") -> Iterator[list[TenantMonths]]:
     """Yield all tenants with ids above ``after``, in batches by id, with their months."""
-    while tenants := list(_tenants(after)[:BATCH]):
+    while tenants := list(Tenant.objects.filter(pk__gt=after).order_by("pk")[:BATCH]):
         yield _with_months(tenants, until, n_months)
         after = tenants[-1].pk
-
-
-def _tenants(after: str) -> QuerySet[Tenant]:
-    return Tenant.objects.filter(pk__gt=after).order_by("pk")
 
 
 def _with_months(tenants: Sequence[Tenant], until: datetime, n_months: int) -> list[TenantMonths]:
@@ -150,7 +147,12 @@ def _with_months(tenants: Sequence[Tenant], until: datetime, n_months: int) -> l
     )
     months = {tenant.pk: ended_months(tenant, until, n_months) for tenant in tenants}
     earliest = min(found[0].starts_at for found in months.values())
-    invoices = _invoices(tenants, earliest)
+    final = Invoice.objects.filter(
+        tenant__in=tenants, state__in=corrections.AGREED, starts_at__gte=earliest
+    )
+    invoices: dict[str, list[Invoice]] = {}
+    for invoice in final.order_by("starts_at"):
+        invoices.setdefault(invoice.tenant_id, []).append(invoice)
     made = []
     for tenant in tenants:
         mine = invoices.get(tenant.pk, [])
@@ -173,23 +175,13 @@ def ended_months(tenant: Tenant, until: datetime, n_months: int) -> list[Period]
     return found[::-1]
 
 
-def _invoices(tenants: Iterable[Tenant], since: datetime) -> Mapping[str, list[Invoice]]:
-    """Return {tenant id: its final invoices since ``since``, by time}, in one query."""
-    found: dict[str, list[Invoice]] = {}
-    rows = Invoice.objects.filter(
-        tenant__in=list(tenants), state__in=corrections.AGREED, starts_at__gte=since
-    )
-    for row in rows.order_by("starts_at"):
-        found.setdefault(row.tenant_id, []).append(row)
-    return found
-
-
 def rate(
     batch: Iterable[TenantMonths], prices: DraftPrices, reader_of: ReaderOf
 ) -> list[BackTestRow]:
     """Return an unsaved row for each month of each tenant in ``batch``."""
     rows = []
     for one in batch:
+        # Both ratings of a month read the same windows.
         read = functools.cache(reader_of(one.tenant.pk))
         for month in one.months:
             present, draft = month.rate(read), month.rate(read, prices)
@@ -217,6 +209,7 @@ def store(back_test: BackTest, batch: Sequence[TenantMonths], rows: Sequence[Bac
     Does nothing if another worker has stored this batch already.
     """
     with transaction.atomic():
+        # Compared under the lock, because Celery may run the task twice (``acks_late``).
         current = BackTest.objects.select_for_update().get(pk=back_test.pk)
         if current.rated_up_to != back_test.rated_up_to or current.state != State.RUNNING:
             back_test.refresh_from_db()
@@ -307,6 +300,7 @@ def distribution(back_test: BackTest) -> list[tuple[str, int]]:
     conditions = {f"under {BOUNDS[0]}": Q(draft_100__lt=low)}
     for begin, end in itertools.pairwise(BOUNDS):
         first, last = high * (100 + begin), high * (100 + end)
+        # A bound belongs to the range nearer to zero, so that no range overlaps ``same``.
         if begin < 0:
             label, inside = f"{begin} to {end}", Q(draft_100__gte=first, draft_100__lt=last)
         else:
@@ -315,6 +309,7 @@ def distribution(back_test: BackTest) -> list[tuple[str, int]]:
             conditions["same"] = Q(draft_100=first)
         conditions[label] = inside
     conditions[f"over {BOUNDS[-1]}"] = Q(draft_100__gt=high * (100 + BOUNDS[-1]))
+    # Both sides times 100, and no division: a month may have cost nothing.
     rows = BackTestRow.objects.filter(back_test=back_test).annotate(
         draft_100=F("draft_net_minor") * 100
     )

@@ -14,7 +14,7 @@ commitments, corrections, tax and credit are lines of both invoices, and are sub
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -132,7 +132,8 @@ def parts(older: Billed, newer: Billed) -> list[Part]:
             found[cause, meter] += after.get(meter, 0) - before.get(meter, 0)
     for cause in OWN_LINES:
         found[cause, ""] += newer.own_lines.get(cause, 0) - older.own_lines.get(cause, 0)
-    return sorted(_parts(found), key=lambda part: (list(Cause).index(part.cause), part.meter))
+    kept = [Part(cause, meter, amount) for (cause, meter), amount in found.items() if amount]
+    return sorted(kept, key=lambda part: (list(Cause).index(part.cause), part.meter))
 
 
 def by_meter(amounts: Iterable[tuple[str, int]]) -> Amounts:
@@ -141,12 +142,6 @@ def by_meter(amounts: Iterable[tuple[str, int]]) -> Amounts:
     for meter, amount in amounts:
         found[meter] += amount
     return dict(found)
-
-
-def _parts(found: Mapping[tuple[Cause, str], int]) -> Iterator[Part]:
-    for (cause, meter), amount in found.items():
-        if amount:
-            yield Part(cause, meter, amount)
 
 
 def _of_plan(billed: Billed, expected: Segment | None = None) -> Cause:

@@ -79,6 +79,7 @@ def read(run: CloseRun) -> RunReading:
     )
     rows = Invoice.objects.filter(close_runs__run=run)
     by_state = rows.values_list("state").annotate(n=Count("id")).order_by("state")
+    # A held invoice is done as well, and may still have the amounts of an earlier draft.
     summed = (
         rows.filter(close_runs__done_at__isnull=False)
         .exclude(state__in=[Invoice.State.HELD, Invoice.State.CLOSING])
@@ -86,12 +87,15 @@ def read(run: CloseRun) -> RunReading:
         .annotate(Count("id"), Sum("net_minor"), Sum("tax_minor"), Sum("total_minor"))
         .order_by("currency")
     )
+    with connection.cursor() as cursor:
+        cursor.execute(_HELD, [run.pk])
+        held = tuple(HeldGroup(*row) for row in cursor.fetchall())
     return RunReading(
         run,
         **counts,
         states=dict(by_state),
         totals=tuple(CurrencyTotal(*values) for values in summed),
-        held=_held(run),
+        held=held,
         action=run.actions.order_by("-created_at").first(),
     )
 
@@ -119,9 +123,3 @@ def invoices(run: CloseRun, *, state: str = "", reason: str = "") -> QuerySet[In
         held = rows.filter(state=Invoice.State.HELD)
         rows = held.filter(held_reasons__contains=[{"code": reason}])
     return (rows.filter(state=state) if state else rows).order_by("tenant__name", "starts_at", "id")
-
-
-def _held(run: CloseRun) -> tuple[HeldGroup, ...]:
-    with connection.cursor() as cursor:
-        cursor.execute(_HELD, [run.pk])
-        return tuple(HeldGroup(*row) for row in cursor.fetchall())

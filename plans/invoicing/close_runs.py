@@ -73,6 +73,7 @@ def start(
         again=again,
         tenant_ids=sorted(tenant.id for tenant in tenants),
     )
+    # The first one is enough: a worker finds all of them (``request_invoices``).
     if next(_wanted(run, now or timezone.now()), None) is None:
         what = "No invoice is held." if again else "No period is due: see `skip_grace`."
         raise NothingToClose(what)
@@ -127,7 +128,7 @@ def request_invoices(run: CloseRun, *, now: datetime) -> None:
         chunk = [one for one in wanted[first : first + AT_ONCE] if one.tenant_id not in refused]
         try:
             _request(run, chunk, by)
-        except (WaypostError, IntegrityError):
+        except (WaypostError, IntegrityError):  # a trigger of the database refuses overlaps too
             # One tenant refuses: the others are requested one by one.
             for one in chunk:
                 # ``due`` begins where the tenant's last invoice ends. An invoice for a later period
@@ -148,6 +149,7 @@ def act(*, run: CloseRun, kind: CloseRunAction.Kind, by: Actor, reason: str = ""
         NothingToDo: the run has no such invoice.
     """
     with transaction.atomic():
+        # The run's lock makes two requests wait for each other, and the second one be refused.
         CloseRun.objects.select_for_update().get(pk=run.pk)
         if run.actions.filter(finished_at__isnull=True).exists():
             raise ActionRunning("Invoices of this run are being approved or issued: wait for it.")
@@ -161,7 +163,7 @@ def act(*, run: CloseRun, kind: CloseRunAction.Kind, by: Actor, reason: str = ""
         audit.record(
             by,
             f"close_run.{kind.value}",
-            _subject(run),
+            audit.Subject("close_run", run.id, run.id),
             after={"invoices": n_invoices},
             reason=reason,
         )
@@ -223,6 +225,7 @@ def _count_failure(action: CloseRunAction, invoice: Invoice, code: str, message:
 
 
 def _count(action: CloseRunAction, invoice: Invoice, **changes: Any) -> None:
+    # The cursor passes failed invoices too: their state is the same, so they would come again.
     for name, value in {**changes, "cursor": invoice.id}.items():
         setattr(action, name, value)
     action.save(update_fields=[*changes, "cursor", "updated_at"])
@@ -257,13 +260,10 @@ def _begun(run: CloseRun, by: Actor) -> CloseRun:
     with transaction.atomic():
         run.save(force_insert=True)
         asked = {"skip_grace": run.skip_grace, "again": run.again, "tenants": len(run.tenant_ids)}
-        audit.record(by, "close_run.start", _subject(run), after=asked)
+        subject = audit.Subject("close_run", run.id, run.id)
+        audit.record(by, "close_run.start", subject, after=asked)
         enqueue.after_commit("workers.close_run", run_id=run.id)
     return run
-
-
-def _subject(run: CloseRun) -> audit.Subject:
-    return audit.Subject("close_run", run.id, run.id)
 
 
 def _request_alone(run: CloseRun, wanted: _Wanted, by: Actor) -> list[dict[str, str]]:
@@ -312,6 +312,7 @@ def _existing(wanted: Sequence[_Wanted]) -> dict[tuple[str, Period], Invoice]:
     Raises:
         PeriodOverlaps: an invoice covers only a part of a wanted period.
     """
+    # One query for the time from the first to the last period; the loop compares each of them.
     rows = Invoice.objects.filter(
         tenant_id__in={one.tenant_id for one in wanted},
         starts_at__lt=max(one.period.ends_at for one in wanted),
@@ -361,6 +362,7 @@ def settle(run: CloseRun, *, now: datetime) -> bool:
         left(run).exclude(invoice__state=State.CLOSING).update(done_at=now)
         if left(run).exists():
             return False
+        # It was kept only for the case that the run is killed.
         run.invoices.filter(evidence__isnull=False).update(evidence=None)
         ended = CloseRun.objects.filter(pk=run.pk, finished_at__isnull=True)
         ended.update(finished_at=now, step="", message="", retry_at=None, updated_at=now)

@@ -22,7 +22,7 @@ from plans.invoicing.evidence import UsageKey
 from plans.invoicing.facts import Facts
 from plans.invoicing.findings import LakeReading, Outcome, Place
 from plans.ledger import posting
-from plans.models import Invoice, InvoiceLine
+from plans.models import Invoice
 from plans.rating.periods import Period
 from plans.usage.reading import UsageCell, merged
 
@@ -189,8 +189,27 @@ def _row(proof: Proof) -> Outcome:
 
 
 def _lines(proof: Proof) -> Outcome:
-    stored = [_line_of(line) for line in proof.stored["lines"]]
-    rows = [_line_row(row) for row in proof.invoice.lines.all()]
+    same = ("position", "meter", "description", "unit")
+    stored = [
+        {
+            **{name: line[name] for name in same},
+            "quantity": document.plain(Decimal(line["quantity"])),
+            "unit_price": document.plain(Decimal(line["unit_price"])),
+            "amount_minor": line["amount_minor"],
+            "detail": {**line["detail"], "kind": line["kind"]},
+        }
+        for line in proof.stored["lines"]
+    ]
+    rows = [
+        {
+            **{name: getattr(row, name) for name in same},
+            "quantity": document.plain(row.quantity),
+            "unit_price": document.plain(row.unit_price),
+            "amount_minor": row.amount_minor,
+            "detail": row.detail,
+        }
+        for row in proof.invoice.lines.all()
+    ]
     return Outcome(tuple(differences("", stored, rows)))
 
 
@@ -272,26 +291,6 @@ def _by_account(rows: Sequence[tuple[str, int]]) -> dict[str, str]:
     for account, amount in rows:
         found.setdefault(account, []).append(str(amount))
     return {account: " and ".join(amounts) for account, amounts in found.items()}
-
-
-def _line_of(line: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **{name: line[name] for name in ("position", "meter", "description", "unit")},
-        "quantity": document.plain(Decimal(line["quantity"])),
-        "unit_price": document.plain(Decimal(line["unit_price"])),
-        "amount_minor": line["amount_minor"],
-        "detail": {**line["detail"], "kind": line["kind"]},
-    }
-
-
-def _line_row(row: InvoiceLine) -> dict[str, Any]:
-    return {
-        **{name: getattr(row, name) for name in ("position", "meter", "description", "unit")},
-        "quantity": document.plain(row.quantity),
-        "unit_price": document.plain(row.unit_price),
-        "amount_minor": row.amount_minor,
-        "detail": row.detail,
-    }
 
 
 def _instant(value: Any) -> str | None:

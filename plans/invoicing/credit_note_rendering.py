@@ -44,6 +44,7 @@ def cii_of(document: Mapping[str, Any]) -> bytes:
 
 def factur_x(document: Mapping[str, Any]) -> bytes:
     """Return the credit note as Factur-X; raise as ``ubl_of`` and ``pdf`` do."""
+    # First, because it refuses what the standard lacks before a page is rendered.
     xml = cii_of(document)
     return pdfs.factur_x(html(document), xml, datetime.fromisoformat(document["issued_at"]))
 
@@ -60,6 +61,7 @@ RENDERERS: Mapping[InvoiceFormat, Callable[[Mapping[str, Any]], bytes | str]] = 
     InvoiceFormat.CII: cii_of,
     InvoiceFormat.FACTUR_X: factur_x,
 }
+# Both ways: also a function whose format no operation of the API has.
 if missing := set(CREDIT_NOTE_FORMATS) ^ RENDERERS.keys():
     raise RuntimeError(f"formats of credit notes without a row or a function: {sorted(missing)}")
 
@@ -69,6 +71,9 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
     currency, invoice = document["currency"], document["invoice"]
     local = rendering.Local(invoice["period"]["time_zone"])
     settlement = document["settlement"]
+    buyer = document["buyer"]
+    # The billing name may be empty. The template prints one name of each party.
+    named = {**buyer, "name": buyer["name"] or buyer["organisation"]}
     rows = {
         "Subtracted from what is due": settlement["receivable_minor"],
         "Kept as credit for the next invoices": settlement["credit_minor"],
@@ -80,7 +85,7 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
         "invoiced_on": local.day(invoice["issued_at"]),
         "starts_at": local.day(invoice["period"]["starts_at"]),
         "ends_at": local.day(invoice["period"]["ends_at"]),
-        "parties": [("Seller", document["seller"]), ("Buyer", _named(document["buyer"]))],
+        "parties": [("Seller", document["seller"]), ("Buyer", named)],
         "lines": [
             {**line, "amount": money.display(line["amount_minor"], currency)}
             for line in document["lines"]
@@ -100,7 +105,3 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "rounding": rendering.ROUNDING_WORDS[document["rounding"]],
     }
-
-
-def _named(buyer: Mapping[str, str]) -> dict[str, str]:
-    return {**buyer, "name": buyer["name"] or buyer["organisation"]}

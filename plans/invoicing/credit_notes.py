@@ -20,7 +20,6 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid
 from plans.invoicing import credit_note_document, document, receiving, states
 from plans.invoicing.credit_note_document import Issue
-from plans.invoicing.document import Document
 from plans.ledger import posting
 from plans.models import CreditNote, CreditNoteNumberSeries, Invoice, InvoiceNumberSeries
 from plans.rating.crediting import Credited
@@ -59,7 +58,8 @@ def issue(
                 "Only an issued invoice takes a credit note.", state=current.state
             )
         charged = document.loaded(current.document)
-        parts = credit_note_document.credited(charged, _documents(current), wanted)
+        earlier = [document.loaded(note.document) for note in current.credit_notes.all()]
+        parts = credit_note_document.credited(charged, earlier, wanted)
         receivable = min(receiving.outstanding_minor(current), parts.total_minor)
         made = credit_note_document.build(
             charged,
@@ -140,10 +140,6 @@ def verify(note: CreditNote) -> CreditNoteVerification:
     if booked != {name: n for name, n in _booking(note, again).postings.items() if n}:
         found.append("ledger: the entry differs from the document")
     return CreditNoteVerification(not found, tuple(found))
-
-
-def _documents(invoice: Invoice) -> list[Document]:
-    return [document.loaded(note.document) for note in invoice.credit_notes.all()]
 
 
 def _next_number(legal_entity: str) -> str:

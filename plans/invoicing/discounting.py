@@ -91,6 +91,7 @@ def create_coupon(
             code="coupon.currency_unknown",
             currency=[f"Choose one of: {', '.join(known)}."],
         )
+    # In capitals, as ``redeem`` looks for it: people may type a code in any case.
     wanted = code.strip().upper()
     with transaction.atomic():
         if not wanted or Coupon.objects.filter(code=wanted).exists():
@@ -230,6 +231,7 @@ def _discount(
         **given,
         # A percentage counts in any currency.
         currency="" if reduction.amount_minor is None else selling.currency_of(tenant.pk),
+        # From the start of the month, because a discount counts for all of a month or not at all.
         starts_at=month.starts_at,
         ends_at=ends_at,
         created_by=by.name,

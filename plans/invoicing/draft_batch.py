@@ -190,7 +190,7 @@ class Batch:
         except WaypostError as error:
             return [Reason(error.error_code, error.message)]
         except DatabaseError:
-            raise
+            raise  # it has ended the transaction, and with it the whole batch
         except Exception:
             # Tried again it would fail again, and keep all other invoices of the batch waiting.
             logger.exception("an invoice cannot be made", invoice=known.invoice.id)
@@ -198,6 +198,8 @@ class Batch:
 
     def _judged(self, known: Known, evidence: Evidence, copied: TablePin | None) -> Outcome:
         question = self._question(known, evidence)
+        # Gold was copied again since the evidence was gathered: no reason to hold the invoice. If
+        # the usage of its period is the same, the evidence still proves it.
         pin = evidence.tables.get(GOLD)
         if pin not in (None, copied) and Differences.between(question.copied, evidence.gold):
             raise EvidenceOutdated("Usage of the period was copied since: close again.")

@@ -77,6 +77,7 @@ class DraftPrices:
         if plan is None:
             return row
         made = billing_inputs.segment(plan, row.period, currency, runs_on=row.runs_on)
+        # A trial belongs to the subscription, so the draft cannot change it.
         return replace(made, trial_seconds=row.trial_seconds)
 
     def lifetimes(self, known: KnownLifetimes, currency: str) -> tuple[Lifetime, ...]:

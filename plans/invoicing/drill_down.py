@@ -6,11 +6,10 @@ invoice was made, because usage arrived late, they come from a reading of the pi
 hours to their day: ``DrillDown.is_exact`` says so.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from controlplane.core.errors import Conflict, Missing
 from plans.invoicing import document, sample_readings
@@ -155,6 +154,8 @@ def usage_line(made: Document, position: int) -> UsageLine:
         why = _WHY.get(line["kind"], "It was made by an earlier version of Waypost.")
         raise NoUsageBehind(f"This line has no days. {why}")
     meter = line["meter"]
+    # A usage in the state of a month is [space, meter, quantity].
+    before = [use[2] for row in states[: mine[0]] for use in row["usage"] if use[1] == meter]
     is_peak = BY_SLUG[meter].kind is Kind.PEAK
     counting = Counting(
         Model(detail["model"]),
@@ -164,7 +165,7 @@ def usage_line(made: Document, position: int) -> UsageLine:
         detail["billed_base"],
         skipped=_skipped(made, line),
         is_peak=is_peak,
-        reached=_largest(states[: mine[0]], meter) if is_peak else 0,
+        reached=max(before, default=0) if is_peak else 0,
     )
     window = Period.from_plain(states[mine[0]]["counted"])
     zone_name = made["period"]["time_zone"]
@@ -182,6 +183,7 @@ def days(invoice: Invoice, position: int) -> DrillDown:
     by_day: dict[date, Share] = {}
     for share in found.steps:
         day = found.usage.day_of(share.starts_at)
+        # The first day may begin before the window, as when a plan began at noon.
         begins = max(found.usage.midnight(day), found.usage.window.starts_at)
         by_day[day] = (
             _joined(by_day[day], share, found.usage)
@@ -206,7 +208,7 @@ def _by_hours(invoice: Invoice, position: int) -> DrillDown:
         return found
     pinned = sample_readings.find(invoice, usage.window)
     if pinned is None or pinned.finished_at is None:
-        return found
+        return found  # nothing better was read yet, and ``is_exact`` says that this is not exact
     return _drilled(usage, _used(usage, map(Hour.from_plain, pinned.hours)), PINNED)
 
 
@@ -248,18 +250,12 @@ def _joined(left: Share, right: Share, usage: UsageLine) -> Share:
 
 def _skipped(made: Document, line: Document) -> int:
     """Return what the lines before ``line`` bill of the same meter and segment: lower tiers."""
-    return sum(other["detail"]["billed_base"] for other in _same_usage(made, line)
-               if other["position"] < line["position"])  # fmt: skip
-
-
-def _same_usage(made: Document, line: Document) -> Iterator[Document]:
-    for other in made["lines"]:
-        if other["kind"] == "usage" and other["meter"] == line["meter"] and (
-            other["detail"]["starts_at"] == line["detail"]["starts_at"]
-        ):  # fmt: skip
-            yield other
-
-
-def _largest(segments: Iterable[dict[str, Any]], meter: str) -> int:
-    used = [use[2] for row in segments for use in row["usage"] if use[1] == meter]
-    return max(used, default=0)
+    begins = line["detail"]["starts_at"]
+    return sum(
+        other["detail"]["billed_base"]
+        for other in made["lines"]
+        if other["kind"] == "usage"
+        and other["meter"] == line["meter"]
+        and other["detail"]["starts_at"] == begins
+        and other["position"] < line["position"]
+    )

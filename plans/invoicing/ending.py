@@ -40,12 +40,15 @@ def end_discount(
     """
     month = month_of(now or timezone.now(), tenant.billing_time_zone)
     with transaction.atomic():
+        # Locked, so that of two ends at once the second one sees what the first one stored.
         row = Discount.objects.select_for_update().filter(tenant=tenant, pk=discount_id).first()
         if row is None:
             raise Missing("There is no such discount.", code="discount.missing")
+        # A discount that began this month and ends at once has an empty time: no month counts it.
         ends_at = max(row.starts_at, month.starts_at if at_once else month.ends_at)
         if row.ends_at is not None and row.ends_at <= ends_at:
-            return row
+            return row  # an end never moves to a later instant
+        # No invoice covers time after the running month, so its end needs no check.
         if at_once:
             _require_unbilled(tenant, ends_at)
         _end(row, ends_at, "discount", reason, by)
@@ -76,6 +79,7 @@ def end_commitment(
         if row is None:
             raise Missing("There is no such commitment.", code="commitment.missing")
         agreed = row.ends_at
+        # By default a commitment that ends before the running month does stays as it was agreed.
         if agreed == instant or (agreed is not None and ends_at is None and agreed < instant):
             return row
         if instant < row.starts_at or (agreed is not None and instant > agreed):
@@ -109,6 +113,7 @@ def end_coupon(*, code: str, reason: str, by: Actor, now: datetime | None = None
 
 
 def _require_unbilled(tenant: Tenant, since: datetime) -> None:
+    # Without a document an invoice was not priced yet: its close will read the new end.
     billed = Invoice.objects.filter(tenant=tenant, ends_at__gt=since).exclude(document="")
     last = billed.order_by("-ends_at").values_list("ends_at", flat=True).first()
     if last is not None:

@@ -145,6 +145,7 @@ def _invoice(tenant: Tenant, name: str) -> Invoice:
     rows = Invoice.objects.filter(tenant=tenant).select_related("tenant")
     if _MONTH.fullmatch(name):
         try:
+            # The second day of the month in UTC is in this month in every time zone.
             inside = datetime.strptime(name, "%Y-%m").replace(day=2, tzinfo=UTC)
         except ValueError:
             raise Invalid(f"{name} is not a month.", code="invoice.month") from None
@@ -174,6 +175,7 @@ def _billed(made: Document, found: Facts) -> Billed:
     # A draft does not say yet what credit pays.
     if made["payable_minor"] is not None:
         own[Cause.CREDIT] = made["payable_minor"] - made["total_minor"]
+    # From the document: the copy of gold may have changed since.
     figures = [
         Figure(space["space_id"], "", meter, quantity)
         for space in made["usage"]

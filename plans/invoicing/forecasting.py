@@ -37,6 +37,7 @@ def from_preview(tenant: Tenant, preview: Preview, now: datetime) -> int | None:
     It reads only the lifetimes to the end of the period: what exists now is priced until then.
     """
     known = min(preview.as_of, now) if preview.as_of else None
+    # Only the window of the plan in force still runs; earlier plans have all their usage.
     last = rated_period.windows(preview.facts)[-1]
     if known is None or known < last.starts_at + LEAST:
         return None

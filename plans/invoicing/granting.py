@@ -58,6 +58,7 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
     seller = pinned_sellers.seller_of(tenant)
     with transaction.atomic():
         _lock(seller.key)
+        # Under the lock, so that two requests with one reference grant once.
         known = CreditGrant.objects.filter(tenant=tenant, reference=wish.reference).first()
         if known is not None:
             if (known.kind, known.amount_minor) != (wish.kind, wish.amount_minor):
@@ -105,6 +106,7 @@ def expire(*, by: Actor, now: datetime | None = None) -> list[str]:
     for row in expired.annotate(used=used).filter(used__lt=F("amount_minor")).order_by("pk"):
         with transaction.atomic():
             _lock(row.legal_entity)
+            # Read again: until the lock was free, an invoice may have used what was left.
             left = {
                 one.id: one.left_minor
                 for one in grants.available(row.tenant_id, row.legal_entity, row.currency)
@@ -152,6 +154,8 @@ def _check(wish: Wish, now: datetime) -> None:
 
 
 def _lock(legal_entity: str) -> None:
+    # Whoever posts to an account of credit holds this lock (``plans.ledger.grants``). The row may
+    # be missing, because credit may be granted before the first invoice.
     InvoiceNumberSeries.objects.get_or_create(legal_entity=legal_entity)
     InvoiceNumberSeries.objects.select_for_update().get(pk=legal_entity)
 

@@ -23,6 +23,7 @@ def booking_of(invoice: Invoice, made: Document) -> posting.Booking:
     for use in credited.get("grants", []):
         account = grants.account(use["kind"], invoice.legal_entity)
         postings[account] = postings.get(account, 0) + use["used_minor"]
+    # Lines of one meter, such as of two plans in the period, become one posting.
     for line in made["lines"]:
         account = posting.revenue(line["meter"])
         postings[account] = postings.get(account, 0) - line["amount_minor"]

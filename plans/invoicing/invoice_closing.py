@@ -71,7 +71,12 @@ def request_close(
     """
     period = open_periods.whole_seconds(Period(starts_at, ends_at))
     open_periods.require_one_month(period, tenant.billing_time_zone)
-    _require_over(period, now or timezone.now(), now_forced=now_forced)
+    earliest = period.ends_at if now_forced else period.ends_at + grace()
+    if (now or timezone.now()) < earliest:
+        raise TooEarly(
+            f"This period can be closed from {earliest.isoformat()} on.",
+            earliest=earliest.isoformat(),
+        )
     with transaction.atomic():
         # One request per tenant at a time: two could otherwise create overlapping invoices.
         Tenant.objects.select_for_update().get(pk=tenant.pk)
@@ -195,15 +200,6 @@ def close_now(
 def grace() -> timedelta:
     """Return the time between the end of a period and its close, in which late samples arrive."""
     return timedelta(hours=settings.CLOSE_GRACE_HOURS)
-
-
-def _require_over(period: Period, now: datetime, *, now_forced: bool) -> None:
-    earliest = period.ends_at if now_forced else period.ends_at + grace()
-    if now < earliest:
-        raise TooEarly(
-            f"This period can be closed from {earliest.isoformat()} on.",
-            earliest=earliest.isoformat(),
-        )
 
 
 def _invoice(tenant: Tenant, period: Period) -> Invoice:

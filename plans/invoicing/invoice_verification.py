@@ -184,7 +184,7 @@ def verify(
     try:
         stored = document.loaded(invoice.document)
         engine_of(stored)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError):  # the text was edited: it may be any JSON, or none
         text = "the stored text is not the JSON of an invoice"
         return _result(invoice, None, [*found, Finding(Place.DOCUMENT, DIFFERS, text)], outcomes)
     except WaypostError as error:

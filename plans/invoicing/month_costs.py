@@ -5,6 +5,7 @@ The portal's usage page and the API call it.
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -63,8 +64,11 @@ def of_month(tenant: Tenant, month: Period, key: str, now: datetime) -> Costs | 
     ``key`` is the key of a label by which ``rows`` are divided. '', or a key that no space has,
     divides them by space.
     """
-    is_running = month.starts_at <= now < month.ends_at
-    preview = _running(tenant, now) if is_running else None
+    preview: Preview | None = None
+    if month.starts_at <= now < month.ends_at:
+        # Such as no subscription: invoices of the month may still be there.
+        with suppress(WaypostError):
+            preview = previewing.preview(tenant, now)
     invoices = Invoice.objects.filter(
         tenant=tenant, starts_at__gte=month.starts_at, ends_at__lte=month.ends_at
     ).exclude(document="")
@@ -83,13 +87,6 @@ def of_month(tenant: Tenant, month: Period, key: str, now: datetime) -> Costs | 
         chosen,
         _rows(space_costs.divide(documents), spaces, chosen),
     )
-
-
-def _running(tenant: Tenant, now: datetime) -> Preview | None:
-    try:
-        return previewing.preview(tenant, now)
-    except WaypostError:  # such as no subscription: invoices of the month may still be there
-        return None
 
 
 def _rows(costs: space_costs.SpaceCosts, spaces: Sequence[AddressSpace], key: str) -> list[CostRow]:

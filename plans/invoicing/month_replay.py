@@ -18,7 +18,7 @@ from plans.invoicing import (
     rated_period,
 )
 from plans.invoicing.draft_prices import DraftPrices
-from plans.invoicing.facts import Correction, Facts
+from plans.invoicing.facts import Facts
 from plans.invoicing.rated_period import Reader
 from plans.models import Invoice
 from plans.rating.month_so_far import MonthSoFar
@@ -83,19 +83,20 @@ class MonthReplay:
         net = total = 0
         so_far: MonthSoFar | None = None
         for part in self.parts:
-            found = part.facts if so_far is None else _continued(part.facts, so_far)
+            found = part.facts
+            if so_far is not None:
+                # The state that the invoice pins has the prices as billed. The part, and what
+                # corrects its month, continue what the part before came to by these prices.
+                again = tuple(replace(row, before=so_far) for row in found.corrections)
+                found = replace(found, so_far=so_far, corrections=again)
             if prices is not None:
                 found = prices.priced(found)
+            # By the engine that billed the part, so that only prices make a difference.
             rating = engines.BY_VERSION[found.engine].rate(found, read).rating
             so_far = rating.so_far
             net += rating.net_minor
             total += rating.net_minor + rating.tax_minor
         return Figures(net, total)
-
-
-def _continued(found: Facts, so_far: MonthSoFar) -> Facts:
-    again = tuple(replace(row, before=so_far) for row in found.corrections)
-    return replace(found, so_far=so_far, corrections=again)
 
 
 def of(tenant: Tenant, month: Period, invoices: Sequence[Invoice]) -> MonthReplay | None:
@@ -122,7 +123,7 @@ def _live(tenant: Tenant, period: Period) -> Iterator[Part]:
     try:
         yield Part(facts.gather(tenant, period), None)
     except facts.NoSubscription:
-        return
+        return  # time without a plan costs nothing
 
 
 def _billed(invoice: Invoice) -> Part:
@@ -131,15 +132,11 @@ def _billed(invoice: Invoice) -> Part:
     own = tuple(
         row for row in corrections.pinned(manifest, stored["currency"]) if row.month == month
     )
-    net = stored["net_minor"] - _of_other_months(stored, own)
-    return Part(invoice_verification.pinned_facts(invoice, stored, own), net)
-
-
-def _of_other_months(stored: document.Document, own: Sequence[Correction]) -> int:
-    """Return the net amount of the corrections of other months on an invoice."""
     numbers = {row.number for row in own}
-    return sum(
+    of_other_months = sum(
         line["amount_minor"]
         for line in stored["lines"]
         if line["kind"] == "correction" and line["detail"]["corrects"] not in numbers
     )
+    net = stored["net_minor"] - of_other_months
+    return Part(invoice_verification.pinned_facts(invoice, stored, own), net)

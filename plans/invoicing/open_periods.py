@@ -108,32 +108,22 @@ def is_settled(tenant: Tenant) -> bool:
     """
     if Invoice.objects.filter(tenant=tenant, number__isnull=True).exists():
         return False
-    if _first_plan_at(tenant) is None:
-        return True
-    until = _last_plan_end(tenant)
-    return until is not None and _first_unbilled(tenant) >= until
-
-
-def _first_unbilled(tenant: Tenant) -> datetime:
-    last = _last_end(tenant)
-    if last:
-        return last
     first = _first_plan_at(tenant)
-    assert first is not None  # ``due`` selects only tenants with a subscription
-    return month_of(first, tenant.billing_time_zone).starts_at
+    if first is None:
+        return True
+    ends = PlanSubscription.objects.filter(tenant=tenant).values_list("ends_at", flat=True)
+    # Truncated as invoices are. A null is an open plan.
+    known = [end.replace(microsecond=0) for end in ends if end is not None]
+    if len(known) < len(ends):
+        return False
+    # Without an invoice, ``due`` begins with the month of the first plan.
+    billed = _last_end(tenant) or month_of(first, tenant.billing_time_zone).starts_at
+    return billed >= max(known)
 
 
 def _first_plan_at(tenant: Tenant) -> datetime | None:
     subscriptions = PlanSubscription.objects.filter(tenant=tenant).order_by("starts_at")
     return subscriptions.values_list("starts_at", flat=True).first()
-
-
-def _last_plan_end(tenant: Tenant) -> datetime | None:
-    """Return the end of the tenant's last plan, truncated as invoices are; None: one is open."""
-    ends = PlanSubscription.objects.filter(tenant=tenant).values_list("ends_at", flat=True)
-    # A null is an open plan.
-    known = [end.replace(microsecond=0) for end in ends if end is not None]
-    return max(known) if len(known) == len(ends) else None
 
 
 def _last_end(tenant: Tenant) -> datetime | None:

@@ -83,6 +83,7 @@ def seller(catalogue_number: int, key: str = "", currency: str = "") -> PinnedSe
 
 
 def _pinned(found: Seller, number: int, currency: str) -> PinnedSeller:
+    # For a seller under VAT, the rate of the countries replaces this percentage later (``facts``).
     rule = SellerRule(currency, Rounding(found.rounding), found.tax_percent)
     printed = {
         "name": found.name,

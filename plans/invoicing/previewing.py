@@ -60,8 +60,10 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     instant = now or timezone.now()
     period, as_of = open_periods.running(tenant, instant), reading.as_of()
     found = facts.gather(tenant, period, until=instant)
+    # None while the previous invoice of the month is closing or held.
     before = corrections.month_after(corrections.previous_invoice(tenant.id, period, found.month))
     found = replace(found, so_far=before or found.so_far)
+    # Cached, because ``total_with`` and ``forecasting`` read the same windows again.
     read = functools.cache(rated_period.from_copy(tenant.id))
     rated = rated_period.rate(found, read)
     note = _NOTE if before is not None else _NOTE + _NOTE_OPEN
@@ -73,6 +75,7 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
 
 def total_with(preview: Preview, more: Sequence[Figure]) -> int:
     """Return the total with tax if ``more`` was used too, on the plan in force now."""
+    # What is not landed yet was used just now, so it belongs to the plan in force.
     last = rated_period.windows(preview.facts)[-1]
 
     def read(window: Period) -> Sequence[Figure]:

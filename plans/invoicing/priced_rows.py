@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plans.invoicing.facts import Facts
-from plans.rating.billable import Lifetime, Segment
+from plans.rating.billable import Segment
 from plans.rating.month_so_far import digits
 from plans.rating.price_rules import PriceRule
 
@@ -29,7 +29,11 @@ def digests(facts: Facts) -> dict[str, str]:
         "printed": dict(facts.seller),
     }
     name = f"seller {facts.legal_entity}/{facts.catalogue_number}"
-    return {name: _digest(seller), **_of_plans(segments), **_of_hours(facts.lifetimes)}
+    hours = {
+        f"{row.meter} {row.plan_key}/{row.plan_version}": _digest({"price": digits(row.hour_price)})
+        for row in facts.lifetimes
+    }
+    return {name: _digest(seller), **_of_plans(segments), **hours}
 
 
 def _of_plans(segments: Iterable[Segment]) -> dict[str, str]:
@@ -42,15 +46,6 @@ def _of_plans(segments: Iterable[Segment]) -> dict[str, str]:
             }
         )
         for segment in segments
-    }
-
-
-def _of_hours(lifetimes: Iterable[Lifetime]) -> dict[str, str]:
-    return {
-        f"{lifetime.meter} {lifetime.plan_key}/{lifetime.plan_version}": _digest(
-            {"price": digits(lifetime.hour_price)}
-        )
-        for lifetime in lifetimes
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _Key = tuple[Hashable, ...]
+# Each thread has its own, so that one thread's ``kept`` does not end that of another.
 _known: ContextVar[dict[_Key, Any] | None] = ContextVar("known", default=None)
 
 
@@ -37,6 +38,7 @@ def read_once(function: Callable[_P, _T]) -> Callable[_P, _T]:
         known = _known.get()
         if known is None:
             return function(*arguments, **named)
+        # Two objects of one row are equal arguments: Django hashes a row by its primary key.
         key: _Key = (function, arguments, *sorted(named.items()))
         if key not in known:
             known[key] = function(*arguments, **named)

@@ -65,12 +65,17 @@ def receive(
         known = Payment.objects.filter(source=payment.source, reference=payment.reference).first()
         payment.invoice, payment.recorded_by = current, by.name
         if known is not None:
-            return _same(known, payment)
+            if (known.invoice_id, known.amount_minor) != (current.pk, payment.amount_minor):
+                raise PaymentReferenceReused(
+                    f"Payment {known.reference} from {known.source} is already recorded for "
+                    "another invoice or amount: use the reference of this payment."
+                )
+            return known
         due = due_minor(current)
-        if surplus_to_credit:
-            _require_issued(current)
-        else:
+        if not surplus_to_credit:
             _require_payable(current, payment.amount_minor, due)
+        elif current.state not in states.NUMBERED:
+            raise states.WrongState("The invoice is not issued yet.", state=current.state)
         payment.credit_minor = max(0, payment.amount_minor - due)
         payment.save()
         _book(current, payment, by)
@@ -95,6 +100,7 @@ def outstanding_minor(invoice: Invoice) -> int:
 def outstanding() -> Combinable:
     """Return what ``outstanding_minor`` computes as an expression for queries of invoices."""
     payments = _sum(Payment.objects.all(), F("amount_minor") - F("credit_minor"))
+    # A failed refund was booked back, so it makes nothing due.
     refunds = _sum(Refund.objects.exclude(state=Refund.State.FAILED), F("reopened_minor"))
     notes = _sum(CreditNote.objects.all(), F("receivable_minor"))
     return F("total_minor") - F("credit_minor") - payments + refunds - notes
@@ -156,20 +162,6 @@ def _lock_reference(payment: Payment) -> None:
     with connection.cursor() as cursor:
         lock = f"plans.payment:{payment.source}:{payment.reference}"
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [lock])
-
-
-def _same(known: Payment, payment: Payment) -> Payment:
-    if (known.invoice_id, known.amount_minor) != (payment.invoice_id, payment.amount_minor):
-        raise PaymentReferenceReused(
-            f"Payment {known.reference} from {known.source} is already recorded for another "
-            "invoice or amount: use the reference of this payment."
-        )
-    return known
-
-
-def _require_issued(invoice: Invoice) -> None:
-    if invoice.state not in states.NUMBERED:
-        raise states.WrongState("The invoice is not issued yet.", state=invoice.state)
 
 
 def _require_payable(invoice: Invoice, amount_minor: int, due: int) -> None:

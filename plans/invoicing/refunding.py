@@ -81,7 +81,12 @@ def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refun
             and payment.refunds.filter(kind=wanted.kind, reference=wanted.reference).first()
         )
         if known:
-            return _same(known, wanted)
+            if known.amount_minor != wanted.amount_minor:
+                raise RefundReferenceReused(
+                    f"The payment has a refund {known.reference} of another amount: use its "
+                    "reference."
+                )
+            return known
         left = left_minor(payment)
         if wanted.amount_minor > left:
             raise RefundExceedsPayment(
@@ -101,6 +106,7 @@ def confirm(refund: Refund, *, reference: str, is_final: bool) -> None:
     """Store the provider's reference of a refund, and whether the money has gone. Idempotent."""
     with transaction.atomic():
         current = Refund.objects.select_for_update().get(pk=refund.pk)
+        # The provider's event may have come before its answer. What it ended stays so.
         if current.state in {_State.REQUESTED, _State.PENDING}:
             current.reference = reference
             current.state = _State.SUCCEEDED if is_final else _State.PENDING
@@ -118,6 +124,7 @@ def fail(refund: Refund, *, message: str, by: Actor, now: datetime) -> None:
         current = Refund.objects.select_for_update().select_related("invoice").get(pk=refund.pk)
         if current.state == _State.FAILED:
             return
+        # Booked back, it would make less than nothing due.
         if current.reopened_minor > receiving.outstanding_minor(invoice):
             raise RefundSettled(
                 "The refund failed, and its amount was paid meanwhile: refund the second payment."
@@ -141,14 +148,6 @@ def left_minor(payment: Payment) -> int:
 def credit_minor(invoice: Invoice) -> int:
     """Return the tenant's credit with the invoice's legal entity: the most without a new debt."""
     return credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency)
-
-
-def _same(known: Refund, wanted: Wanted) -> Refund:
-    if known.amount_minor != wanted.amount_minor:
-        raise RefundReferenceReused(
-            f"The payment has a refund {known.reference} of another amount: use its reference."
-        )
-    return known
 
 
 def _stored(invoice: Invoice, payment: Payment, wanted: Wanted, by: Actor, now: datetime) -> Refund:
@@ -178,6 +177,7 @@ def _stored(invoice: Invoice, payment: Payment, wanted: Wanted, by: Actor, now: 
 
 def _post(refund: Refund, reference: str, sign: int, now: datetime) -> None:
     invoice = refund.invoice
+    # Whoever posts to a credit account holds this lock. For a new refund, ``_stored`` has it.
     if sign < 0 and refund.credit_minor:
         InvoiceNumberSeries.objects.select_for_update().get(pk=invoice.legal_entity)
     posting.post(
@@ -204,7 +204,7 @@ def _values(refund: Refund) -> dict[str, object]:
 
 def _notify(refund: Refund, invoice: Invoice, now: datetime) -> None:
     if refund.kind != _Kind.REFUND:
-        return
+        return  # a lost dispute has a notice of its own (``plans.payments.events``)
     reopened = money.display(refund.reopened_minor, invoice.currency)
     outcome = f"{reopened} of the invoice are due again." if refund.reopened_minor else ""
     outbox.write(

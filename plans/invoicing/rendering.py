@@ -88,6 +88,7 @@ def csv(document: Mapping[str, Any]) -> str:
     spreadsheet could run as formulas are made harmless.
     """
     text = io.StringIO()
+    # Ignored: the ``detail`` of a line, which is a mapping.
     writer = csv_format.DictWriter(text, CSV_COLUMNS, extrasaction="ignore")
     writer.writeheader()
     for line in document["lines"]:
@@ -135,10 +136,19 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
         "starts_at": local.minute(document["period"]["starts_at"]),
         "ends_at": local.minute(document["period"]["ends_at"]),
         "as_of": local.minute(document["as_of"]),
-        "lines": [_line(line, amount) for line in document["lines"]],
+        "lines": [
+            {
+                **line,
+                "amount": amount(line["amount_minor"]),
+                "price": amount.price(Decimal(line["unit_price"])),
+                "quantity": _short(Decimal(line["quantity"])),
+                "note": _note(line["kind"], line["detail"]),
+            }
+            for line in document["lines"]
+        ],
         "taxes": [
             {
-                "note": "",
+                "note": "",  # a document leaves an empty note out
                 **tax,
                 "taxable": amount(tax["taxable_minor"]),
                 "tax": amount(tax["tax_minor"]),
@@ -150,6 +160,7 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
         **_payable(document, amount),
         "spaces": [_space(space) for space in document["usage"]],
         "rounding": ROUNDING_WORDS[document["rounding"]],
+        # A preview has an empty manifest.
         "tables": sorted(document["manifest"].get("tables", {}).items()),
     }
 
@@ -163,6 +174,7 @@ class _Amounts:
 
     def price(self, unit_price: Decimal) -> str:
         """Return a unit price as text with all its decimals, and no fewer than the currency has."""
+        # Negative for 100, whose normal form is 1E+2.
         places = -int(unit_price.normalize().as_tuple().exponent)
         return f"{unit_price:,.{max(places, money.minor_digits(self._currency))}f}"
 
@@ -208,17 +220,6 @@ class Local:
         if text is None:
             return ""
         return datetime.fromisoformat(text).astimezone(self._zone).strftime(pattern)
-
-
-def _line(line: Mapping[str, Any], amount: _Amounts) -> dict[str, Any]:
-    detail = line["detail"]
-    return {
-        **line,
-        "amount": amount(line["amount_minor"]),
-        "price": amount.price(Decimal(line["unit_price"])),
-        "quantity": _short(Decimal(line["quantity"])),
-        "note": _note(line["kind"], detail),
-    }
 
 
 def _note(kind: str, detail: Mapping[str, Any]) -> str:

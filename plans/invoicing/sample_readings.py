@@ -27,7 +27,7 @@ MOST_ROWS = 5_000  # samples, and counters, that one reading keeps
 _MOST_RUNNING = 3  # readings of one tenant
 _MOST_KEPT = 20  # finished readings of one tenant
 _KEPT_FOR = timedelta(days=1)
-_WORDS = range(0, 64, 8)
+_WORDS = range(0, 64, 8)  # where the eight words begin in a hash of 64 hex digits
 
 
 class NothingPinned(Conflict):
@@ -129,7 +129,7 @@ def request(*, invoice: Invoice, part: Period | None, first: int = 0, by: Actor)
             operation = operation_of(found)
             if operation and operation.state != Operation.State.FAILED:
                 return operation
-            found.delete()
+            found.delete()  # its task failed: a new reading has a new operation
         _make_place(current.tenant_id)
         reading = SampleReading.objects.create(**key)
         subject = states.subject_of(current)
@@ -184,6 +184,7 @@ def store(reading: SampleReading, found: Read, now: datetime) -> None:
     kinds = ((ReadRow.Kind.SAMPLE, reading.first, found.samples),
              (ReadRow.Kind.COUNTER, 0, found.counters))  # fmt: skip
     with transaction.atomic():
+        # Those of an earlier run of the task, so that no row is stored twice.
         reading.rows.all().delete()
         ReadRow.objects.bulk_create(
             (
@@ -245,5 +246,6 @@ def _make_place(tenant_id: str) -> None:
     finished = SampleReading.objects.filter(
         invoice__tenant_id=tenant_id, finished_at__isnull=False
     ).order_by("-finished_at")
+    # One fewer, because the caller adds a reading.
     for reading in finished[_MOST_KEPT - 1 :]:
         reading.delete()

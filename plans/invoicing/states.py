@@ -24,6 +24,7 @@ from plans.models import Invoice, InvoiceEvent
 
 State = Invoice.State
 
+# Uncollectible and voided have no row: nothing follows them.
 TRANSITIONS: dict[str, frozenset[str]] = {
     State.OPEN: frozenset({State.CLOSING}),
     State.CLOSING: frozenset({State.HELD, State.DRAFT}),
@@ -61,6 +62,7 @@ def subject_of(invoice: Invoice) -> audit.Subject:
 
 def locked_each(invoice_ids: Collection[str]) -> list[Invoice]:
     """Return the invoices with their tenants, locked until the transaction ends, in order of id."""
+    # ``of``, because Django would lock the joined rows of tenants too.
     rows = Invoice.objects.select_for_update(of=("self",)).select_related("tenant")
     return list(rows.filter(pk__in=invoice_ids).order_by("id"))
 
@@ -94,6 +96,7 @@ def move_each(moves: Sequence[Move], to: State, *, by: audit.Actor) -> None:
     Raises:
         WrongState: ``TRANSITIONS`` lacks the transition of one of them; none is moved.
     """
+    # All are checked before one changes, so a refusal leaves every object as it was.
     came_from = [_source(move.invoice, to) for move in moves]
     now = timezone.now()
     for move in moves:

@@ -23,7 +23,7 @@ def plain(evidence: Evidence) -> dict[str, Any]:
     """Return the evidence as JSON values; ``loaded`` makes it again."""
     return {
         "as_of": evidence.as_of.isoformat(),
-        "tables": {name: list(_pin(pin)) for name, pin in evidence.tables.items()},
+        "tables": {name: [pin.table_id, pin.version] for name, pin in evidence.tables.items()},
         "hash": [evidence.hash_version, evidence.sample_hash, evidence.n_samples],
         "doubled": list(evidence.doubled_samples),
         **_usage(evidence.gold, evidence.recomputed),
@@ -35,7 +35,8 @@ def plain(evidence: Evidence) -> dict[str, Any]:
             [
                 gap.source,
                 gap.boot_id,
-                *(_text(at) for at in (gap.last_sample_at, gap.next_sample_at)),
+                gap.last_sample_at.isoformat(),
+                gap.next_sample_at.isoformat() if gap.next_sample_at else None,
             ]
             for gap in evidence.crash_gaps
         ],
@@ -61,7 +62,12 @@ def loaded(stored: Mapping[str, Any]) -> Evidence:
         gaps=tuple(Gap(**gap) for gap in stored["gaps"]),
         counter_resets=tuple(CounterReset(**reset) for reset in stored["resets"]),
         crash_gaps=tuple(
-            CrashGap(source, boot, datetime.fromisoformat(last), _instant(following))
+            CrashGap(
+                source,
+                boot,
+                datetime.fromisoformat(last),
+                datetime.fromisoformat(following) if following else None,
+            )
             for source, boot, last, following in stored["crashes"]
         ),
         hash_version=hash_version,
@@ -89,15 +95,3 @@ def _figures(rows: Iterable[list[Any]]) -> dict[UsageKey, int]:
 
 def _recomputed(stored: Mapping[str, Any]) -> dict[UsageKey, int]:
     return _figures(stored["gold" if stored["recomputed"] is None else "recomputed"])
-
-
-def _pin(pin: TablePin) -> tuple[str, int]:
-    return pin.table_id, pin.version
-
-
-def _text(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None
-
-
-def _instant(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None

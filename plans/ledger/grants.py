@@ -27,6 +27,7 @@ def available(
         tenant_id=tenant_id, legal_entity=legal_entity, currency=currency
     )
     counted = Q()
+    # Under the lock of the series, ids of entries are in the order of commits.
     if entry is not None:
         rows = rows.filter(entry_id__lt=entry.pk)
         counted = Q(uses__entry_id__lt=entry.pk)

@@ -61,6 +61,7 @@ def balances(tenant_id: str, now: datetime, owners: Iterable[tuple[str, str]]) -
     for legal_entity, currency in sorted(known):
         left = dict.fromkeys((PREPAID, PROMOTIONAL), 0)
         for grant in grants.available(tenant_id, legal_entity, currency):
+            # ``available`` also has expired grants, until their end is booked.
             if grant.expires_at is None or now < grant.expires_at:
                 left[grant.kind] += grant.left_minor
         found.append(
@@ -87,8 +88,10 @@ def of_tenant(tenant_id: str) -> QuerySet[LedgerPosting]:
     rows = rows.annotate(
         kind=_part("account", 1),
         owner=_part("account", 2),
+        # The seller owes credit, so the ledger keeps it below zero.
         change_minor=-F("amount_minor"),
     )
+    # By id: on these accounts, ids are in the order of booking (``posting.balance``).
     until = (
         LedgerPosting.objects.filter(
             _is_credit(),

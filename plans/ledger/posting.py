@@ -109,7 +109,10 @@ def post(booking: Booking, *, at: datetime) -> LedgerEntry:
             },
         )
         if is_new:
-            _write(entry, amounts)
+            LedgerPosting.objects.bulk_create(
+                LedgerPosting(entry=entry, account=account, amount_minor=amount)
+                for account, amount in sorted(amounts.items())
+            )
         elif dict(entry.postings.values_list("account", "amount_minor")) != amounts:
             raise ReferenceReused(f"{booking.reference} is booked already with other amounts.")
     return entry
@@ -134,10 +137,3 @@ def balance(
     else:
         postings = postings.filter(account=account)
     return postings.aggregate(total=Sum("amount_minor"))["total"] or 0
-
-
-def _write(entry: LedgerEntry, amounts: Mapping[str, int]) -> None:
-    LedgerPosting.objects.bulk_create(
-        LedgerPosting(entry=entry, account=account, amount_minor=amount)
-        for account, amount in sorted(amounts.items())
-    )

@@ -49,6 +49,7 @@ class CatalogDraft(Timestamped):
 
     class Meta:
         constraints = [
+            # All rows of the condition have the same state, so there is one at most.
             models.UniqueConstraint(
                 fields=["state"], condition=Q(state="scheduled"), name="catalog_draft_one_scheduled"
             ),

@@ -68,6 +68,7 @@ class CloseRunInvoice(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["run", "invoice"], name="close_run_invoice_once"),
+            # One run at a time closes an invoice, from the evidence that this run gathered.
             models.UniqueConstraint(
                 fields=["invoice"],
                 condition=Q(done_at__isnull=True),

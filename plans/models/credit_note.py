@@ -41,6 +41,7 @@ class CreditNote(models.Model):
     receivable_minor = models.BigIntegerField()
     credit_minor = models.BigIntegerField()
     reason = models.TextField()
+    # Text, because a verification compares its bytes, and jsonb keeps no order of keys.
     document = models.TextField()
     issued_at = models.DateTimeField()
     issued_by = models.CharField(max_length=255)

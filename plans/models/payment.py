@@ -119,6 +119,7 @@ class Refund(Timestamped):
             ),
         ]
         constraints = [
+            # Several refunds may wait for the provider's answer, and none of them has a reference.
             models.UniqueConstraint(
                 fields=["payment", "kind", "reference"],
                 name="refund_once",
@@ -183,6 +184,7 @@ class DunningCase(Timestamped):
 
     class Meta:
         constraints = [
+            # Ended cases stay, and an invoice may become unpaid again, such as by a refund.
             models.UniqueConstraint(
                 fields=["invoice"], name="dunning_case_once", condition=Q(ended_at__isnull=True)
             ),

@@ -47,6 +47,7 @@ class TaxExemption(Timestamped):
 
     class Meta:
         constraints = [
+            # The countries of both parties decide the other categories (``plans.rating.taxes``).
             models.CheckConstraint(
                 name="tax_exemption_category", condition=Q(category__in=["E", "Z"])
             )

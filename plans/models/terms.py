@@ -19,6 +19,7 @@ class Coupon(Timestamped):
     title = models.CharField(max_length=100)
     percent = models.DecimalField(max_digits=15, decimal_places=12, null=True)
     amount_minor = models.BigIntegerField(null=True)
+    # Empty with a percentage, which counts in any currency.
     currency = models.CharField(max_length=3, blank=True)
     meters = models.JSONField(default=list)
     months = models.PositiveIntegerField(null=True)
@@ -59,6 +60,7 @@ class Discount(Timestamped):
 
     class Meta:
         constraints = [
+            # PostgreSQL takes nulls as distinct, so staff may grant a tenant any number of them.
             models.UniqueConstraint(fields=["tenant", "coupon"], name="coupon_once_per_tenant"),
             models.CheckConstraint(
                 name="discount_one_kind",

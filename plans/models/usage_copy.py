@@ -46,6 +46,7 @@ class UsageRecord(models.Model):
             ),
             models.CheckConstraint(name="usage_record_positive", condition=Q(quantity__gte=0)),
         ]
+        # For windows of a tenant: in the index of the key, space and address precede the time.
         indexes = [models.Index(fields=["tenant_id", "bucket_at", "meter"])]
 
 

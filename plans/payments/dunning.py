@@ -97,14 +97,19 @@ def advance(tenant_id: str, now: datetime) -> None:
     """
     rules = schedule()
     with transaction.atomic():
+        # ``no_key`` lets others insert rows that refer to the tenant meanwhile.
         tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
         cases = _end_settled(tenant, now)
         is_paused = _is_paused(tenant, now, cases, rules)
         stage = UnpaidStage.NONE
         if rules.reminder_days and not is_paused:
-            for invoice in _unpaid_of(tenant, now):
+            unpaid = Invoice.objects.filter(receiving.unpaid(now), tenant=tenant)
+            # Documents may be large, and no reminder reads them.
+            unpaid = unpaid.defer("document", "manifest", "quality")
+            for invoice in unpaid.order_by("due_at", "id"):
                 _remind(invoice, cases, rules, now)
             stage = _stage(cases.values(), now)
+        # While dunning is paused too: the pause lifts what the tenant was kept from.
         _set_stage(tenant, stage, now)
 
 
@@ -124,12 +129,14 @@ def pause(
         raise Invalid("The pause must end later.", code="dunning.until", until=["Later than now."])
     with transaction.atomic():
         locked = Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
+        # First, because a tenant has one open pause at most.
         _pauses(locked).update(ended_at=now)
         row = DunningPause.objects.create(
             tenant=locked, reason=reason.strip(), paused_by=by.name, paused_at=now, until=until
         )
         after = {"until": until.isoformat() if until else None}
-        audit.record(by, "dunning.pause", _subject(locked), after=after, reason=row.reason)
+        subject = audit.Subject("tenant", locked.pk, locked.name, locked.pk)
+        audit.record(by, "dunning.pause", subject, after=after, reason=row.reason)
         _set_stage(locked, UnpaidStage.NONE, now)
     return row
 
@@ -145,7 +152,9 @@ def resume(*, tenant: Tenant, by: Actor, now: datetime) -> None:
         open_pause = _pauses(locked).first()
         if open_pause is None:
             raise NotPaused("Dunning of this tenant is not paused.")
-        audit.record(by, "dunning.resume", _subject(locked), before={"reason": open_pause.reason})
+        subject = audit.Subject("tenant", locked.pk, locked.name, locked.pk)
+        audit.record(by, "dunning.resume", subject, before={"reason": open_pause.reason})
+        # Not ``ended_at``: ``advance`` ends a pause whose time is over, and gives notice again.
         open_pause.until = now
         open_pause.save(update_fields=["until"])
         advance(locked.pk, now)
@@ -178,15 +187,11 @@ def _concerned(now: datetime) -> list[str]:
     found = set(cases.values_list("tenant_id", flat=True))
     found |= set(Tenant.objects.exclude(unpaid_stage="").values_list("id", flat=True))
     if settings.DUNNING_REMINDER_DAYS:
+        # The days are in ascending order. Before the first reminder there is nothing to do.
         first = now - timedelta(days=settings.DUNNING_REMINDER_DAYS[0])
         unpaid = Invoice.objects.filter(receiving.unpaid(now), due_at__lte=first)
         found |= set(unpaid.values_list("tenant_id", flat=True))
     return sorted(found)
-
-
-def _unpaid_of(tenant: Tenant, now: datetime) -> list[Invoice]:
-    rows = Invoice.objects.filter(receiving.unpaid(now), tenant=tenant)
-    return list(rows.defer("document", "manifest", "quality").order_by("due_at", "id"))
 
 
 def _end_settled(tenant: Tenant, now: datetime) -> dict[str, DunningCase]:
@@ -223,7 +228,7 @@ def _remind(
     invoice: Invoice, cases: dict[str, DunningCase], rules: Schedule, now: datetime
 ) -> None:
     """Write one reminder if one is due; several that were missed become one."""
-    assert invoice.due_at is not None
+    assert invoice.due_at is not None  # ``receiving.unpaid`` selects issued invoices
     reached = rules.reached(invoice.due_at, now)
     case = cases.get(invoice.id)
     if not reached or (case is not None and set(reached) <= set(case.reminded_days)):
@@ -249,6 +254,7 @@ def _notice(case: DunningCase, rules: Schedule, now: datetime, tenant: Tenant) -
     outbox.write(
         "invoice.reminder",
         tenant=tenant,
+        # With the instant, because each reminder of a case is a notice of its own.
         key=f"{case.pk}:{now.isoformat()}",
         fields={
             "invoice": invoice.id,
@@ -266,18 +272,14 @@ def consequence(case: DunningCase, now: datetime) -> str:
     parts = []
     if case.limit_at is not None:
         verb = "can no longer send" if case.limit_at > now else "cannot send since then"
-        parts.append(f"From {_instant(case.limit_at)} your clients {verb}.")
+        parts.append(f"From {case.limit_at:%Y-%m-%d %H:%M} UTC your clients {verb}.")
     if case.suspend_at is not None:
         parts.append(
-            f"From {_instant(case.suspend_at)} their connections are refused. Messages, addresses "
-            "and users are kept."
+            f"From {case.suspend_at:%Y-%m-%d %H:%M} UTC their connections are refused. Messages, "
+            "addresses and users are kept."
         )
     parts.append("A payment ends this at once." if len(parts) else "Please pay it.")
     return " ".join(parts)
-
-
-def _instant(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def _stage(cases: Iterable[DunningCase], now: datetime) -> UnpaidStage:
@@ -304,7 +306,3 @@ def _set_stage(tenant: Tenant, stage: UnpaidStage, now: datetime) -> None:
         key = f"{tenant.pk}:{now.isoformat()}"
         outbox.write(_KINDS[stage], tenant=tenant, key=key, fields={}, now=now)
     tenant.unpaid_stage = unpaid_stages.move(tenant=tenant, stage=stage).unpaid_stage
-
-
-def _subject(tenant: Tenant) -> audit.Subject:
-    return audit.Subject("tenant", tenant.pk, tenant.name, tenant.pk)

@@ -92,7 +92,12 @@ def apply(row: PaymentEvent, now: datetime) -> None:
                 _end(current, _Outcome(_State.REFUSED, error.message, _named(_stored(current))))
         return
     if row.kind == EventKind.PAID:
-        _apply_followers(row, now)
+        # Refunds and disputes may have come before their payment.
+        followers = PaymentEvent.objects.filter(
+            state=_State.WAITING, provider=row.provider, fields__payment=row.fields["payment"]
+        )
+        for follower in followers.order_by("occurred_at", "id"):
+            apply(follower, now)
 
 
 def apply_waiting(now: datetime) -> None:
@@ -102,15 +107,6 @@ def apply_waiting(now: datetime) -> None:
             apply(row, now)
         except Exception:  # one event must not stop all others; it is tried again
             logger.exception("an event of a provider was not applied", payment_event=row.pk)
-
-
-def _apply_followers(paid: PaymentEvent, now: datetime) -> None:
-    """Apply the refunds and disputes that came before their payment."""
-    followers = PaymentEvent.objects.filter(
-        state=_State.WAITING, provider=paid.provider, fields__payment=paid.fields["payment"]
-    )
-    for row in followers.order_by("occurred_at", "id"):
-        apply(row, now)
 
 
 def _stored(row: PaymentEvent) -> ProviderEvent:
@@ -138,6 +134,7 @@ def _refund(provider: str, event: ProviderEvent) -> Refund | None:
     rows = rows.filter(kind=Refund.Kind.REFUND, payment__source=provider)
     if event.payment:
         rows = rows.filter(payment__reference=event.payment)
+    # First by our id: a refund has no reference before the provider's answer is stored.
     ours = rows.filter(pk=event.refund).first() if event.refund else None
     if ours is not None or not event.reference:
         return ours
@@ -164,6 +161,7 @@ def _paid(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
         amount_minor=event.amount_minor,
         received_on=event.received_on or event.occurred_at.date(),
     )
+    # The money is there already, so what is more than due cannot be refused.
     made = receiving.receive(
         invoice=invoice, payment=payment, by=_actor(provider), surplus_to_credit=True
     )
@@ -207,7 +205,7 @@ def _refunded(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     wanted = refunding.Wanted(
         event.amount_minor,
         event.message or f"refunded by {provider}",
-        reopens=True,
+        reopens=True,  # the money has gone already
         reference=event.reference,
     )
     refunding.book(payment, wanted, by=_actor(provider), now=now)
@@ -236,7 +234,7 @@ def _disputed(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
         defaults={
             "source": provider,
             "amount_minor": event.amount_minor,
-            "reason": event.message[:200],
+            "reason": event.message[:200],  # the length of the column
             "opened_at": event.occurred_at,
         },
     )
@@ -247,6 +245,7 @@ def _disputed(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     if ended and dispute.state == PaymentDispute.State.OPEN:
         dispute.state, dispute.ended_at = ended, event.occurred_at
         dispute.save(update_fields=["state", "ended_at", "updated_at"])
+    # Idempotent: ``book`` returns the chargeback with the reference of the dispute.
     if dispute.state == PaymentDispute.State.LOST:
         wanted = refunding.Wanted(
             dispute.amount_minor,

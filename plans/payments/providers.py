@@ -59,4 +59,5 @@ def of_source(source: str) -> PaymentProvider:
 
 
 def _newest_first(secrets: str) -> tuple[str, ...]:
+    # Several, so that a secret can be replaced while deliveries are still signed with the old one.
     return tuple(secret.strip() for secret in secrets.split(",") if secret.strip())

@@ -94,6 +94,7 @@ class SignedWebhook:
 
 def _signed_at(headers: Mapping[str, str], now: datetime) -> datetime:
     text = headers.get("webhook-timestamp", "")
+    # ``isdigit`` alone accepts digits such as ², which ``int`` refuses.
     if not text.isascii() or not text.isdigit() or len(text) > 12:
         raise SignatureWrong("The header webhook-timestamp must be seconds since 1970.")
     at = datetime.fromtimestamp(int(text), UTC)
@@ -109,6 +110,7 @@ def _event(event_id: str, at: datetime, text: str) -> ProviderEvent:
         day = date.fromisoformat(values.received_on) if values.received_on else at.date()
     except (ValidationError, ValueError) as error:
         raise SignatureWrong(f"The content of the event is not as it must be: {error}") from None
+    # Another kind has no effect, so the operator's system may send more kinds than these.
     known = delivery.type in set(EventKind)
     return ProviderEvent(
         event_id,

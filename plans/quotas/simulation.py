@@ -99,9 +99,11 @@ class _Month:
         spent = [self._spent(end) for end in ends]
         reached = next((n for n, amount in enumerate(spent) if amount >= cap_minor), None)
         acted_at = None
+        # Only this day by the hour, because each price takes a query.
         if reached is not None:
             start = ends[reached - 1] if reached else month.starts_at
             acted_at = self._hour_that_reaches(cap_minor, start, ends[reached])
+        # A day ends when the next one begins, so an hour earlier is still inside it.
         local = [(end - _HOUR).astimezone(self.zone).date() for end in ends]
         return Simulation(
             month,
@@ -118,6 +120,7 @@ class _Month:
         day = month.starts_at.astimezone(self.zone).date()
         while True:
             day += timedelta(days=1)
+            # Local midnight: a day on which the clock changes has 23 or 25 hours.
             end = datetime(day.year, day.month, day.day, tzinfo=self.zone)
             yield min(end, month.ends_at).astimezone(month.ends_at.tzinfo)
             if end >= month.ends_at:

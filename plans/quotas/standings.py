@@ -81,6 +81,7 @@ class Standing:
         return self.use.total
 
     def has_reached(self, level_percent: int) -> bool:
+        # Without a division, so that rounding reaches no level.
         return self.limit is not None and self.used * 100 >= self.limit * level_percent
 
     @property
@@ -123,7 +124,11 @@ def of_tenant(tenant: Tenant, now: datetime, *, with_money: bool = True) -> list
         for resource, meter in METERED.items()
     ]
     cap = SpendCap.objects.filter(tenant=tenant).first() if with_money else None
-    return [*found, _spent(tenant, cap, use.month, now)] if cap else found
+    if cap is not None:
+        used = spend(tenant, use.month, now)
+        used = replace(used, landed=max(used.landed, _known_spend(tenant, use.month)))
+        found.append(Standing(SPEND, use.month, used, cap.amount_minor, cap.action, cap.currency))
+    return found
 
 
 def throttle_percent(tenant: Tenant) -> int:
@@ -149,13 +154,8 @@ def spend(tenant: Tenant, month: Period, now: datetime) -> Use:
         return Use(before)
     tail = reading.tail(tenant.id, month.starts_at, month.ends_at)
     whole = previewing.total_with(preview, tail.figures())
+    # By tiers of volume, more usage may cost less.
     return Use(before + preview.total_minor, max(0, whole - preview.total_minor))
-
-
-def _spent(tenant: Tenant, cap: SpendCap, month: Period, now: datetime) -> Standing:
-    used = spend(tenant, month, now)
-    used = replace(used, landed=max(used.landed, _known_spend(tenant, month)))
-    return Standing(SPEND, month, used, cap.amount_minor, cap.action, cap.currency)
 
 
 def _known_spend(tenant: Tenant, month: Period) -> int:

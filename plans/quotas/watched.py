@@ -22,8 +22,9 @@ _LIFETIMES = {r for r, meter in METERED.items() if BY_SLUG[meter].kind is Kind.L
 
 def limited() -> QuerySet[Tenant, Any]:
     """Return the ids of tenants with a monthly quota of plan or staff, or a cap, as a subquery."""
+    capped = SpendCap.objects.values_list("tenant_id", flat=True)
     return Tenant.objects.filter(
-        Q(pk__in=_on_plans_with(METERED)) | Q(pk__in=_overridden()) | Q(pk__in=_capped())
+        Q(pk__in=_on_plans_with(METERED)) | Q(pk__in=_overridden()) | Q(pk__in=capped)
     ).values("pk")
 
 
@@ -53,6 +54,7 @@ def always(now: datetime) -> set[str]:
         F("tenant__usage_tail__evaluated_at"),
         Q(tenant__usage_tail__evaluated_at__lte=now - _SLOW),
     )
+    capped = SpendCap.objects.values_list("tenant_id", flat=True)
     never = Q(tenant__usage_tail__evaluated_at__isnull=True)
     rows: list[QuerySet[Any, Any]] = [
         alerted.values_list("tenant_id", flat=True),
@@ -61,7 +63,7 @@ def always(now: datetime) -> set[str]:
         _on_plans_with(METERED).filter(never | Q(starts_at__gt=evaluated)),
         _on_plans_with(_LIFETIMES).filter(slow),
         _overridden().filter(never | slow | Q(updated_at__gt=evaluated)),
-        _capped().filter(never | slow | Q(updated_at__gt=evaluated)),
+        capped.filter(never | slow | Q(updated_at__gt=evaluated)),
     ]
     return {tenant_id for found in rows for tenant_id in found.order_by().distinct()}
 
@@ -80,7 +82,3 @@ def _on_plans_with(resources: Collection[str]) -> QuerySet[PlanSubscription, Any
 def _overridden() -> QuerySet[QuotaOverride, Any]:
     rows = QuotaOverride.objects.filter(resource__in=list(METERED))
     return rows.values_list("tenant_id", flat=True)
-
-
-def _capped() -> QuerySet[SpendCap, Any]:
-    return SpendCap.objects.values_list("tenant_id", flat=True)

@@ -93,6 +93,7 @@ def rate(country: str, on: date) -> Decimal:
             "rate, or add the rate to plans/rating/vat_rates.json.",
             code="tax.no_rate",
         )
+    # The table lists the rates of a country in the order of their days.
     return known[-1]
 
 
@@ -120,4 +121,5 @@ def decide(seller_country: str, buyer: Buyer, on: date) -> TaxRule:
 
 
 def _charged(percent: Decimal) -> TaxRule:
+    # EN 16931, BR-S-05: the rate of category S is above zero.
     return TaxRule(percent, Category.STANDARD if percent else Category.ZERO)

@@ -44,6 +44,7 @@ class Discount:
         )
         base = sum(left[meter] for meter in scope)
         if self.percent is None:
+            # Never more than the lines cost: a discount pays nothing out.
             amount = min(self.amount_minor or 0, base)
         else:
             exact = EXACT.divide(EXACT.multiply(Decimal(base), self.percent), Decimal(100))
@@ -109,6 +110,7 @@ class Terms:
             left = {meter: amount - off.get(meter, 0) for meter, amount in left.items()}
             found.append(Adjustment(discount.key, DISCOUNT, discount.title, -sum(off.values())))
         if self.commitments:
+            # Rounded once for all commitments together.
             exact = sum((row.minimum(month, until) for row in self.commitments), Decimal(0))
             missing = max(0, money.round_minor(exact, rounding) - sum(left.values()))
             first = self.commitments[0]

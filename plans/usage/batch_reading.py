@@ -56,6 +56,7 @@ def _figures(
     found: list[dict[tuple[str, ...], int]] = [{} for _ in listed]
     for level, rows in parts.items():
         for n, key, quantity in _summed(level, rows, columns):
+            # Several parts of a window may have the key: whole days, and the hours around them.
             before = found[n].get(key)
             found[n][key] = (
                 quantity if before is None else reading.merged(key[-1], before, quantity)
@@ -81,6 +82,7 @@ def _summed(
     time = level.column if level else "bucket_at"
     summed, largest = ("summed", "largest") if level else ("quantity", "quantity")
     keys = ", ".join(f"s.{column}" for column in columns)
+    # Only names of this package's tables and columns are put into the text.
     sql = (
         f"SELECT w.n, {keys}, s.meter, sum(s.{summed}), max(s.{largest}) "
         "FROM unnest(%s::int[], %s::varchar[], %s::timestamptz[], %s::timestamptz[]) "
