@@ -98,8 +98,7 @@ def start(
     """
     require_java()
     object_store.give_keys(root)
-    # Otherwise Spark takes the address to which the name of this host resolves.
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else what the host name resolves to
     archive = archive_path()
     options = java_options or (f"-XX:SharedArchiveFile={archive}" if archive.exists() else "")
     cluster = os.environ.get("WAYPOST_SPARK_MASTER", "")

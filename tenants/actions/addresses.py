@@ -77,8 +77,7 @@ def create(
             **wanted.columns(),
         )
         _place(row, targets)
-        # Measures the stored rows, so the new one must be there. A refusal rolls it back.
-        configuration_size.check(locked)
+        configuration_size.check(locked)  # of the stored rows, so the new one must be there
         operation = _begin(row, f"{SUBJECT}.create")
         after = {"type": type, "plan": plan.key, **wanted.columns()}
         audit.record(by, f"{SUBJECT}.create", subject(row), after=after)
