@@ -71,7 +71,8 @@ def heads_of(lake: Lake, samples: DataFrame) -> Heads:
     if not sources:
         return Heads(found, "t.resting = false")
     # Literal sources let Delta skip files. Beyond some hundred, planning would cost more.
-    named = f"source IN ({', '.join(map(_text, sources))})"
+    literals = ", ".join(f"'{schemas.quoted(source)}'" for source in sources)
+    named = f"source IN ({literals})"
     some = len(sources) <= _MOST_SOURCES
     resting = heads.where(F.col("resting")).where(named if some else "true")
     old = resting.join(lives, on=list(LIFE), how="left_semi").persist()
@@ -96,7 +97,3 @@ def changed_openings(lake: Lake, days: DataFrame, heads: DataFrame) -> ChangedOp
     rows = incarnations.changed_openings(days, heads, known, moved).persist()
     dates = frozenset(row["date"] for row in rows.select("date").distinct().collect())
     return ChangedOpenings(rows, dates) if dates else None
-
-
-def _text(value: str) -> str:
-    return f"'{schemas.quoted(value)}'"

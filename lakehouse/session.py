@@ -98,7 +98,7 @@ def start(
     """
     require_java()
     object_store.give_keys(root)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else what the host name resolves to
     archive = archive_path()
     options = java_options or (f"-XX:SharedArchiveFile={archive}" if archive.exists() else "")
     cluster = os.environ.get("WAYPOST_SPARK_MASTER", "")
@@ -138,9 +138,12 @@ def _settings(threads: int, memory: str, java_options: str) -> Mapping[str, str]
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.catalogImplementation": "in-memory",
+        # Days of buckets and partitions are those of UTC.
         "spark.sql.session.timeZone": "UTC",
+        # A sum that overflows fails, and does not become a wrong quantity.
         "spark.sql.ansi.enabled": "true",
         "spark.default.parallelism": str(threads),
+        # Delta would divide the state of each log into 50 tasks.
         "spark.databricks.delta.snapshotPartitions": "1",
         # VACUUM lists folders in that many tasks, 10,000 by default: a minute for an empty table.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(4 * threads),

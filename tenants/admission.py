@@ -157,6 +157,7 @@ def credit_use(space: AddressSpace) -> CreditUse:
     """
     # An address keeps its credit until its deletion is complete.
     placed = Placement.objects.filter(address__space=space, address__deleted_at__isnull=True)
+    # A filter of the sum, not of the rows: a broker without placements must stay in the list.
     credits = Sum("placements__broker_credit", filter=Q(placements__in=placed))
     brokers = Broker.objects.filter(space=space).order_by("ordinal").annotate(credits=credits)
     stored = stored_bytes(placed)
@@ -219,6 +220,7 @@ _COUNTED: Mapping[Resource, Callable[[Tenant], QuerySet[Any, Any]]] = {
     Resource.ADDRESSES: lambda tenant: Address.objects.filter(
         space__tenant=tenant, deleted_at__isnull=True
     ),
+    # Not the open invitations: ``memberships.add`` checks again when one is accepted.
     Resource.MEMBERS: lambda tenant: Membership.objects.filter(tenant=tenant),
     Resource.USERS: lambda tenant: MessagingUser.objects.filter(
         space__tenant=tenant, deleted_at__isnull=True

@@ -62,6 +62,7 @@ _AUDIT = (
 
 def document(tenant: Tenant) -> dict[str, Any]:
     """Return the document; ``DjangoJSONEncoder`` writes its values."""
+    events = AuditEvent.objects.filter(tenant_id=tenant.pk).order_by("id")
     here: dict[str, Any] = {"space__tenant": tenant, "deleted_at__isnull": True}
     return {
         "organization": {name: getattr(tenant, name) for name in _ORGANIZATION},
@@ -83,20 +84,16 @@ def document(tenant: Tenant) -> dict[str, Any]:
         "spend_budget": _rows(_of(SpendBudget, tenant, "id"), ("amount_minor",)),
         "support_consents": _rows(_of(SupportConsent, tenant, "id"), _CONSENT),
         "identity_provider": _rows(_of(IdentityProvider, tenant, "id"), _PROVIDER),
-        "audit": _audit(tenant),
+        "audit": [
+            {name: getattr(event, name) for name in _AUDIT}
+            for event in shown_actors.hide(tenant, events)
+        ],
     }
 
 
 def _of(model: type[Any], tenant: Tenant, order: str) -> QuerySet[Any, Any]:
     rows: QuerySet[Any, Any] = model._default_manager.filter(tenant=tenant)
     return rows.order_by(order)
-
-
-def _audit(tenant: Tenant) -> list[dict[str, Any]]:
-    rows = AuditEvent.objects.filter(tenant_id=tenant.pk).order_by("id")
-    return [
-        {name: getattr(event, name) for name in _AUDIT} for event in shown_actors.hide(tenant, rows)
-    ]
 
 
 def _rows(rows: QuerySet[Any, Any], names: Iterable[str]) -> list[dict[str, Any]]:

@@ -153,6 +153,7 @@ def is_routed(instances: Iterable[str]) -> bool:
 
 
 def _reading(row: AddressReading, address_type: str, answered: Mapping[str, str]) -> LiveReading:
+    # An instance that is gone has no time; if all of them are, the oldest answer counts.
     times = [answered[instance] for instance in row.parts if instance in answered]
     return LiveReading(
         as_of=datetime.fromisoformat(min(times or answered.values())),

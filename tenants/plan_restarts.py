@@ -41,14 +41,11 @@ def find(space: AddressSpace, old: SpacePlanDefinition, new: SpacePlanDefinition
     """
     found: list[str] = []
     is_brokered = space.type == SpaceType.BROKERED
-    if _differ(old, new, (*_OF_BROKERS, *((*_OF_CLIENTS, *_RATES) if is_brokered else ()))):
+    of_brokers = (*_OF_BROKERS, *((*_OF_CLIENTS, *_RATES) if is_brokered else ()))
+    if any(getattr(old, name) != getattr(new, name) for name in of_brokers):
         ordinals = space.brokers.order_by("ordinal").values_list("ordinal", flat=True)
         found += [InstanceId(Kind.BROKER, ordinal).name for ordinal in ordinals]
-    if _differ(old, new, _OF_ROUTERS):
+    if any(getattr(old, name) != getattr(new, name) for name in _OF_ROUTERS):
         kept = range(min(old.routers, new.routers))
         found += [InstanceId(Kind.ROUTER, ordinal).name for ordinal in kept]
     return found
-
-
-def _differ(old: SpacePlanDefinition, new: SpacePlanDefinition, names: Sequence[str]) -> bool:
-    return any(getattr(old, name) != getattr(new, name) for name in names)

@@ -158,6 +158,7 @@ def name_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
 
     For forms that offer them: whole rows of a large space take longer than the rest of a page.
     """
+    # Django refuses ``only`` without a relation that ``select_related`` loads.
     return list_addresses(space).select_related(None).only("address", "type")
 
 
@@ -319,6 +320,7 @@ def list_operations(tenant: Tenant, spaces: Sequence[str] = ()) -> QuerySet[Oper
     rows = Operation.objects.filter(tenant_id=tenant.pk).order_by("-created_at", "-id")
     if not spaces:
         return rows
+    # An operation names its subject by type and id, without a foreign key to join by.
     own = AddressSpace.objects.filter(tenant=tenant, name__in=spaces)
     within: Mapping[str, QuerySet[Any]] = {
         "address_space": own,

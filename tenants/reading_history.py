@@ -176,8 +176,10 @@ def read(address: Address, span: str, now: datetime) -> Series:
     first = last - length + history.step
     known = _stored(history, address, first)
     reading = AddressReading.objects.filter(address=address).first()
-    if reading is not None:
-        _add_running(known, history, address, reading)
+    if reading is not None and (at := getattr(reading, f"{history.prefix}_at")) is not None:
+        # The running step, which is not in the table yet.
+        counts = (getattr(reading, f"{history.prefix}_{name}") for name in ("in", "out"))
+        known[at] = (*counts, *_now(address, reading))
     before = [at for at in known if at < first]
     values: Sequence[int | None] = known[max(before)][2:] if before else (None, None, None)
     if not known and reading is not None:
@@ -233,6 +235,7 @@ def _drop(history: History, before: datetime) -> int:
             " WHERE inhparent = %s::regclass",
             [history.table],
         )
+        # Names end with the day, so they sort as the days do.
         oldest = f"{history.table}_{before:%Y%m%d}"
         days = [name for (name,) in cursor.fetchall() if not name.endswith("_default")]
         for name in days:
@@ -262,15 +265,6 @@ def _stored(history: History, address: Address, first: datetime) -> _Known:
             if values[0] is not None:
                 known[row["starts_at"] + position * history.step] = values
     return known
-
-
-def _add_running(
-    known: _Known, history: History, address: Address, reading: AddressReading
-) -> None:
-    at = getattr(reading, f"{history.prefix}_at")
-    if at is not None:
-        came, went = (getattr(reading, f"{history.prefix}_{name}") for name in ("in", "out"))
-        known[at] = (came, went, *_now(address, reading))
 
 
 def _now(address: Address, reading: AddressReading) -> tuple[int | None, ...]:

@@ -19,6 +19,7 @@ class Cause(StrEnum):
 
     def __new__(cls, value: str, words: str) -> "Cause":
         member = str.__new__(cls, value)
+        # Set by hand: Enum would call ``str`` with both arguments.
         member._value_ = value
         member.words = words
         return member

@@ -18,5 +18,6 @@ def attached(file: IO[bytes], name: str, media_type: str) -> FileResponse:
         content_type=media_type,
         headers={"Cache-Control": "no-store"},
     )
+    # A server closes only the response that it sends, not one that was replaced.
     weakref.finalize(answer, file.close)
     return answer

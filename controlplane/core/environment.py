@@ -123,11 +123,13 @@ def database(url: str) -> dict[str, Any]:
         )
     return {
         "ENGINE": "controlplane.core.postgresql",
+        # ``urlsplit`` leaves escapes such as %3F as they are.
         "HOST": unquote(parts.hostname or ""),
         "PORT": parts.port or 5432,
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "NAME": parts.path.lstrip("/"),
         "CONN_MAX_AGE": 60,
+        # A kept connection that a restart of the server broke is replaced at the next request.
         "CONN_HEALTH_CHECKS": True,
     }

@@ -81,5 +81,6 @@ def counted(tenant_id: str) -> Iterator[None]:
     finally:
         with _lock:
             _open[tenant_id] -= 1
+            # Else each tenant that ever had a stream would stay in memory.
             if not _open[tenant_id]:
                 del _open[tenant_id]

@@ -10,8 +10,8 @@ def are_equal(present: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str
     Each entry has ``addresses`` and ``operations``. The order of operations, and how often one is
     named, do not count: the server stores them once, in an order of its own.
     """
-    return _plain(present) == _plain(wanted)
-
-
-def _plain(grants: Sequence[Mapping[str, Any]]) -> list[tuple[list[str], frozenset[str]]]:
-    return [(list(grant["addresses"]), frozenset(grant["operations"])) for grant in grants]
+    left, right = (
+        [(list(grant["addresses"]), frozenset(grant["operations"])) for grant in grants]
+        for grants in (present, wanted)
+    )
+    return left == right

@@ -58,6 +58,7 @@ def find(key: Key, now: datetime) -> Answer | None:
     Raises:
         KeyReused: the caller used the key for another request in the last 24 hours.
     """
+    # Two keys with one hash only wait for each other.
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{key.scope}/{key.text}"]

@@ -149,6 +149,7 @@ class StoredLease:
         try:
             yield
         finally:
+            # The thread ends first: it must not extend what is released.
             ended.set()
             keeper.join()
             self.release()

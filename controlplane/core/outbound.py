@@ -88,7 +88,7 @@ def check(url: str) -> SplitResult:
     """
     try:
         parts = urlsplit(url)
-        port = parts.port
+        port = parts.port  # raises for one that is no number up to 65535
     except ValueError:
         raise TargetRefused("This is not a URL.", url=["This is not a URL."]) from None
     schemes = ("https", "http") if settings.WEBHOOK_ALLOWED_RANGES else ("https",)
@@ -164,7 +164,9 @@ def send(target: Target, request: Request, seconds: float) -> Answer:
 
 def _exchange(connected: socket.socket, target: Target, request: Request) -> Answer:
     connection = http.client.HTTPConnection(target.host, target.port)
+    # With a socket it opens none of its own, for which it would resolve the name again.
     connection.sock = connected
+    # RFC 9110, 7.2: an IPv6 address is in brackets, and the usual port is left out.
     host = f"[{target.host}]" if ":" in target.host else target.host
     is_usual = target.port == (443 if target.is_tls else 80)
     named = {"Host": host if is_usual else f"{host}:{target.port}", **request.headers}
@@ -215,6 +217,7 @@ def _lookup(host: str, port: int) -> list[str]:
 
 
 def _is_permitted(address: Address, is_tls: bool) -> bool:
+    # ::ffff:10.0.0.1 reaches 10.0.0.1, so the rules for that one decide.
     plain = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     address = plain or address
     for text in settings.WEBHOOK_ALLOWED_RANGES:

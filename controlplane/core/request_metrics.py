@@ -45,6 +45,7 @@ class RequestMetricsMiddleware:
         response = self.get_response(request)
         if RECHECK not in request.META:
             route = route_of(request)
+            # A client may invent methods, and each would be a series.
             method = request.method if request.method in _METHODS else "other"
             _REQUESTS.labels(route, method, f"{response.status_code // 100}xx").inc()
             _SECONDS.labels(route).observe(time.perf_counter() - began)
@@ -54,6 +55,7 @@ class RequestMetricsMiddleware:
 def route_of(request: HttpRequest) -> str:
     """Return the pattern that matched the path of ``request``, or ``none``."""
     match = request.resolver_match
+    # The API has a pattern that matches all other paths, to answer them with problem+json.
     return "none" if match is None or match.route.endswith(".*$") else match.route
 
 

@@ -3,6 +3,7 @@
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "controlplane.api.problem.handle",
+    # The first one decides that a request without a login gets 401 and not 403.
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "controlplane.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
@@ -24,6 +25,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "DESCRIPTION": "Messaging as a service: isolated AMQP spaces, metered and billed.",
     "COMPONENT_SPLIT_REQUEST": True,
+    # Fields of one name with other choices, such as ``state``, would get names with hashes.
     "ENUM_NAME_OVERRIDES": {
         "CreditKind": "plans.models.CreditGrant.Kind",
         "CloseRunActionKind": "plans.models.CloseRunAction.Kind",

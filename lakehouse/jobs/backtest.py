@@ -46,7 +46,14 @@ def quantities(
             f"gold.usage was replaced: its id is {pin.table_id}, not {table_id}. Request the "
             "back-test again."
         )
-    rows = [(row["tenant_id"], *_bounds(row)) for row in _read(windows)]
+    rows = [
+        (
+            row["tenant_id"],
+            datetime.fromisoformat(row["starts_at"]),
+            datetime.fromisoformat(row["ends_at"]),
+        )
+        for row in _read(windows)
+    ]
     n_rows = 0
     with written.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -67,6 +74,7 @@ def quantities(
                 "meter",
                 "quantity",
             )
+            # One partition at a time, so the driver never holds all sums.
             for row in sums.toLocalIterator():
                 writer.writerow(row)
                 n_rows += 1
@@ -79,7 +87,18 @@ def store(lake: Lake, back_test: str, priced: Path) -> dict[str, Any]:
     Returns a report with the table's id and version afterwards, and the number of rows.
     """
     tables.ensure(lake, schemas.BACKTEST)
-    rows = [_priced(back_test, row) for row in _read(priced)]
+    amounts = schemas.BACKTEST.schema.fieldNames()[5:]
+    rows = [
+        (
+            back_test,
+            row["tenant_id"],
+            row["plan"],
+            datetime.fromisoformat(row["month_at"]),
+            row["currency"],
+            *(int(row[name]) for name in amounts),
+        )
+        for row in _read(priced)
+    ]
     frame = lake.spark.createDataFrame(rows, schemas.BACKTEST.schema)
     condition = f"back_test = '{schemas.quoted(back_test)}'"
     writer = frame.write.format("delta").mode("overwrite").option("replaceWhere", condition)
@@ -91,16 +110,6 @@ def store(lake: Lake, back_test: str, priced: Path) -> dict[str, Any]:
 def _read(path: Path) -> Iterator[dict[str, str]]:
     with path.open(newline="", encoding="utf-8") as file:
         yield from csv.DictReader(file)
-
-
-def _bounds(row: dict[str, str]) -> tuple[datetime, datetime]:
-    return datetime.fromisoformat(row["starts_at"]), datetime.fromisoformat(row["ends_at"])
-
-
-def _priced(back_test: str, row: dict[str, str]) -> tuple[Any, ...]:
-    amounts = (int(row[name]) for name in schemas.BACKTEST.schema.fieldNames()[5:])
-    month_at = datetime.fromisoformat(row["month_at"])
-    return (back_test, row["tenant_id"], row["plan"], month_at, row["currency"], *amounts)
 
 
 def main(arguments: list[str] | None = None) -> int:

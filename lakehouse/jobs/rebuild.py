@@ -52,7 +52,10 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
     for table, rows in _rebuilt(lake, samples):
         rows = rows.persist()  # read up to three times
         found = tables.read(lake, table)
-        differences[table.name] = _differing(found.drop(*table.upkeep), rows.drop(*table.upkeep))
+        stored, rebuilt = found.drop(*table.upkeep), rows.drop(*table.upkeep)
+        # Rows that only one side has; a changed row counts twice.
+        n_differing = stored.exceptAll(rebuilt).count() + rebuilt.exceptAll(stored).count()
+        differences[table.name] = n_differing
         if write and differences[table.name]:
             # The watermark of the rebuilt state, as the pipeline notes it.
             sources = bucket_maxima.newest_samples(bucket_maxima.buckets(samples))
@@ -79,11 +82,6 @@ def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
         (schemas.USAGE_DAILY, daily_usage.daily(cells)),
         (schemas.QUALITY, sample_quality.quality(heartbeats, quarantine)),
     ]
-
-
-def _differing(found: DataFrame, rebuilt: DataFrame) -> int:
-    """Return how many rows only ``found`` or only ``rebuilt`` has; a changed row counts twice."""
-    return found.exceptAll(rebuilt).count() + rebuilt.exceptAll(found).count()
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -45,6 +45,7 @@ def newest_samples(state: DataFrame) -> DataFrame:
     ``state`` has the columns of ``STATE``, or those of ``SOURCES`` in any number per source.
     """
     folded = state.groupBy("source").agg(
+        # A source has one tenant and one space; ``max`` only picks it.
         F.max("tenant_id").alias("tenant_id"),
         F.max("space_id").alias("space_id"),
         F.max("last_taken_at").alias("last_taken_at"),
@@ -63,5 +64,6 @@ def complete_until(sources: DataFrame) -> str | None:
     last = sources.agg(F.max("last_taken_at").alias("last"))
     is_active = F.col("last_taken_at") >= F.expr(f"last - INTERVAL {SILENCE}")
     active = sources.crossJoin(last).where(is_active)
+    # As a number: ``collect`` converts instants to the time zone of the machine.
     micros = active.agg(F.unix_micros(F.min("last_taken_at"))).collect()[0][0]
     return None if micros is None else (_EPOCH + timedelta(microseconds=micros)).isoformat()

@@ -28,7 +28,7 @@ def prove_email(*, user: User, by: Actor, session_key: str) -> None:
         user=user, email=email, defaults={"verified": True, "primary": True}
     )
     if was_proven:
-        return
+        return  # whoever added a factor since then reads the mail too
     deleted, _ = Authenticator.objects.filter(user=user).delete()
     end_sessions(UserSession.objects.filter(user=user).exclude(session_key=session_key))
     if deleted:
@@ -40,6 +40,7 @@ def prove_email(*, user: User, by: Actor, session_key: str) -> None:
 @transaction.atomic
 def end_sessions(rows: models.QuerySet[UserSession]) -> int:
     """End the sessions of ``rows``; return how many had not ended. Idempotent."""
+    # Read before the rows go: a session of Django does not name its account.
     keys = list(rows.values_list("session_key", flat=True))
     UserSession.objects.filter(session_key__in=keys).delete()
     ended, _ = Session.objects.filter(session_key__in=keys).delete()

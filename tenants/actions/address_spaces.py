@@ -70,6 +70,7 @@ def create(
     check_type(type, plan)
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
+        # Under the lock: a change of the commercial plan checks the spaces under it too.
         check_allowed(locked, plan)
         _check_free(locked, name)
         admission.check(locked, Resource.SPACES)

@@ -77,7 +77,7 @@ def create(
             **wanted.columns(),
         )
         _place(row, targets)
-        configuration_size.check(locked)
+        configuration_size.check(locked)  # of the stored rows, so the new one must be there
         operation = _begin(row, f"{SUBJECT}.create")
         after = {"type": type, "plan": plan.key, **wanted.columns()}
         audit.record(by, f"{SUBJECT}.create", subject(row), after=after)
@@ -100,7 +100,8 @@ def update(
     """
     with transaction.atomic():
         locked = address_spaces.lock_for_change(address.space)
-        row = _reread(address)
+        # Again, under the lock: the row of the caller may be outdated.
+        row = Address.objects.select_related("space__tenant", "address_plan").get(pk=address.pk)
         address_spaces.check_generation(row, if_generation)
         if row.deletion_requested_at is not None:
             raise AddressTerminating(
@@ -137,8 +138,9 @@ def delete(*, address: Address, by: Actor) -> Operation:
         other addresses.
     """
     with transaction.atomic():
+        # Not ``lock_for_change``, which refuses: the deletion of the space is the answer then.
         address_spaces.lock(address.space)
-        row = _reread(address)
+        row = Address.objects.select_related("space__tenant", "address_plan").get(pk=address.pk)
         if row.deletion_requested_at is not None:
             return address_spaces.deletion_of(row.pk, row.space_id)
         address_admission.check_unused(row)
@@ -154,10 +156,6 @@ def delete(*, address: Address, by: Actor) -> Operation:
 def subject(address: Address) -> audit.Subject:
     """Return the subject of audit events about the address."""
     return audit.Subject(SUBJECT, address.pk, address.address, address.space.tenant_id)
-
-
-def _reread(address: Address) -> Address:
-    return Address.objects.select_related("space__tenant", "address_plan").get(pk=address.pk)
 
 
 def _place(address: Address, targets: Collection[Address]) -> None:
@@ -224,7 +222,9 @@ def _place_targets(address: Address, targets: Collection[Address]) -> None:
         # An address that takes dead letters needs its whole credit on each of its brokers.
         credit = publishing.address_plan_definition(target.address_plan).broker_credit
         missing = [broker for key, broker in needed.items() if broker and key not in present]
+        # Numbered on, because an address has one active placement for each number.
         for partition, broker in enumerate(missing, start=max(present.values()) + 1):
+            # Read for each: the placement before has taken credit and bytes.
             uses = admission.credit_use(address.space).brokers
             placement.check_beside(uses, limits, broker.ordinal, credit, admission.bytes_of(target))
             Placement.objects.create(

@@ -39,6 +39,7 @@ class Limits:
         Raises:
             Invalid: a value is out of its range, or the lower value is above the threshold.
         """
+        # At least 1: no value is below 0, so the alarm would never be cleared.
         lower = self.clear_below or max(1, self.threshold * _CLEAR_PERCENT // 100)
         if not 1 <= self.threshold <= _LARGEST:
             raise _invalid("threshold", "A number of 1 or more.")
@@ -63,8 +64,11 @@ def create(*, address: Address, metric: str, limits: Limits, by: Actor) -> Addre
         raise _invalid("metric", f"Addresses of the type {address.type} store no messages.")
     checked = limits.checked()
     with transaction.atomic():
+        # Under the lock of the space, so that two requests cannot exceed ``MOST`` together.
         address_spaces.lock_for_change(address.space)
-        _refuse_more(address, metric, checked)
+        if AddressAlarm.objects.filter(address=address).count() >= MOST:
+            raise Conflict(f"An address has at most {MOST} alarms.", code="alarm.too_many")
+        _refuse_same(address, metric, checked, "")
         alarm = AddressAlarm.objects.create(
             address=address,
             space=address.space,
@@ -100,6 +104,7 @@ def update(*, alarm: AddressAlarm, limits: Limits, by: Actor) -> AddressAlarm:
         if after != before:
             row.generation += 1
             row.due_at = timezone.now()
+            # How long the value was beyond the former threshold says nothing about this one.
             row.breached_since = None if row.raised_at is None else row.breached_since
             row.save()
             audit.record(by, "alarm.update", subject(row), before=before, after=after)
@@ -128,13 +133,8 @@ def stores_messages(address: Address) -> bool:
 def subject(alarm: AddressAlarm) -> audit.Subject:
     """Return the alarm as the subject of an audit event."""
     name = f"{alarm.space.name}/{alarm.address.address}"
+    # Two names of up to 63 and 255 characters; the column of the audit log has 255.
     return audit.Subject("alarm", alarm.pk, name[:255], alarm.space.tenant_id)
-
-
-def _refuse_more(address: Address, metric: str, limits: Limits) -> None:
-    if AddressAlarm.objects.filter(address=address).count() >= MOST:
-        raise Conflict(f"An address has at most {MOST} alarms.", code="alarm.too_many")
-    _refuse_same(address, metric, limits, "")
 
 
 def _refuse_same(address: Address, metric: str, limits: Limits, own: str) -> None:

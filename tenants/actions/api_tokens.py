@@ -93,6 +93,7 @@ def rotate(*, token: ApiToken, by: Actor) -> tuple[ApiToken, str]:
         former = ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).first()
         if former is None:
             raise Missing("The token is revoked: issue another one.", code="api_token.missing")
+        # Before the new one: a constraint allows one token of a name that is not revoked.
         former.revoked_at = now
         former.save(update_fields=["revoked_at", "updated_at"])
         ends = former.expires_at

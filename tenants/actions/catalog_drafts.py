@@ -128,8 +128,7 @@ def publish(
                 return row
             if row.state != State.DRAFT:
                 raise NotOpen(f"This draft is {row.state}: upload the catalog again.")
-            _require_same_currency(row)
-            _require_sellers(row)
+            _check_against_newest(row)
             other = scheduled()
             if other is not None:
                 raise _other_scheduled(other)
@@ -192,6 +191,7 @@ def publish_due(now: datetime) -> CatalogDraft | None:
         if row is None:
             return None
         try:
+            # A savepoint: a refusal undoes the publication, and its reason can be stored.
             with transaction.atomic():
                 _publish(row, Actor(row.scheduled_by))
         except WaypostError as error:  # such as a seller that a tenant has got since
@@ -225,7 +225,8 @@ def _changed_plans(row: CatalogDraft) -> list[str]:
     return sorted(key for key, kind in changes.items() if kind == "changed")
 
 
-def _require_same_currency(row: CatalogDraft) -> None:
+def _check_against_newest(row: CatalogDraft) -> None:
+    """Check that the draft keeps the currency, and every seller that a tenant has."""
     newest = publishing.newest_version()
     if newest is None:
         return
@@ -236,13 +237,8 @@ def _require_same_currency(row: CatalogDraft) -> None:
             "change their currency. Keep the currency.",
             code="catalog.currency",
         )
-
-
-def _require_sellers(row: CatalogDraft) -> None:
-    newest = publishing.newest_version()
-    if newest is not None:
-        before = definitions.seller(newest.document["seller"])
-        kept_sellers.check(before, definitions.from_document(row.document))
+    before = definitions.seller(newest.document["seller"])
+    kept_sellers.check(before, definitions.from_document(row.document))
 
 
 def _other_scheduled(other: CatalogDraft | None) -> AlreadyScheduled:

@@ -103,13 +103,18 @@ def _erase(tenant: Tenant, now: datetime, is_settled: Callable[[Tenant], bool]) 
         locked = admission.locked_tenant(tenant)
         if locked.erase_at is None or locked.erased_at is not None:
             return False
-        _release_volumes(locked)
+        # Spaces that are deleted already, whose messages were to be kept.
+        kept = KeptVolumes.objects.filter(
+            space__tenant=locked, space__deleted_at__isnull=False, released_at__isnull=True
+        )
+        for space_id in kept.values_list("space_id", flat=True):
+            kept_volumes.release(space_id=space_id, by=SYSTEM)
         spaces = list(queries.list_spaces(locked))
         for space in spaces:
             if space.deletion_requested_at is None:
                 address_spaces.delete(space=space, by=SYSTEM)
         if spaces:
-            return False
+            return False  # workers still delete them; a later call goes on
         PlanSubscription.objects.filter(tenant=locked, ends_at__isnull=True).update(ends_at=now)
         if not is_settled(locked):
             return False  # the owners still get invoices, and complete the billing details
@@ -118,15 +123,6 @@ def _erase(tenant: Tenant, now: datetime, is_settled: Callable[[Tenant], bool]) 
         locked.save(update_fields=["erased_at", "updated_at"])
         audit.record(SYSTEM, "tenant.erase", tenants.subject(locked))
     return True
-
-
-def _release_volumes(tenant: Tenant) -> None:
-    """Release the volumes of spaces that are deleted already, whose messages were to be kept."""
-    kept = KeptVolumes.objects.filter(
-        space__tenant=tenant, space__deleted_at__isnull=False, released_at__isnull=True
-    )
-    for space_id in kept.values_list("space_id", flat=True):
-        kept_volumes.release(space_id=space_id, by=SYSTEM)
 
 
 def _erase_people(tenant: Tenant, now: datetime) -> None:

@@ -86,6 +86,7 @@ def _targets(space: AddressSpace, ids: Collection[str]) -> list[dict[str, str]]:
     rows = ClientConnection.objects.filter(space=space, name__in=set(ids)).order_by("name")
     if not rows:
         raise ConnectionsMissing("None of these connections is open any more.")
+    # With the incarnation: after a restart the engine may give the id to another one.
     return [
         {"instance": row.instance, "boot_id": boots.get(row.instance, ""), "id": row.connection_id}
         for row in rows

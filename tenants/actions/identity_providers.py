@@ -76,6 +76,7 @@ def save(*, tenant: Tenant, wish: Wish, by: Actor, confirms: bool = False) -> Id
         if wish.client_secret:
             row.sealed_secret = secrets.encrypt(wish.client_secret)
         row.save()
+        # Not replaced as a whole: a domain that stays keeps its confirmation.
         row.domains.exclude(name__in=names).delete()
         for name in names:
             row.domains.get_or_create(name=name)
@@ -161,6 +162,7 @@ def _confirm(row: IdentityProvider, names: Sequence[str]) -> int:
     """Confirm the domains ``names`` of ``row``; return how many were not confirmed before."""
     wanted = row.domains.filter(name__in=names, confirmed_at=None)
     try:
+        # A savepoint: without it, the query for the message would fail after the error.
         with transaction.atomic():
             return wanted.update(confirmed_at=timezone.now())
     except IntegrityError:

@@ -86,6 +86,7 @@ def revoke(*, invitation: Invitation, by: Actor) -> None:
     """Make the invitation's link useless. Idempotent; an accepted invitation stays accepted."""
     with transaction.atomic():
         pending = queries.list_invitations(invitation.tenant).filter(pk=invitation.pk)
+        # A second revocation finds nothing pending, and writes no second audit event.
         if pending.update(revoked_at=timezone.now()):
             audit.record(by, "invitation.revoke", _subject(invitation))
 
@@ -122,7 +123,7 @@ def accept(*, clear: str, user: User, by: Actor, session_key: str = "") -> Membe
         Denied: the tenant is suspended or being closed.
     """
     with transaction.atomic():
-        tenant = find(clear).tenant
+        tenant = find(clear).tenant  # first, only to know which row to lock
         admission.locked_tenant(tenant)
         invitation = find(clear)  # again, under the lock: it can be accepted once
         if user.email.lower() != invitation.email:

@@ -8,6 +8,7 @@ from django.db import transaction
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from tenants import label_rules
+from tenants.actions import address_spaces, addresses
 from tenants.models import Address, AddressSpace
 
 Labeled = TypeVar("Labeled", AddressSpace, Address)
@@ -28,17 +29,16 @@ def replace(*, row: Labeled, labels: Mapping[str, str], by: Actor) -> Labeled:
         if before != labels:
             locked.labels = dict(labels)
             locked.save(update_fields=["labels", "updated_at"])
+            subject = (
+                address_spaces.subject(row)
+                if isinstance(row, AddressSpace)
+                else addresses.subject(row)
+            )
             audit.record(
                 by,
-                f"{_subject(row).kind}.labels",
-                _subject(row),
+                f"{subject.kind}.labels",
+                subject,
                 before={"labels": label_rules.text(before)},
                 after={"labels": label_rules.text(labels)},
             )
     return locked
-
-
-def _subject(row: AddressSpace | Address) -> audit.Subject:
-    if isinstance(row, AddressSpace):
-        return audit.Subject("address_space", row.pk, row.name, row.tenant_id)
-    return audit.Subject("address", row.pk, row.address, row.space.tenant_id)

@@ -91,6 +91,7 @@ def send(
         reason = f"The body is larger than {BODY_BYTES} bytes: send a shorter one."
         raise Invalid(reason, body=[reason])
     message = {"body": body, "properties": dict(properties or {}), "durable": durable}
+    # Encrypted: the database and its backups hold no body in clear text.
     return _request(address, _Kind.SEND, {}, by, sealed=secrets.encrypt(json.dumps(message)))
 
 
@@ -132,7 +133,9 @@ def move(*, address: Address, to: Address, messages: Sequence[str] | None, by: A
         raise Invalid("Messages move to another queue of the same space: choose one.")
     if to.deletion_requested_at is not None:
         raise Invalid(f"{to.address!r} is being deleted with its messages: choose another queue.")
-    return _request(address, _Kind.MOVE, {"to": to.address, **_selection(messages)}, by)
+    # Without ``messages`` the worker takes all of them.
+    chosen = {} if messages is None else {"messages": _checked(messages)}
+    return _request(address, _Kind.MOVE, {"to": to.address, **chosen}, by)
 
 
 def resend(
@@ -155,7 +158,8 @@ def resend(
     _check_stored(address)
     if rate is not None and not 1 <= rate <= 10_000:
         raise Invalid("The rate is from 1 to 10000 messages a second.")
-    return _request(address, _Kind.RESEND, {"rate": rate, **_selection(messages)}, by)
+    chosen = {} if messages is None else {"messages": _checked(messages)}
+    return _request(address, _Kind.RESEND, {"rate": rate, **chosen}, by)
 
 
 def can_browse(address: Address) -> bool:
@@ -209,6 +213,7 @@ def _request(
     with transaction.atomic():
         address_spaces.lock_for_change(address.space)
         open_changes = MessageRequest.objects.filter(address=address, finished_at__isnull=True)
+        # A browse changes no message, so it neither waits nor makes others wait.
         is_change = kind is not _Kind.BROWSE
         if is_change and open_changes.exclude(kind=_Kind.BROWSE).exists():
             raise ChangeRunning(
@@ -237,10 +242,6 @@ def _request(
     return operation
 
 
-def _selection(messages: Sequence[str] | None) -> dict[str, Any]:
-    return {} if messages is None else {"messages": _checked(messages)}
-
-
 def _checked(messages: Sequence[str]) -> list[str]:
     """Check that ``messages`` are ids such as ``broker-0:17``, and how many; return them as a list.
 
@@ -253,6 +254,7 @@ def _checked(messages: Sequence[str]) -> list[str]:
         raise Invalid(f"Select from 1 to {MOST_SELECTED} messages.")
     for id_ in messages:
         broker, _, number = id_.partition(":")
+        # ``isdigit`` alone also accepts digits that ``int`` refuses, such as "²".
         if not (broker.startswith("broker-") and number.isascii() and number.isdigit()):
             raise Invalid(f"{id_!r} is no id of a message: use those that browsing shows.")
     return list(messages)

@@ -93,7 +93,8 @@ def update(
         changed["verifiers"] = verifiers.build(password)  # slow on purpose, so before the lock
     with transaction.atomic():
         address_spaces.lock_for_change(user.space)
-        row = _reread(user)
+        # Again, under the lock: the row of the caller may be outdated.
+        row = MessagingUser.objects.select_related("space").get(pk=user.pk)
         address_spaces.check_generation(row, if_generation)
         if row.deletion_requested_at is not None:
             raise UserTerminating(f"The user {row.name!r} is being revoked; create a new one.")
@@ -120,8 +121,9 @@ def revoke(*, user: MessagingUser, by: Actor) -> Operation:
     the operation of that.
     """
     with transaction.atomic():
+        # Not ``lock_for_change``, which refuses: the deletion of the space is the answer then.
         address_spaces.lock(user.space)
-        row = _reread(user)
+        row = MessagingUser.objects.select_related("space").get(pk=user.pk)
         if row.deletion_requested_at is not None:
             return address_spaces.deletion_of(row.pk, row.space_id)
         row.deletion_requested_at = timezone.now()
@@ -136,10 +138,6 @@ def revoke(*, user: MessagingUser, by: Actor) -> Operation:
 def subject(user: MessagingUser) -> audit.Subject:
     """Return the subject of audit events about the messaging user."""
     return audit.Subject(SUBJECT, user.pk, user.name, user.space.tenant_id)
-
-
-def _reread(user: MessagingUser) -> MessagingUser:
-    return MessagingUser.objects.select_related("space").get(pk=user.pk)
 
 
 def _check_free(space: AddressSpace, name: str) -> None:

@@ -85,6 +85,7 @@ def _create_target(space: AddressSpace, plan: str, by: Actor) -> None:
             by=by,
         )
     except QuotaExceeded as error:
+        # The caller asked for a space: the message says where the address comes from.
         error.message += (
             f" A new space has the address {dead_letters.DEFAULT_NAME}: create the space without "
             "dead letters, or make space for one more address."

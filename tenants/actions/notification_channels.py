@@ -140,6 +140,7 @@ def delete(*, channel: Channel, by: Actor) -> None:
 def test(*, channel: Channel, by: Actor) -> None:
     """Send a test event to the channel alone, even if it is disabled."""
     with transaction.atomic():
+        # A new key each time: the outbox writes an event of one key only once.
         outbox.write_to_channel(
             "channel.test", channel=channel, key=ids.new("tst"), fields={"channel": channel.name}
         )
@@ -189,6 +190,7 @@ def _label(target: Target) -> str:
     """Return the part of a checked URL that pages may show: a webhook's host, a chat's service."""
     if target.kind == Kind.WEBHOOK:
         parts = outbound.check(target.url)
+        # The path and the query may hold a secret of the receiver.
         return f"{parts.scheme}://{parts.netloc}"[:255]
     if target.kind == Kind.CHAT:
         return chat_services.check(target.url).title
@@ -209,6 +211,7 @@ def _known(kinds: Sequence[str]) -> list[str]:
     unknown = [kind for kind in kinds if kind not in choosable]
     if unknown:
         raise _invalid("kinds", f"There is no kind {unknown[0][:60]!r}.")
+    # In one order, so that the same choice in another order is no change.
     return [key for key in BY_KEY if key in set(kinds)]
 
 
@@ -218,4 +221,5 @@ def _invalid(field: str, reason: str) -> Invalid:
 
 
 def _new_secret() -> str:
+    # As the Standard Webhooks scheme writes secrets, so that its libraries accept it.
     return "whsec_" + base64.b64encode(random_source.token_bytes(32)).decode()

@@ -12,6 +12,7 @@ from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid
 from tenants import admission
+from tenants.actions import tenants
 from tenants.models import Membership, Tenant
 from tenants.notifications.event_kinds import CHOOSABLE
 from tenants.notifications.models import PersonPreference, SpendBudget, TenantPreference
@@ -59,7 +60,7 @@ def set_defaults(*, tenant: Tenant, choices: Choices, by: Actor) -> None:
                 TenantPreference.objects.update_or_create(
                     tenant=tenant, kind=kind, defaults={"by_mail": by_mail}
                 )
-        audit.record(by, "notifications.defaults", _subject(tenant), after=dict(choices))
+        audit.record(by, "notifications.defaults", tenants.subject(tenant), after=dict(choices))
 
 
 def set_budget(*, tenant: Tenant, amount_minor: int | None, by: Actor) -> None:
@@ -80,7 +81,7 @@ def set_budget(*, tenant: Tenant, amount_minor: int | None, by: Actor) -> None:
                 tenant=tenant, defaults={"amount_minor": amount_minor}
             )
         after = {"amount_minor": amount_minor}
-        audit.record(by, "notifications.budget", _subject(tenant), after=after)
+        audit.record(by, "notifications.budget", tenants.subject(tenant), after=after)
 
 
 def _check(choices: Choices, possible: set[str]) -> None:
@@ -93,7 +94,3 @@ def _check(choices: Choices, possible: set[str]) -> None:
         else:
             continue
         raise Invalid(f"{kind[:60]}: {reason}", code="preference.invalid", choices=[reason])
-
-
-def _subject(tenant: Tenant) -> audit.Subject:
-    return audit.Subject("tenant", tenant.pk, tenant.name, tenant.pk)

@@ -102,19 +102,16 @@ def check_fits(tenant: Tenant, plan: PlanDefinition) -> None:
             used=used,
             asked=0,
         )
-    lacking = sorted(_in_use(tenant) - {*plan.space_plans, *plan.address_plans})
+    spaces = AddressSpace.objects.filter(tenant=tenant, deleted_at__isnull=True)
+    addresses = Address.objects.filter(space__tenant=tenant, deleted_at__isnull=True)
+    in_use = {
+        *spaces.values_list("space_plan__key", flat=True).distinct(),
+        *addresses.values_list("address_plan__key", flat=True).distinct(),
+    }
+    lacking = sorted(in_use - {*plan.space_plans, *plan.address_plans})
     if lacking:
         raise PlanLacks(
             f"The plan {plan.title} does not include {', '.join(lacking)}, which your spaces or "
             "addresses use. Delete those first, or choose another plan.",
             lacking=lacking,
         )
-
-
-def _in_use(tenant: Tenant) -> set[str]:
-    spaces = AddressSpace.objects.filter(tenant=tenant, deleted_at__isnull=True)
-    addresses = Address.objects.filter(space__tenant=tenant, deleted_at__isnull=True)
-    return {
-        *spaces.values_list("space_plan__key", flat=True).distinct(),
-        *addresses.values_list("address_plan__key", flat=True).distinct(),
-    }

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Exists, Max, Q, QuerySet
+from django.db.models import Exists, Max, Q
 
 from controlplane.core import audit, enqueue
 from controlplane.core.audit import WORKER, Actor
@@ -103,6 +103,7 @@ def announce(now: datetime) -> bool:
         else:
             _Announcement(draft, now).to(rows)
         draft.announced_up_to = rows[-1].pk if rows else draft.announced_up_to
+        # After a full batch there may be more; if there is none, the next call finds that out.
         draft.is_announced = len(rows) < BATCH
         draft.save(update_fields=["announced_up_to", "is_announced", "updated_at"])
     return True
@@ -221,8 +222,9 @@ def move_due(now: datetime) -> bool:
     reason. Each move is a transaction of its own. None happens while a draft is not
     announced to all tenants yet: a move goes to the newest version, of which a tenant must know.
     """
+    unannounced = CatalogDraft.objects.filter(is_announced=False)
     due = PlanSubscription.objects.filter(
-        ~Exists(_unannounced()), moves_at__lte=now, ends_at__isnull=True
+        ~Exists(unannounced), moves_at__lte=now, ends_at__isnull=True
     )
     found = list(due.order_by("moves_at").values_list("tenant_id", flat=True)[:BATCH])
     n_failed = 0
@@ -234,11 +236,8 @@ def move_due(now: datetime) -> bool:
         except Exception as error:  # one faulty tenant must not stop the moves of the others
             logger.error("a subscription was not moved", tenant=tenant_id, exc_info=error)
             n_failed += 1
+    # A batch that failed as a whole would be found again at once, without end.
     return len(found) == BATCH and n_failed < BATCH
-
-
-def _unannounced() -> "QuerySet[CatalogDraft]":
-    return CatalogDraft.objects.filter(is_announced=False)
 
 
 def _move(tenant_id: str, now: datetime) -> None:
@@ -247,7 +246,7 @@ def _move(tenant_id: str, now: datetime) -> None:
         row = open_of(locked)
         if row is None or row.moves_at is None or row.moves_at > now:
             return  # it has changed since
-        if _unannounced().exists():
+        if CatalogDraft.objects.filter(is_announced=False).exists():
             return  # published since
         newest = Plan.objects.filter(key=row.plan.key, retired=False).first()
         wanted_at, row.moves_at, row.moves_by = row.moves_at, None, None

@@ -59,15 +59,11 @@ def change(*, tenant: Tenant, wanted: Offer, reason: str, by: Actor) -> Offer:
             reason=reason,
         )
         if present.currency != wanted.currency:
-            _clear_amounts(locked, by)
+            # Cap and budget are amounts of the former currency.
+            spend_caps.clear_cap(tenant=locked, by=by)
+            if SpendBudget.objects.filter(tenant=locked).exists():
+                notification_preferences.set_budget(tenant=locked, amount_minor=None, by=by)
     return wanted
-
-
-def _clear_amounts(tenant: Tenant, by: Actor) -> None:
-    """Delete the tenant's spend cap and budget: their amounts are in the former currency."""
-    spend_caps.clear_cap(tenant=tenant, by=by)
-    if SpendBudget.objects.filter(tenant=tenant).exists():
-        notification_preferences.set_budget(tenant=tenant, amount_minor=None, by=by)
 
 
 def _require_free(tenant: Tenant) -> None:
@@ -86,6 +82,7 @@ def _require_free(tenant: Tenant) -> None:
 
 def _require_priced(tenant: Tenant, present: str, wanted: str) -> None:
     subscriptions = PlanSubscription.objects.filter(tenant=tenant).select_related("plan")
+    # Ended ones too: the first invoice may still bill a part of them.
     for subscription in subscriptions:
         publishing.plan_in(subscription.plan, wanted)
     if present == wanted:

@@ -98,6 +98,7 @@ def check_storage(space: AddressSpace, plan: SpacePlan) -> None:
     """
     old = publishing.space_plan_definition(space.space_plan)
     new = publishing.space_plan_definition(plan)
+    # A plan without a size has volumes of the size that the installation sets.
     storage = [
         (size.broker_persistent, size.broker_disk_gb or settings.SPACE_STORAGE_GB)
         for size in (old, new)

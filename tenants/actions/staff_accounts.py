@@ -26,7 +26,8 @@ def set_staff(*, email: str, is_staff: bool, by: Actor) -> User:
             raise Missing(f"There is no account {email}: sign up first.", code="user.missing")
         if user.is_staff == is_staff:
             return user
-        if is_staff and not _is_confirmed(user):
+        proven = EmailAddress.objects.filter(user=user, email=user.email, verified=True)
+        if is_staff and not proven.exists():
             raise Conflict(f"{user.email} is not confirmed: open the link in the mail first.")
         if not is_staff and staff == [user]:
             raise Conflict(f"{user.email} is the only account of staff: make another one first.")
@@ -37,7 +38,3 @@ def set_staff(*, email: str, is_staff: bool, by: Actor) -> User:
         action = "user.become_staff" if is_staff else "user.leave_staff"
         audit.record(by, action, audit.Subject("user", str(user.pk), user.email))
     return user
-
-
-def _is_confirmed(user: User) -> bool:
-    return bool(EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists())

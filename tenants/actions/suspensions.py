@@ -47,7 +47,9 @@ def suspend(*, tenant: Tenant, reason: str, by: Actor) -> Tenant:
             subject = tenants.subject(locked)
             audit.record(by, "tenant.suspend", subject, reason=reason)
             fields = {"reason": reason}
-            outbox.write("tenant.suspended", tenant=locked, key=_key(locked, now), fields=fields)
+            # The time makes each suspension an event of its own.
+            key = f"{locked.pk}:{now}"
+            outbox.write("tenant.suspended", tenant=locked, key=key, fields=fields)
             withdraw_send(locked, by, reason)
     return locked
 
@@ -66,7 +68,7 @@ def restore(*, tenant: Tenant, by: Actor) -> Tenant:
             locked.suspended_at, locked.suspension_reason = None, ""
             locked.save(update_fields=["suspended_at", "suspension_reason", "updated_at"])
             audit.record(by, "tenant.restore", tenants.subject(locked), before=before)
-            outbox.write("tenant.restored", tenant=locked, key=_key(locked, now), fields={})
+            outbox.write("tenant.restored", tenant=locked, key=f"{locked.pk}:{now}", fields={})
             enqueue.after_commit("workers.enforce_quotas", tenant_id=locked.pk)
     return locked
 
@@ -75,7 +77,3 @@ def withdraw_send(tenant: Tenant, by: Actor, reason: str) -> None:
     """Withdraw the right to send in all spaces of the tenant. Idempotent."""
     for space in queries.list_spaces(tenant):
         restrictions.withdraw_send(space=space, by=by, reason=reason)
-
-
-def _key(tenant: Tenant, now: object) -> str:
-    return f"{tenant.pk}:{now}"

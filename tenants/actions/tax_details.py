@@ -74,7 +74,8 @@ def record_answer(
         locked.save(update_fields=["tax_id_status", "updated_at"])
         row = _store(locked, now or timezone.now(), by.name, reference)
         after = {"tax_id_status": row.status, "tax_id": row.tax_id, "reference": reference}
-        audit.record(by, "tenant.confirm_tax_id", _subject(locked), before=before, after=after)
+        subject = audit.Subject("tenant", locked.pk, locked.name, locked.pk)
+        audit.record(by, "tenant.confirm_tax_id", subject, before=before, after=after)
     return row
 
 
@@ -100,7 +101,8 @@ def set_exemption(*, tenant: Tenant, wanted: Exemption, by: Actor) -> TaxExempti
         )
     with transaction.atomic():
         row = TaxExemption.objects.create(tenant=tenant, set_by=by.name, **asdict(wanted))
-        audit.record(by, "tax_exemption.set", _exemption(row), after=_shown(row))
+        subject = audit.Subject("tax_exemption", row.pk, row.certificate, row.tenant_id)
+        audit.record(by, "tax_exemption.set", subject, after=_shown(row))
     return row
 
 
@@ -132,10 +134,9 @@ def end_exemption(
         before = _shown(row)
         row.ends_on = ends_on
         row.save(update_fields=["ends_on", "updated_at"])
-        audit.record(
-            by, "tax_exemption.end", _exemption(row), before=before, after=_shown(row),
-            reason=reason,
-        )  # fmt: skip
+        subject = audit.Subject("tax_exemption", row.pk, row.certificate, row.tenant_id)
+        after = _shown(row)
+        audit.record(by, "tax_exemption.end", subject, before=before, after=after, reason=reason)
     return row
 
 
@@ -158,11 +159,3 @@ def _shown(row: TaxExemption) -> dict[str, Any]:
         "starts_on": row.starts_on.isoformat(),
         "ends_on": row.ends_on.isoformat() if row.ends_on else None,
     }
-
-
-def _exemption(row: TaxExemption) -> audit.Subject:
-    return audit.Subject("tax_exemption", row.pk, row.certificate, row.tenant_id)
-
-
-def _subject(tenant: Tenant) -> audit.Subject:
-    return audit.Subject("tenant", tenant.pk, tenant.name, tenant.pk)

@@ -35,6 +35,7 @@ def move(*, tenant: Tenant, stage: UnpaidStage) -> Tenant:
                 after={"stage": stage.value},
             )
             enqueue.after_commit("workers.enforce_quotas", tenant_id=locked.pk)
+        # Also if the stage is the same: a space that was created since may have none of these.
         if stage != UnpaidStage.NONE:
             suspensions.withdraw_send(locked, SYSTEM, _REASON)
         if stage == UnpaidStage.SUSPENDED:

@@ -60,6 +60,7 @@ class _History(models.Model):
     written last.
     """
 
+    # PostgreSQL wants the column of the partitions, ``starts_at``, in the primary key.
     pk = models.CompositePrimaryKey("address_id", "starts_at")
     address = models.ForeignKey(Address, on_delete=models.CASCADE, related_name="+")
     starts_at = models.DateTimeField()

@@ -141,6 +141,7 @@ class ApiToken(Timestamped):
     name = models.CharField(max_length=100)
     role = models.CharField(max_length=12, choices=Role.choices)
     prefix = models.CharField(max_length=12)  # shown in lists to recognize the token
+    # Unique for its index: every request of the API looks a token up by its hash.
     token_hash = models.CharField(max_length=64, unique=True)
     created_by = models.CharField(max_length=255)
     expires_at = models.DateTimeField(null=True)

@@ -63,6 +63,7 @@ def end_deleted(now: datetime) -> int:
     Idempotent. Call it in a transaction.
     """
     gone = Q(address__deleted_at__isnull=False) | Q(space__deleted_at__isnull=False)
+    # An alarm that another transaction has locked is left to the next run.
     rows = (
         AddressAlarm.objects.select_for_update(of=("self",), skip_locked=True)
         .select_related("address", "space__tenant")

@@ -118,9 +118,6 @@ def check(url: str) -> ChatTarget:
     elif query.startswith("region=") and region in service.regions:
         return ChatTarget(service, account_url, region)
     else:
-        problem = f"The URL must have no query{_but_regions(service)}."
+        regions = "".join(f" but ?region={region}" for region in service.regions)
+        problem = f"The URL must have no query{regions}."
     raise ChatRefused(problem, url=[problem])
-
-
-def _but_regions(service: ChatService) -> str:
-    return "".join(f" but ?region={region}" for region in service.regions)

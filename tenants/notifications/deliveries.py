@@ -60,6 +60,7 @@ def claim(now: datetime, limit: int) -> list[Delivery]:
 
     Returns them with event, channel and tenant loaded. At most four are of the same receiver.
     """
+    # Chosen first and locked then: PostgreSQL allows no FOR UPDATE with window functions.
     order = Window(
         RowNumber(),
         partition_by=Coalesce("channel_id", "email"),
@@ -72,6 +73,7 @@ def claim(now: datetime, limit: int) -> list[Delivery]:
     chosen = due.annotate(position=order).filter(position__lte=_OF_ONE_RECEIVER)
     ids = list(chosen.order_by("next_attempt_at", "id").values_list("id", flat=True)[:limit])
     with transaction.atomic():
+        # Of those that are still due: another worker may have claimed some in between.
         free = due.select_for_update(skip_locked=True, of=("self",)).filter(pk__in=ids)
         rows = list(free.select_related("event__tenant", "channel", "tenant", "user"))
         for row in rows:
@@ -125,16 +127,17 @@ def record(claimed: Delivery, outcome: Outcome, now: datetime) -> None:
         error=outcome.error[:300],
     )
     if row.state != State.WAITING:
-        return
+        return  # it ended meanwhile, for example with its channel; the log keeps the attempt
     if not outcome.error:
         _end(row, State.DELIVERED, "", now)
         Channel.objects.filter(pk=row.channel_id).update(failing_since=None)
         return
     if row.attempts != claimed.attempts:
-        return
+        return  # claimed by another worker since, which decides what follows
     if outcome.is_final or row.attempts > len(BACKOFF_SECONDS):
         _end(row, State.FAILED, outcome.error, now)
     else:
+        # A receiver may ask for more time (Retry-After: RFC 9110, 10.2.3), never for less.
         wished = min(outcome.retry_after_seconds or 0, _LONGEST_RETRY_SECONDS)
         seconds = max(BACKOFF_SECONDS[row.attempts - 1], wished)
         row.next_attempt_at = now + timedelta(seconds=seconds)
@@ -184,6 +187,7 @@ def delete_old(now: datetime) -> int:
 
     Returns the number of deleted rows.
     """
+    # One that was replayed may still wait.
     events = Event.objects.filter(occurred_at__lt=now - KEPT).exclude(
         deliveries__state=State.WAITING
     )

@@ -70,6 +70,7 @@ def _write(event: Event, now: datetime | None) -> Event:
     }
     if event.tenant is not None:
         event.fields |= {"tenant": event.tenant.slug, "organization": event.tenant.name}
+    # Not ``create``: a known key must not abort the transaction of the change.
     Event.objects.bulk_create([event], ignore_conflicts=True)
     enqueue.after_commit("workers.notify")
     return event

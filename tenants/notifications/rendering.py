@@ -26,6 +26,7 @@ class Message:
     @property
     def plain(self) -> str:
         """The text of a mail: the message, its page, and where to change who gets it."""
+        # "-- " with its blank begins a signature, which mail programs set apart (RFC 3676, 4.3).
         return "\n\n".join(part for part in (self.text, self.url, "-- \nWaypost") if part) + "\n"
 
     @property

@@ -43,7 +43,7 @@ def _deliveries(event: Event, now: datetime) -> Iterator[Delivery]:
         return
     if tenant is None:
         return
-    people = set()
+    people = set()  # a member who is staff too gets one mail
     for member in preferences.receivers(tenant, kind):
         people.add(member.user_id)
         yield Delivery(user=member.user, email=member.user.email, **new)

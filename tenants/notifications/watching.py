@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from controlplane.core import phases
-from controlplane.core.phases import Condition, Phase
+from controlplane.core.phases import Phase
 from controlplane.core.reasons import ENGINE_DOWN, Reason
 from tenants import rollouts
 from tenants.models import AddressSpace, ApiToken, MaintenanceWindow, Rollout, Tenant
@@ -49,6 +49,7 @@ def watch(now: datetime) -> None:
         _end_troubles(now)
         alarms.end_deleted(now)
         found = [*_certificates(), *_tokens(now), *_maintenance(now)]
+        # The outbox ignores known keys too, but each write would enqueue a task.
         names = {finding: f"{finding.kind}:{finding.key}" for finding in found}
         known = set(
             Event.objects.filter(dedup_key__in=names.values()).values_list("dedup_key", flat=True)
@@ -75,9 +76,13 @@ def _open_troubles(now: datetime) -> None:
     )
     for space in down.exclude(troubles__in=SpaceTrouble.objects.filter(ended_at__isnull=True)):
         ready = phases.find_condition(space.conditions, phases.READY)
-        if ready is None or not _is_trouble(space, ready, now):
+        if ready is None:
             continue
         began_at = datetime.fromisoformat(ready["since"])
+        is_down = space.phase == Phase.FAILED or ready["reason"] in _TROUBLES
+        if not is_down or began_at > now - _PATIENCE:
+            continue
+        # Another worker may open it at this moment: a constraint allows one open trouble.
         trouble, is_new = SpaceTrouble.objects.get_or_create(
             space=space, ended_at=None, defaults={"began_at": began_at}
         )
@@ -91,11 +96,6 @@ def _open_troubles(now: datetime) -> None:
             outbox.write(
                 "space.trouble", tenant=space.tenant, key=str(trouble.pk), fields=fields, now=now
             )
-
-
-def _is_trouble(space: AddressSpace, ready: Condition, now: datetime) -> bool:
-    is_down = space.phase == Phase.FAILED or ready["reason"] in _TROUBLES
-    return is_down and datetime.fromisoformat(ready["since"]) <= now - _PATIENCE
 
 
 def _end_troubles(now: datetime) -> None:
@@ -138,6 +138,7 @@ def _tokens(now: datetime) -> Iterable[_Finding]:
     for token in rows:
         assert token.expires_at is not None
         left = token.expires_at - now
+        # The smallest number of days that fits, because they are in ascending order.
         days = next(days for days in _TOKEN_DAYS if left <= timedelta(days=days))
         fields = {
             "name": token.name,

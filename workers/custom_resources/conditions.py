@@ -70,6 +70,7 @@ def stamped(resource: Resource, conditions: Sequence[Json], now: datetime) -> Se
     The time is kept if the resource has the condition with the same status already.
     """
     before = {one["type"]: one for one in resource.conditions}
+    # Whole seconds, as Kubernetes writes instants.
     moment = now.strftime("%Y-%m-%dT%H:%M:%SZ")
     stamped = []
     for one in conditions:

@@ -156,6 +156,7 @@ class Controller:
         return known[1]
 
     def _lock(self, uid: str) -> threading.Lock:
+        # The timer of a resource and a handler may run at once.
         with self._guard:
             return self._locks.setdefault(uid, threading.Lock())
 

@@ -59,6 +59,7 @@ def ensure(resource: Resource, store: SecretStore, space: Json | None) -> Login:
     if wanted != values:
         owner = Owner(API_VERSION, resource.kind.kind, resource.name, resource.uid)
         version = store.write(resource.namespace, name, wanted, owner)
+    # A password that was generated just now is not set, whatever the version says.
     return Login(password, version, is_set and password == values.get(PASSWORD))
 
 

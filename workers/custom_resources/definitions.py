@@ -33,6 +33,7 @@ _CONDITION_FIELDS = {
 }
 _CONDITIONS = {
     "type": "array",
+    # By type, so that server-side apply merges single conditions.
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["type"],
     "items": {
@@ -141,6 +142,7 @@ def _spec(kind: ResourceKind, document: Mapping[str, Any]) -> Schema:
 
 def _unchanged(name: str) -> Schema:
     field = to_camel(name)
+    # With ``has``, because CEL cannot read a field that is absent.
     return {
         "rule": f"has(self.{field}) == has(oldSelf.{field}) && "
         f"(!has(self.{field}) || self.{field} == oldSelf.{field})",
@@ -153,14 +155,14 @@ def _structural(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Schem
 
     An absent field has the API's default, so that a default has one home.
     """
+    beside = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
     if "$ref" in schema:
         target = str(schema["$ref"]).removeprefix(_REFERENCE)
-        return _structural(
-            {**document["components"]["schemas"][target], **_beside(schema)}, document
-        )
+        return _structural({**document["components"]["schemas"][target], **beside}, document)
     if "allOf" in schema:  # a reference with a description of its own
-        return _structural({**schema["allOf"][0], **_beside(schema)}, document)
+        return _structural({**schema["allOf"][0], **beside}, document)
     found = {keyword: schema[keyword] for keyword in _KEPT if keyword in schema}
+    # OpenAPI 3.1 writes a nullable field as [type, null]; a structural schema has one type.
     if isinstance(found.get("type"), list):
         (found["type"],) = [name for name in found["type"] if name != "null"]
     if isinstance(schema.get("additionalProperties"), Mapping):  # a map, such as labels
@@ -172,10 +174,6 @@ def _structural(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Schem
         found["properties"] = {to_camel(name): _structural(one, document) for name, one in inner}
         found["required"] = [to_camel(name) for name in schema.get("required", [])]
     return found
-
-
-def _beside(schema: Mapping[str, Any]) -> Schema:
-    return {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
 
 
 def _columns(kind: ResourceKind) -> list[Schema]:

@@ -70,6 +70,7 @@ def _register(
     where: Any = (GROUP, VERSION, kind.plural)
     kopf.on.create(*where, id="apply", registry=registry)(apply)
     kopf.on.update(*where, id="apply", registry=registry)(apply)
+    # What exists when the controller starts: it may have changed while none ran.
     kopf.on.resume(*where, id="apply", registry=registry)(apply)
     kopf.on.delete(*where, id="remove", registry=registry)(remove)
     kopf.timer(

@@ -65,7 +65,10 @@ def apply(resource: Resource, api: TenantApi, store: SecretStore) -> Result:
     note = _of_tenant(resource, api)
     login = None
     if resource.kind is MESSAGING_USER:
-        login = credentials.ensure(resource, store, _space(resource, api))
+        missing = f"{ADDRESS_SPACE.subject}.missing"
+        space = api.find(requests.space_path(resource), missing=missing)
+        # Without a space there is no endpoint to write into the Secret yet.
+        login = credentials.ensure(resource, store, space[0] if space else None)
     found = _find(resource, api)
     if found is None:
         note = _create(resource, note, api, login)
@@ -102,7 +105,7 @@ def remove(resource: Resource, api: TenantApi, store: SecretStore) -> bool:
     if not note.id:
         note = _note_of_killed(resource, note, api, store, str(shown["id"]))
     if not (note.created and note.id == shown["id"]):
-        return True
+        return True  # an object of this name that somebody else created stays
     if shown["deletion_requested_at"] is None:
         api.remove(requests.deletion_path(resource), tag=tag)
     return False
@@ -134,11 +137,6 @@ def _of_tenant(resource: Resource, api: TenantApi) -> Note:
 def _find(resource: Resource, api: TenantApi) -> tuple[Json, str] | None:
     missing = f"{resource.kind.subject}.missing"
     return api.find(requests.object_path(resource), missing=missing)
-
-
-def _space(resource: Resource, api: TenantApi) -> Json | None:
-    found = api.find(requests.space_path(resource), missing=f"{ADDRESS_SPACE.subject}.missing")
-    return found[0] if found else None
 
 
 def _create(resource: Resource, note: Note, api: TenantApi, login: Login | None) -> Note:

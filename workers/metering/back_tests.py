@@ -61,15 +61,17 @@ def run(back_test_id: str) -> None:
     Spark job is busy with other work; the periodic task tries again. Idempotent.
     """
     with leases.kept(f"back-test:{back_test_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
+        # Read under the lease: another process may have ended it just before.
         back_test = BackTest.objects.select_related("draft").filter(pk=back_test_id).first()
         if not won or back_test is None or back_test.state != BackTest.State.RUNNING:
             return
         try:
+            batches = back_testing.batches(back_test.until, back_test.months, back_test.rated_up_to)
             if back_test.source == BackTest.Source.COPY:
-                _rate(back_test, _batches(back_test), rated_period.from_copy)
+                _rate(back_test, batches, rated_period.from_copy)
             else:
-                _rate_and_store(back_test, ingest.lakehouse_root())
-        except PipelineBusy as error:
+                _rate_and_store(back_test, batches, ingest.lakehouse_root())
+        except PipelineBusy as error:  # before its base class: to wait is no failure
             logger.info("a back-test waits", back_test_id=back_test_id, reason=error.message)
             return
         except WaypostError as error:
@@ -84,12 +86,12 @@ def run(back_test_id: str) -> None:
         back_testing.finish(back_test)
 
 
-def _rate_and_store(back_test: BackTest, root: Root) -> None:
+def _rate_and_store(back_test: BackTest, batches: Iterator[list[TenantMonths]], root: Root) -> None:
     _pin(back_test, root)
-    batches = _batches(back_test)
     with tempfile.TemporaryDirectory(prefix="waypost-backtest-") as folder:
         while group := list(islice(batches, _GROUP)):
             _rate(back_test, group, _summed(back_test, root, Path(folder), group))
+        # A run that was killed before the save stores them again: the job replaces its own rows.
         if back_test.stored_version is None:
             file = Path(folder) / "results.csv"
             _write_results(back_test, file)
@@ -129,10 +131,6 @@ def _summed(
             figure = Figure(row["space_id"], "", row["meter"], int(row["quantity"]))
             found.setdefault((row["tenant_id"], window), []).append(figure)
     return lambda tenant_id: lambda window: sorted(found.get((tenant_id, window), ()))
-
-
-def _batches(back_test: BackTest) -> Iterator[list[TenantMonths]]:
-    return back_testing.batches(back_test.until, back_test.months, back_test.rated_up_to)
 
 
 def _rate(

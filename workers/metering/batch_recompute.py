@@ -24,6 +24,7 @@ from workers.metering.roots import Root
 # Samples of one query: it keeps a text of about 200 bytes for each.
 _SAMPLES_AT_ONCE = 1_000_000
 _LIFE = f"tenant_id, {recompute.KEY}"
+# The hash of no samples: in each of its words the sum of nothing.
 _NOTHING = "0" * 8 * len(sample_hash.WORDS)
 
 
@@ -196,6 +197,7 @@ class _Chunk:
             f"max(CASE WHEN bucket_at < {start} THEN {c} END) AS start_{c}"
             for c in counters
         )
+        # Never negative: of a counter that fell nothing counts, and ``with_resets`` reports it.
         grown = ", ".join(
             f"CAST(sum(greatest(coalesce(end_{c}, 0), coalesce(start_{c}, 0), "
             f"coalesce(open_{c}, 0)) - greatest(coalesce(start_{c}, 0), coalesce(open_{c}, 0))) "
@@ -267,6 +269,7 @@ class _Chunk:
 
     def last_seqs(self) -> dict[str, dict[tuple[str, str], int]]:
         """Return the largest ``seq`` of each incarnation since the period began."""
+        # Without a last day: the numbers that this is compared with go on after the period.
         rows = delta.ask(
             "SELECT tenant_id, source, boot_id, max(seq) AS seq FROM bronze "
             f"WHERE {self._tenants} AND address = '' AND date >= date '{self.reader.first_day}' "

@@ -85,7 +85,8 @@ def compact(root: Root, today: date) -> Compacted | None:
         if altered:
             logger.error("files of bronze are altered; their days are left", paths=altered[:20])
         after = _files_by_day(table)
-        return Compacted(done, _count(before), _count(after), tuple(altered))
+        n_before, n_after = (sum(map(len, files.values())) for files in (before, after))
+        return Compacted(done, n_before, n_after, tuple(altered))
 
 
 @dataclass
@@ -163,6 +164,7 @@ class _Rewriting:
             logger.warning("another process committed first; the day is compacted tomorrow")
             return False
         finally:
+            # After a refusal too: the next day needs what the other process has committed.
             self.table.update_incremental()
         return True
 
@@ -204,7 +206,3 @@ def _files_by_day(table: DeltaTable) -> dict[date, Counter[str]]:
     for action in pa.table(table.get_add_actions(flatten=True)).to_pylist():
         found[action["partition.date"]][unquote(action["path"])] = action["size_bytes"]
     return found
-
-
-def _count(files: dict[date, Counter[str]]) -> int:
-    return sum(len(paths) for paths in files.values())

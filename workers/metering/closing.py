@@ -208,6 +208,7 @@ def close(invoice_id: str, readers: Readers) -> None:
     ``closing``, or if another process closes it (lease). Idempotent.
     """
     with leases.kept(f"close:{invoice_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
+        # Read under the lease: another process may have closed it just before.
         invoice = Invoice.objects.get(pk=invoice_id)
         if not won or invoice.state != Invoice.State.CLOSING:
             return

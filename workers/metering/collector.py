@@ -106,6 +106,7 @@ def land(state: SourceState, *, is_end: bool = False) -> Advance:
         unlanded=False,
         unclosed=state.unclosed and not is_end,
         addresses={n: address.landed(is_end=is_end) for n, address in state.addresses.items()},
+        # An epoch that was landed often enough is forgotten.
         retired=tuple((n, address) for n, address in retired if address.fresh),
     )
     taken_at = max(state.sampled_at, state.bucket_at)  # the clock may have been set back
@@ -274,6 +275,7 @@ class _Cycle:
     def _elapsed_ms(self, before: datetime | None) -> int:
         if before is None:
             return 0
+        # Never negative: the clock may have been set back.
         step = min(max(self._reading.taken_at - before, timedelta(0)), LONGEST_STEP)
         return step // timedelta(milliseconds=1)
 

@@ -88,7 +88,7 @@ def ensure_table(root: Root) -> DeltaTable:
         table = DeltaTable.create(
             uri,
             bronze.schema(),
-            mode="ignore",
+            mode="ignore",  # another process may create it at the same time
             partition_by=["date"],
             name="bronze_samples",
             configuration=properties,
@@ -203,6 +203,7 @@ class _Commits:
                     "another process committed first; the next run continues", number=number
                 )
                 return done
+            # The rows are in bronze now, so the outbox keeps only their number.
             done += batches.update(state=LandingBatch.State.COMMITTED, rows=[], committed_at=Now())
         return done
 

@@ -98,6 +98,7 @@ def store(
     read: list[dict[str, Any]] = []
     for instance, snapshot in snapshots.items():
         # Oldest first, so that a flood of new connections does not hide the lasting ones.
+        # As text, because the time may be missing; such connections come last.
         ordered = sorted(snapshot.connections, key=lambda seen: (str(seen.opened_at), seen.id))
         listed = {seen.id: seen for seen in ordered[:LISTED_PER_INSTANCE]}
         rows += [_row(instance, seen) for seen in listed.values()]

@@ -6,7 +6,7 @@ writes files into the table records them, compactions too.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 from urllib.parse import unquote
@@ -43,13 +43,17 @@ def check(root: Root, table: DeltaTable, until: date) -> FileCheck:
     Raises:
         StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
-    paths = sorted(_paths(table, until))
+    paths = sorted(
+        unquote(action["path"])
+        for action in pa.table(table.get_add_actions(flatten=True)).to_pylist()
+        if action["partition.date"] <= until
+    )
     known = recorded(paths)
     altered, missing = list[str](), list[str]()
     open_file = roots.reader(root)
     for path in paths:
         if path not in known:
-            continue
+            continue  # nothing to compare with; ``FileCheck`` counts it
         try:
             found = _sha256(open_file(f"{bronze.TABLE}/{path}"))
         except FileNotFoundError:
@@ -59,12 +63,6 @@ def check(root: Root, table: DeltaTable, until: date) -> FileCheck:
             altered.append(path)
     n_same = len(known) - len(altered) - len(missing)
     return FileCheck(n_same, tuple(altered), tuple(missing), len(paths) - len(known))
-
-
-def _paths(table: DeltaTable, until: date) -> Iterator[str]:
-    for action in pa.table(table.get_add_actions(flatten=True)).to_pylist():
-        if action["partition.date"] <= until:
-            yield unquote(action["path"])
 
 
 def recorded(paths: Sequence[str]) -> dict[str, str]:

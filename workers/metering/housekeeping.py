@@ -34,6 +34,7 @@ def run(now: datetime) -> dict[str, Any]:
         StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     root = ingest.lakehouse_root()
+    # Outside the lease of the pipeline: bronze has its own, and need not wait for Spark.
     bronze = bronze_housekeeping.compact(root, now.date())
     holder = uuid.uuid4().hex
     with leases.held(pipeline.LEASE, holder, _LEASE_SECONDS) as won:

@@ -104,6 +104,7 @@ def end_space(space_id: str, reached: frozenset[str], now: datetime) -> None:
     clean = {f"{space_id}/{name}" for name in (*reached, source_states.SPACE)}
     with transaction.atomic():
         states = sources.load(sources.living([space_id]))
+        # Twice, because ``save`` takes one ``cleanly`` for all states.
         for is_clean in (True, False):
             steps = [collector.end(s) for s in states if (s.source in clean) is is_clean]
             sources.save([s for step in steps for s in step.states], ended_at=now, cleanly=is_clean)

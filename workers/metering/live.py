@@ -39,20 +39,14 @@ def enforce(now: datetime, tenant_id: str | None = None) -> None:
 
 def list_due(now: datetime) -> set[str]:
     """Return the ids of the tenants to evaluate, in a constant number of queries."""
-    return _moved() | watched.always(now)
-
-
-def _moved() -> set[str]:
-    """Return the tenants with a limit whose sources have counted something since their last tail.
-
-    The value is a set of ids.
-    """
+    # Tenants with a limit whose sources have counted something since their last tail.
     seen = UsageTail.objects.filter(tenant_id=OuterRef("tenant_id")).values("sampled_at")[:1]
     rows = MeteredSource.objects.filter(
         moved_at__isnull=False, tenant_id__in=watched.limited()
     ).annotate(seen=Subquery(seen))
     fresh = rows.filter(Q(seen__isnull=True) | Q(moved_at__gt=F("seen") - _LATE_COMMIT))
-    return set(fresh.order_by().values_list("tenant_id", flat=True).distinct())
+    moved = set(fresh.order_by().values_list("tenant_id", flat=True).distinct())
+    return moved | watched.always(now)
 
 
 def keep_tails(tenant_ids: Collection[str], now: datetime) -> None:
@@ -62,6 +56,7 @@ def keep_tails(tenant_ids: Collection[str], now: datetime) -> None:
     """
     as_of = reading.as_of()
     # One bucket earlier than gold's time: spaces enter a new bucket one after the other.
+    # Without a copy everything of the month counts.
     since = floor_bucket(as_of) - BUCKET if as_of else datetime(1970, 1, 1, tzinfo=UTC)
     tenants = Tenant.objects.filter(id__in=tenant_ids)
     zones = dict(tenants.values_list("id", "billing_time_zone"))
@@ -74,7 +69,9 @@ def keep_tails(tenant_ids: Collection[str], now: datetime) -> None:
             tenant_id=tenant_id,
             since=start,
             counted=counted(states.get(tenant_id, []), start),
-            sampled_at=_newest(states.get(tenant_id, []), now),
+            sampled_at=max(
+                (s.moved_at for s in states.get(tenant_id, []) if s.moved_at), default=now
+            ),
             # Until quotas were evaluated with it: a pass that is killed is repeated.
             evaluated_at=None,
         )
@@ -118,10 +115,6 @@ def used_since(state: SourceState, since: datetime) -> Mapping[str, int]:
     }
     peaks = [mark.totals[PEAK_CONNECTIONS] for mark in begun]
     return {**grown, PEAK_CONNECTIONS: max([totals[PEAK_CONNECTIONS], *peaks])}
-
-
-def _newest(states: Iterable[SourceState], now: datetime) -> datetime:
-    return max([state.moved_at for state in states if state.moved_at], default=now)
 
 
 def _states(starts: Mapping[str, datetime], since: datetime) -> dict[str, list[SourceState]]:

@@ -25,7 +25,7 @@ def keep(cycles: Sequence[Cycle]) -> None:
     """
     changed: dict[str, list[str]] = {}
     event = "the newest readings cannot be stored"
-    is_written = False
+    is_written = False  # ``_savepoint`` suppresses the error, so only this shows it
     with _savepoint(event, ", ".join(cycle.space_id for cycle in cycles)):
         changed = live_rows.write(cycles)
         is_written = True

@@ -185,6 +185,7 @@ class SparkJob:
         with self.process() as process:
             while (left := ends_at - time.monotonic()) > 0:
                 try:
+                    # May be repeated after its timeout: no output is lost (subprocess).
                     out, err = process.communicate(timeout=min(left, _RENEWED_SECONDS))
                     return process.returncode, out, err
                 except subprocess.TimeoutExpired:

@@ -41,7 +41,10 @@ def copy_newest(root: Root) -> int:
         return 0
     table = delta.open_table(root, delta.QUARANTINE)
     table_id, version = str(table.metadata().id), int(table.version())
-    last = _last_version(table_id)
+    keys = QuarantinedSample.objects.order_by("-id").values_list("pk", flat=True)
+    newest = QuarantinedSample.objects.order_by("-id").first()
+    # The version of another table says nothing about this one.
+    last = newest.table_version if newest and newest.table_id == table_id else None
     if last == version:
         return 0
     # A lakehouse that was restored from a backup may be older than the copy. Then all is compared.
@@ -55,28 +58,12 @@ def copy_newest(root: Root) -> int:
         QuarantinedSample.objects.bulk_create(found, ignore_conflicts=True)
         n_new = QuarantinedSample.objects.count() - n_before
         # Also if all of ``found`` was known: the next call must not read these files again.
-        QuarantinedSample.objects.filter(pk=_newest_key()).update(
+        QuarantinedSample.objects.filter(pk__in=list(keys[:1])).update(
             table_id=table_id, table_version=version
         )
-        _forget_old()
+        for oldest_kept in keys[KEPT - 1 : KEPT]:
+            QuarantinedSample.objects.filter(pk__lt=oldest_kept).delete()
     return n_new
-
-
-def _last_version(table_id: str) -> int | None:
-    """Return the version that was copied last; None if it was one of another table, or none."""
-    newest = QuarantinedSample.objects.filter(pk=_newest_key(), table_id=table_id).first()
-    return newest.table_version if newest else None
-
-
-def _newest_key() -> int:
-    """Return the highest key of the copy; 0 if it is empty."""
-    return QuarantinedSample.objects.order_by("-id").values_list("pk", flat=True).first() or 0
-
-
-def _forget_old() -> None:
-    oldest = QuarantinedSample.objects.order_by("-id").values_list("pk", flat=True)[KEPT - 1 : KEPT]
-    for key in oldest:
-        QuarantinedSample.objects.filter(pk__lt=key).delete()
 
 
 def _files(table: DeltaTable) -> set[str]:

@@ -65,6 +65,7 @@ def read(reading_id: str) -> None:
             )
             _fail(reading_id, "invoice.reading_crashed", message)
             return
+        # Before the reading, so that an attempt that a kill ends counts.
         rows.update(attempts=F("attempts") + 1)
         _answer(reading)
 
@@ -117,7 +118,7 @@ def found_for(reading: SampleReading, root: Root) -> Read:
         n_counters=n_counters,
         from_samples=from_samples,
         hours=_hours(used, sets, ZoneInfo(made["period"]["time_zone"])),
-        samples=[_plain(row) for row in samples],
+        samples=[{name: _value(value) for name, value in row.items()} for row in samples],
         counters=[_counter(row) for row in counters],
     )
 
@@ -154,12 +155,8 @@ def _hours(
     return found
 
 
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of a query as JSON values; instants have microseconds and are in UTC."""
-    return {name: _value(value) for name, value in row.items()}
-
-
 def _value(value: Any) -> Any:
+    """Return a value of a query as JSON; an instant has microseconds and is in UTC."""
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return value.isoformat() if isinstance(value, date) else value

@@ -183,7 +183,8 @@ class RunAttempt:
         """Gather and store the evidence of ``rows``; return why some have to wait, by invoice."""
         self.report(Step.LANDING)
         as_of = self.readers.clock()
-        groups = list(_grouped([row.invoice for row in rows], _period))
+        invoices = [row.invoice for row in rows]
+        groups = list(_grouped(invoices, lambda row: Period(row.starts_at, row.ends_at)))
         # Read before landing: every sample that has a ``seq`` by now must be in bronze afterwards.
         expected = {
             period: quality.expected_seqs_each([row.tenant_id for row in mine], period)
@@ -202,7 +203,8 @@ class RunAttempt:
         for period, mine in groups:
             ready = [row for row in mine if row.id not in delayed]
             gathering = Gathering(self.root, report, period, as_of, expected[period])
-            for chunk in _chunks(ready):
+            for first in range(0, len(ready), _EVIDENCE_AT_ONCE):
+                chunk = ready[first : first + _EVIDENCE_AT_ONCE]
                 self._store(gathering.evidence(chunk), own)
         return delayed
 
@@ -237,6 +239,7 @@ class RunAttempt:
             for id, row in rows.items()
             if row.evidence is not None  # another worker may have dropped it
         }
+        # Together, so that a kill leaves no draft that the run does not count as done.
         with transaction.atomic():
             outdated = invoice_closing.close_each(evidence=evidence, by=WORKER)
             again = [rows[id].pk for id in outdated]
@@ -320,18 +323,9 @@ class Gathering:
         return closing.read_span(self.root, pins, invoice.tenant_id, span)
 
 
-def _period(invoice: Invoice) -> Period:
-    return Period(invoice.starts_at, invoice.ends_at)
-
-
 def _grouped(
     invoices: Sequence[Invoice], key: Callable[[Invoice], _Key]
 ) -> Iterator[tuple[_Key, list[Invoice]]]:
     """Yield the invoices of each key, in order of the keys."""
     for found, mine in groupby(sorted(invoices, key=key), key=key):
         yield found, list(mine)
-
-
-def _chunks(invoices: Sequence[Invoice]) -> Iterator[Sequence[Invoice]]:
-    for first in range(0, len(invoices), _EVIDENCE_AT_ONCE):
-        yield invoices[first : first + _EVIDENCE_AT_ONCE]

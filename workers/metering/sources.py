@@ -87,7 +87,13 @@ def load_spaces(spaces: Mapping[str, Mapping[str, InstanceSnapshot]]) -> dict[st
     # Instances that began a new incarnation, or show one that was recorded as ended.
     others = {(source, boot_id) for source, boot_id in shown if boots.get(source) != boot_id}
     outdated: dict[str, set[str]] = {space_id: set() for space_id in spaces}
-    for state in load(_ended(others)) if others else []:
+    # Finds sources and boot ids in any combination, of which some are none of ``others``.
+    ended = MeteredSource.objects.filter(
+        source__in={source for source, _ in others},
+        boot_id__in={boot_id for _, boot_id in others},
+        ended_at__isnull=False,
+    )
+    for state in load(ended) if others else []:
         if (state.source, state.boot_id) not in others:
             continue
         space_id, instance = shown[state.source, state.boot_id]
@@ -96,16 +102,6 @@ def load_spaces(spaces: Mapping[str, Mapping[str, InstanceSnapshot]]) -> dict[st
         else:
             states[space_id].append(state)
     return {one: Loaded(states[one], frozenset(outdated[one])) for one in spaces}
-
-
-def _ended(lives: Iterable[tuple[str, str]]) -> QuerySet[MeteredSource]:
-    """Return the rows of ended incarnations with these sources and boot ids, in any combination."""
-    found = list(lives)
-    return MeteredSource.objects.filter(
-        source__in={source for source, _ in found},
-        boot_id__in={boot_id for _, boot_id in found},
-        ended_at__isnull=False,
-    )
 
 
 def save(
@@ -145,6 +141,9 @@ def state_of(row: MeteredSource) -> SourceState:
     retired = tuple(
         (name, AddressState.of_stored(values)) for name, values in row.integrals.get("retired", [])
     )
+    # Totals over addresses; those that an older version did not add up are zero.
+    messages = {meter: row.integrals[key] for meter, key in _USED.items() if key in row.integrals}
+    used = Counters({**messages, **_known(row.integrals.get("used", {}))})
     return SourceState(
         row.tenant_id,
         row.space_id,
@@ -157,16 +156,10 @@ def state_of(row: MeteredSource) -> SourceState:
         counters=Counters(counters),
         addresses=addresses,
         retired=retired,
-        used=_used(row.integrals),
+        used=used,
         marks=_marks(row.integrals),
         **scalars,
     )
-
-
-def _used(integrals: Mapping[str, Any]) -> Counters:
-    """Return the totals over addresses; meters that an older version did not add up are zero."""
-    messages = {meter: integrals[key] for meter, key in _USED.items() if key in integrals}
-    return Counters({**messages, **_known(integrals.get("used", {}))})
 
 
 def _marks(integrals: Mapping[str, Any]) -> tuple[Mark, ...]:
