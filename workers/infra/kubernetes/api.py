@@ -151,10 +151,8 @@ class Api:
         with _as_unreachable(), closing(response):
             if response.status != 200:
                 body = _parsed(response.read())
-                # 410: the API no longer knows the version. The caller lists again, as after any
-                # other end.
                 if response.status == _GONE:
-                    return
+                    return  # an unknown version: the caller lists again, as after any other end
                 raise refusals.explain(
                     response.status, Refusal.of(body), f"watch of {resource.plural}"
                 )
@@ -348,8 +346,7 @@ def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
     """Yield each line of a response as soon as it has arrived."""
     rest = b""
     for part in response.stream(None):
-        # A part of the response may end in the middle of a line.
-        *whole, rest = (rest + part).split(b"\n")
+        *whole, rest = (rest + part).split(b"\n")  # a part may end inside a line
         yield from whole
 
 
@@ -361,8 +358,7 @@ def _put_back(pointer: str, document: JsonObject) -> JsonObject:
     value = difference.at(document, pointer)
     if value is None:
         return {"op": "remove", "path": pointer}
-    # ``add`` also replaces an existing value (RFC 6902 section 4.1).
-    return {"op": "add", "path": pointer, "value": value}
+    return {"op": "add", "path": pointer, "value": value}  # replaces too: RFC 6902, 4.1
 
 
 def _read(resource: Resource[ReportedT], document: JsonObject) -> ReportedT:
@@ -401,5 +397,4 @@ def _parsed(data: bytes) -> JsonObject:
         found = json.loads(data)
     except ValueError:
         found = None
-    # A proxy, and the API server for an unknown path, answer with plain text.
     return found if isinstance(found, dict) else {"message": data[:300].decode(errors="replace")}

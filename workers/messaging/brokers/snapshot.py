@@ -101,8 +101,7 @@ def take(
     with management.connected(
         target, purpose="meter", greeting_seconds=management.GREETING_SECONDS
     ) as client:
-        # All reads use this one connection. A restart of the broker ends it, so the values are
-        # never of two incarnations.
+        # One connection, which ends with the broker: the values are never of two incarnations.
         incarnation = str(client.read("broker", "Name"))
         reading = _Reading(client)
         queues, topics, producers, moved = reading.queues_and_addresses()
