@@ -88,7 +88,6 @@ def changed_openings(lake: Lake, days: DataFrame, heads: DataFrame) -> ChangedOp
     ``days`` is ``incarnations.by_day`` of the new rows, ``heads`` the heads of their incarnations.
     The caller unpersists the rows.
     """
-    days = days.persist()
     moved = incarnations.moved(days, heads).persist()
     earliest = moved.agg(F.min("earliest")).collect()[0][0]
     if earliest is None:

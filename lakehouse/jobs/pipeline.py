@@ -95,6 +95,7 @@ class Run:
     reached: Mapping[str, int]
     _added: dict[int, Added] = field(default_factory=dict)
     _folded: dict[int, DataFrame] = field(default_factory=dict)
+    _days: dict[int, DataFrame] = field(default_factory=dict)
     _heads: dict[int, Heads] = field(default_factory=dict)
     _opened: frozenset[date] = frozenset()  # days whose openings this run has changed
 
@@ -116,6 +117,14 @@ class Run:
             folded = checks.valid(self.added(after).rows).transform(bucket_maxima.buckets)
             self._folded[since] = folded.persist()  # several tables are computed from it
         return self._folded[since]
+
+    def days(self, after: Table) -> DataFrame:
+        """Return the maxima per day (``incarnations.by_day``) of what ``folded(after)`` returns."""
+        since = self.reached[after.name]
+        if since not in self._days:
+            # Far fewer rows than buckets, and three tables are computed from them.
+            self._days[since] = incarnations.by_day(self.folded(after)).persist()
+        return self._days[since]
 
     def heads(self, *after: Table) -> Heads:
         """Return the heads, before this run, of the incarnations in ``added(*after)``."""
@@ -196,8 +205,7 @@ class Run:
         """
         if not self.added(schemas.HEADS).dates:
             return
-        days = incarnations.by_day(self.folded(schemas.HEADS))
-        heads = self.heads(schemas.HEADS).rows
+        days, heads = self.days(schemas.HEADS), self.heads(schemas.HEADS).rows
         changed = incarnation_tables.changed_openings(self.lake, days, heads)
         if changed is None:
             return
@@ -209,14 +217,14 @@ class Run:
     def merge_heads(self) -> None:
         """Raise the heads of the incarnations in the new rows; add those of new ones."""
         if self.added(schemas.HEADS).dates:
-            newest = incarnations.heads(self.folded(schemas.HEADS))
+            newest = incarnations.heads(self.days(schemas.HEADS))
             where = self.heads(schemas.HEADS).where
             tables.merge_maxima(self.lake, schemas.HEADS, newest, where, self.commit())
 
     def merge_sources(self) -> None:
         """Note the newest sample of each source."""
         if self.added(schemas.SOURCES).dates:
-            new = bucket_maxima.newest_samples(self.folded(schemas.SOURCES))
+            new = bucket_maxima.newest_samples(self.days(schemas.SOURCES))
             both = self.read(schemas.SOURCES).unionByName(new)
             rows = bucket_maxima.newest_samples(both)
             tables.replace_all(self.lake, schemas.SOURCES, rows, self.commit())

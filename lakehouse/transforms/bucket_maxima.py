@@ -42,7 +42,7 @@ def _maximum(meter: str) -> Column:
 def newest_samples(state: DataFrame) -> DataFrame:
     """Return the time of the newest sample of each source, with the columns of ``SOURCES``.
 
-    ``state`` has the columns of ``STATE``, or those of ``SOURCES`` in any number per source.
+    ``state`` has the columns of ``SOURCES``, and others, in any number per source: the state, say.
     """
     folded = state.groupBy("source").agg(
         # A source has one tenant and one space; ``max`` only picks it.

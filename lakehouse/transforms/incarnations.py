@@ -5,10 +5,11 @@ the opening of a day that has not come yet. Everything is a maximum, so repeated
 harm.
 """
 
+import uuid
 from collections.abc import Iterable
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from lakehouse.schemas import COUNTERS, HEADS, LIFE, OPENINGS
 
@@ -23,12 +24,14 @@ _FUTURE = "date'9999-12-31'"
 
 
 def by_day(state: DataFrame) -> DataFrame:
-    """Return the largest ``seq`` and counters per incarnation and day.
+    """Return the largest ``seq``, counters and ``last_taken_at`` per incarnation and day.
 
-    ``state`` has the columns of ``STATE``. Output: LIFE, ``date``, ``seq`` and the counters.
+    ``state`` has the columns of ``STATE``. Output: LIFE, ``date``, and these columns.
     """
     return _ask(
-        f"SELECT {_LIFE}, date, {_MAXIMA} FROM {{state}} GROUP BY {_LIFE}, date", state=state
+        f"SELECT {_LIFE}, date, {_MAXIMA}, max(last_taken_at) AS last_taken_at "
+        f"FROM {{state}} GROUP BY {_LIFE}, date",
+        state=state,
     )
 
 
@@ -146,11 +149,21 @@ def _columns(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def _ask(sql: str, **tables: Any) -> DataFrame:
+def _ask(sql: str, **tables: DataFrame) -> DataFrame:
     """Return the rows of ``sql``, in which ``{name}`` stands for a DataFrame.
 
     SQL text takes few calls to Java. Expressions of Python take several for each column, and on a
     busy machine each call waits for its turn.
     """
-    session: SparkSession = next(iter(tables.values())).sparkSession
-    return session.sql(sql, **tables)
+    session: Any = next(iter(tables.values())).sparkSession
+    views = {name: f"asked_{uuid.uuid4().hex}" for name in tables}
+    for name, view in views.items():
+        tables[name].createTempView(view)
+    try:
+        answer: DataFrame = session.sql(sql.format(**views))
+    finally:
+        # Neither ``session.sql(sql, **tables)`` nor ``session.catalog``: they drop their views so
+        # that Spark forgets what was persisted of the tables, and computes it again each time.
+        for view in views.values():
+            session._jsparkSession.sessionState().catalog().dropTempView(view)
+    return answer
