@@ -5,6 +5,8 @@ from pyspark.sql import functions as F
 
 from lakehouse.schemas import BRONZE, COUNTERS, LIFE, MAXIMA, QUARANTINE
 
+_HASHED = f"xxhash64({', '.join(LIFE)}) AS life"
+
 
 def valid(samples: DataFrame) -> DataFrame:
     """Return the samples for which ``reason`` is null, with the columns of ``BRONZE``.
@@ -22,6 +24,33 @@ def refused(samples: DataFrame) -> DataFrame:
     """
     judged = samples.withColumn("reason", reason()).where(F.col("reason").isNotNull())
     return judged.withColumn("detail", F.lit("")).select(*QUARANTINE.schema.fieldNames())
+
+
+def suspects(samples: DataFrame, state: DataFrame) -> DataFrame:
+    """Return the incarnations that may show a counter reset, as the column ``life``.
+
+    Takes what ``counter_resets`` takes, and contains every incarnation for which that returns a
+    row; rarely another one. It costs a fraction: it compares neighbors in order of ``seq`` only,
+    and finds nothing if no counter fell and no sample is late, as nearly always. ``life`` is a hash
+    of LIFE; two incarnations with one hash are compared with each other, which may only add them.
+    """
+    # Null counts as zero, so a fall over a null in between is seen too.
+    values = [f"coalesce({c}, 0) AS {c}" for c in COUNTERS]
+    fell = " OR ".join(f"{c} < lag({c}) OVER (PARTITION BY life ORDER BY seq)" for c in COUNTERS)
+    compared = samples.selectExpr(_HASHED, "seq", *values).selectExpr("*", f"{fell} AS fell")
+    lowest = [f"min({c}) AS {c}" for c in ("seq", *COUNTERS)]
+    lives = compared.groupBy("life").agg(*map(F.expr, ("max(fell) AS fell", *lowest)))
+    known = state.selectExpr(_HASHED, *(f"{c} AS known_{c}" for c in ("seq", *COUNTERS)))
+    # The lowest value is the first one if nothing fell.
+    below = " OR ".join(f"{c} < known_{c}" for c in ("seq", *COUNTERS))
+    found = lives.join(known, on="life", how="left").where(f"coalesce(fell, false) OR {below}")
+    return found.select("life").distinct()
+
+
+def of_lives(samples: DataFrame, lives: DataFrame) -> DataFrame:
+    """Return the rows of ``samples`` whose incarnation is one of ``lives``, as in ``suspects``."""
+    hashed = samples.selectExpr("*", _HASHED)
+    return hashed.join(F.broadcast(lives), on="life", how="left_semi").drop("life")
 
 
 def counter_resets(samples: DataFrame, state: DataFrame) -> DataFrame:

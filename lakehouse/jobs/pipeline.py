@@ -160,14 +160,18 @@ class Run:
         added = self.added(schemas.QUARANTINE, schemas.STATE)
         if not added.dates:
             return 0
-        valid = checks.valid(added.rows)
-        resets = checks.counter_resets(valid, self._known())
+        valid, known = checks.valid(added.rows), self._known()
+        found, suspects = checks.refused(added.rows), checks.suspects(valid, known).persist()
+        if suspects.take(1):  # else there is no reset to look for
+            suspected = checks.of_lives(valid, suspects)
+            found = found.unionByName(checks.counter_resets(suspected, known))
         # Persisted, because it is counted and then written.
-        found = checks.refused(added.rows).unionByName(resets).persist()
+        found = found.persist()
         n_found = found.count()
         if n_found:
             tables.append(self.lake, schemas.QUARANTINE, found, self.commit())
         found.unpersist()
+        suspects.unpersist()
         return n_found
 
     def _known(self) -> DataFrame:
