@@ -1,7 +1,9 @@
 """``Idempotency-Key`` on POST: a repeated request gets the stored answer and changes nothing.
 
-Decorate the ``post`` of a view with ``idempotent``. An error is not stored: it changed nothing, so
-a repeated request runs again. ``controlplane.core.idempotency`` stores answers for 24 hours.
+Decorate the ``post`` of a view with ``idempotent``. If it calls another system that must not act
+before the change is committed, decorate the part before that call, as ``staff_payments`` does. An
+error is not stored: it changed nothing, so a repeated request runs again.
+``controlplane.core.idempotency`` stores answers for 24 hours.
 """
 
 import functools

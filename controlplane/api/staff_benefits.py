@@ -90,13 +90,23 @@ class CouponSerializer(serializers.Serializer[Any]):
 class CommitmentCreateSerializer(StrictSerializer):
     """What the tenant pays at least for a month, before tax, in minor units.
 
-    Without both instants it begins with the running billing month and does not end.
+    Without instants it begins with the running billing month and does not end. One of them without
+    the other is refused.
     """
 
     title = serializers.CharField(max_length=100)
     minimum_minor = serializers.IntegerField(min_value=1, max_value=10**15)
     starts_at = serializers.DateTimeField(allow_null=True, required=False, default=None)
     ends_at = serializers.DateTimeField(allow_null=True, required=False, default=None)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse one instant without the other."""
+        missing = [name for name in ("starts_at", "ends_at") if attrs[name] is None]
+        if len(missing) == 1:
+            raise serializers.ValidationError(
+                {missing[0]: ["Send both starts_at and ends_at, or neither."]}
+            )
+        return attrs
 
 
 class CreditCreateSerializer(StrictSerializer):

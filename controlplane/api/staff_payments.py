@@ -15,7 +15,7 @@ from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
 from controlplane.core.errors import Missing
 from plans.invoicing import refunding
-from plans.models import Payment, PaymentEvent
+from plans.models import Payment, PaymentEvent, Refund
 from plans.payments import dunning, refunds
 from tenants import queries
 
@@ -140,15 +140,23 @@ class StaffRefundsView(StaffView):
         status=201,
         parameters=[schema.IDEMPOTENCY_KEY],
     )
-    @idempotent
     def post(self, request: Request, payment: int) -> Response:
         """Send money of the payment with this id back, and book it.
 
         While the provider is away the refund is `requested`, and it is sent later.
         """
+        # The booking commits with the key before the provider is called. So a request that is
+        # repeated after a crash finds this refund, whose id is the key of the provider.
+        answer = self._book(request, payment)
+        row = Refund.objects.select_related("payment", "invoice").get(pk=answer.data["id"])
+        answer.data = RefundSerializer(refunds.finish(row, by=self.actor, now=timezone.now())).data
+        return answer
+
+    @idempotent
+    def _book(self, request: Request, payment: int) -> Response:
         serializer = RefundCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        row = refunds.request(
+        row = refunds.book(
             payment=find_payment(payment),
             wanted=refunding.Wanted(**serializer.validated_data),
             by=self.actor,

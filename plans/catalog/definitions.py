@@ -298,7 +298,7 @@ def not_priced(title: str, currency: str) -> NotPriced:
 class Catalog:
     """A catalog: its content as dataclasses, and the same content as canonical ``document``.
 
-    ``seller`` is the main seller; ``sellers`` are all, the main one first.
+    ``seller`` is the main seller; ``sellers`` are all, the main one (the same object) first.
     The document consists of JSON values. ``publishing.publish`` stores and hashes it.
     """
 
@@ -328,13 +328,14 @@ def from_document(document: Mapping[str, Any]) -> Catalog:
     plans = [plan(key, value) for key, value in document["plans"].items()]
     space_plans = [space_plan(key, value) for key, value in document["space_plans"].items()]
     address_plans = [address_plan(key, value) for key, value in document["address_plans"].items()]
+    selling = sellers(document)
     return Catalog(
-        seller=seller(document["seller"]),
+        seller=selling[0],
         plans=tuple(sorted(plans, key=lambda row: (row.monthly_fee_minor, row.key))),
         space_plans=tuple(sorted(space_plans, key=from_small)),
         address_plans=tuple(sorted(address_plans, key=from_small)),
         document=document,
-        sellers=sellers(document),
+        sellers=selling,
     )
 
 

@@ -1,6 +1,7 @@
 """Builds XML trees by prefixed names and writes them as bytes that depend on nothing else."""
 
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -8,6 +9,8 @@ from xml.etree.ElementTree import Element
 
 # What XML 1.0 has no characters for, section 2.2.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Held from the registration of prefixes until the document is written with them.
+_PREFIXES = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,13 @@ class Tree:
 
     def to_bytes(self) -> bytes:
         """Return the document in UTF-8, indented, with the prefixes of ``namespaces``."""
+        ElementTree.indent(self.root)
         # Registered for the whole process: without it, ElementTree writes ns0 and ns1. Here and not
         # at import, because ``ubl`` is the prefix of two namespaces, and the last one counts.
-        for prefix, uri in self.namespaces.items():
-            ElementTree.register_namespace(prefix, uri)
-        ElementTree.indent(self.root)
-        made: bytes = ElementTree.tostring(self.root, encoding="utf-8", xml_declaration=True)
+        with _PREFIXES:
+            for prefix, uri in self.namespaces.items():
+                ElementTree.register_namespace(prefix, uri)
+            made: bytes = ElementTree.tostring(self.root, encoding="utf-8", xml_declaration=True)
         return made + b"\n"
 
 

@@ -79,9 +79,10 @@ def read(run: CloseRun) -> RunReading:
     )
     rows = Invoice.objects.filter(close_runs__run=run)
     by_state = rows.values_list("state").annotate(n=Count("id")).order_by("state")
-    # A held invoice is done as well, and may still have the amounts of an earlier draft.
+    # A held invoice is done as well, and may still have the amounts of an earlier draft. One
+    # filter, because a second one would join the other runs of the invoice, and count each of them.
     summed = (
-        rows.filter(close_runs__done_at__isnull=False)
+        Invoice.objects.filter(close_runs__run=run, close_runs__done_at__isnull=False)
         .exclude(state__in=[Invoice.State.HELD, Invoice.State.CLOSING])
         .values_list("currency")
         .annotate(Count("id"), Sum("net_minor"), Sum("tax_minor"), Sum("total_minor"))

@@ -93,18 +93,21 @@ def create_coupon(
         )
     # In capitals, as ``redeem`` looks for it: people may type a code in any case.
     wanted = code.strip().upper()
+    if not wanted:
+        raise _code_refused()
     with transaction.atomic():
-        if not wanted or Coupon.objects.filter(code=wanted).exists():
-            raise Invalid("Give the coupon a code that no other one has.", code="coupon.code")
-        row = Coupon.objects.create(
-            code=wanted,
+        values = {
             **asdict(reduction),
             # A percentage counts in any currency.
-            currency="" if reduction.amount_minor is None else allowed.currency or known[0],
-            limit=allowed.limit,
-            expires_at=allowed.expires_at,
-            created_by=by.name,
-        )
+            "currency": "" if reduction.amount_minor is None else allowed.currency or known[0],
+            "limit": allowed.limit,
+            "expires_at": allowed.expires_at,
+            "created_by": by.name,
+        }
+        # Of two requests at once, the second waits here and then finds the coupon of the first.
+        row, is_new = Coupon.objects.get_or_create(code=wanted, defaults=values)
+        if not is_new:
+            raise _code_refused()
         audit.record(by, "coupon.create", audit.Subject("coupon", wanted, row.title))
     return row
 
@@ -212,6 +215,10 @@ def known_meters() -> set[str]:
     """Return the names of everything that a line of an invoice can be about."""
     names: Iterable[str] = (FEE, *meters.METERS, *meters.DERIVED, *meters.LIFETIMES)
     return set(names)
+
+
+def _code_refused() -> Invalid:
+    return Invalid("Give the coupon a code that no other one has.", code="coupon.code")
 
 
 def _discount(

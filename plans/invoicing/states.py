@@ -51,7 +51,9 @@ class WrongState(Conflict):
 
 def locked(invoice: Invoice) -> Invoice:
     """Return the invoice read again, with its row locked until the caller's transaction ends."""
-    return Invoice.objects.select_for_update().select_related("tenant").get(pk=invoice.pk)
+    # ``of``, because Django would lock the tenant too, whose lock comes before that of an invoice.
+    rows = Invoice.objects.select_for_update(of=("self",)).select_related("tenant")
+    return rows.get(pk=invoice.pk)
 
 
 def subject_of(invoice: Invoice) -> audit.Subject:

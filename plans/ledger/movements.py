@@ -81,8 +81,9 @@ def of_tenant(tenant_id: str) -> QuerySet[LedgerPosting]:
 
     Each row has ``entry`` and these annotations, in minor units: ``kind`` (credit, prepaid or
     promotional), ``owner`` (the legal entity), ``change_minor`` (what the credit grew by) and
-    ``after_minor`` (the credit of this owner and currency after the entry, expired credit included
-    until its end is booked).
+    ``after_minor`` (the credit of this owner and currency after this posting, expired credit
+    included until its end is booked). An entry that uses two kinds has a posting of each, and the
+    later one has the credit after the entry.
     """
     rows = LedgerPosting.objects.filter(entry__tenant_id=tenant_id).filter(_is_credit())
     rows = rows.annotate(

@@ -24,12 +24,19 @@ _BEING_SENT = timedelta(minutes=1)
 def request(*, payment: Payment, wanted: Wanted, by: Actor, now: datetime) -> Refund:
     """Book a refund of the payment, and have its provider send the money; return the refund.
 
+    Call it outside a transaction. Raises all errors of ``book`` and ``finish``.
+    """
+    return finish(book(payment=payment, wanted=wanted, by=by, now=now), by=by, now=now)
+
+
+def book(*, payment: Payment, wanted: Wanted, by: Actor, now: datetime) -> Refund:
+    """Book a refund of the payment, which ``finish`` sends once it is committed.
+
     With ``wanted.reference`` the money was sent already, by that reference of the bank. Without a
-    reference the provider sends it. While the provider is away, the refund stays ``requested``.
+    reference the provider sends it.
 
     Raises:
         Invalid: the provider sends no money back by itself, and there is no reference.
-        ProviderRefuses: the provider does not refund it; nothing stays booked.
         All errors of ``refunding.book``.
     """
     if not wanted.reference and not providers.of_source(payment.source).has_refunds:
@@ -38,7 +45,19 @@ def request(*, payment: Payment, wanted: Wanted, by: Actor, now: datetime) -> Re
             code="refund.reference",
             reference=["Needed: this payment did not come through a provider that refunds."],
         )
-    refund = refunding.book(payment, wanted, by=by, now=now)
+    return refunding.book(payment, wanted, by=by, now=now)
+
+
+def finish(refund: Refund, *, by: Actor, now: datetime) -> Refund:
+    """Have the provider send the money of a booked refund, if it has not yet; return the refund.
+
+    Call it outside the transaction that booked the refund. A refund that is rolled back after the
+    provider has sent its money would be booked again with another id, and sent twice. While the
+    provider is away, the refund stays ``requested``. Idempotent.
+
+    Raises:
+        ProviderRefuses: the provider does not refund it; it is booked back.
+    """
     if refund.state == Refund.State.REQUESTED:
         send(refund, by=by, now=now)
         refund.refresh_from_db()

@@ -16,7 +16,8 @@ T = TypeVar("T", bound="CommitmentCreateRequest")
 class CommitmentCreateRequest:
     """What the tenant pays at least for a month, before tax, in minor units.
 
-    Without both instants it begins with the running billing month and does not end.
+    Without instants it begins with the running billing month and does not end. One of them without
+    the other is refused.
 
         Attributes:
             title (str):

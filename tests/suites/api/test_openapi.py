@@ -10,6 +10,7 @@ from drf_spectacular.validation import validate_schema
 from rest_framework.test import APIClient
 
 from controlplane.api import error_codes, idempotency, schema, urls
+from controlplane.api.staff_payments import StaffRefundsView
 from tenants.models import Address
 from tests.suites.api.conftest import Cast
 from tests.support.source_tree import ROOT
@@ -104,7 +105,9 @@ def test_views_that_document_the_key_honor_it_and_no_others() -> None:
     assert len(posts) > 10
     # The wrapper that ``idempotent`` returns is a function of that module.
     undecorated = {n for n, post in posts.items() if post.__globals__ is not vars(idempotency)}
-    assert undecorated == {"SessionView", "DeviceSessionView"}
+    assert undecorated == {"SessionView", "DeviceSessionView", "StaffRefundsView"}
+    # A refund is booked under the key, and then sent outside that transaction.
+    assert StaffRefundsView._book.__globals__ is vars(idempotency)
 
 
 def test_operations_list_slow_bodies_and_the_limit_of_requests(document: dict[str, Any]) -> None:

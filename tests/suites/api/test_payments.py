@@ -12,6 +12,9 @@ from rest_framework.test import APIClient
 from standardwebhooks import Webhook
 
 from plans.models import DunningPause, Invoice, Payment, Refund
+from plans.payments import providers
+from plans.payments.manual import Manual
+from plans.payments.port import ProviderRefuses, RefundAnswer, RefundRequest
 from tests.suites.api.conftest import Cast, problem
 from tests.support.api.money_rows import overdue
 from tests.support.api.money_rows import payment as part_payment
@@ -138,6 +141,64 @@ def test_staff_see_all_payments_and_refund_them(
     assert owner.post(path, wanted).status_code == 404
     assert outsider.get(cast.path("/payments")).status_code == 404
     assert staff.post("/api/v1/staff/payments/0/refunds", wanted).status_code == 404
+
+
+class _Refunding(Manual):
+    """Sends money of bank transfers back, or raises ``fails``; ``keys`` are those of the calls."""
+
+    has_refunds = True
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.fails: BaseException | None = None
+
+    def refund(self, request: RefundRequest) -> RefundAnswer:
+        self.keys.append(request.key)
+        if self.fails:
+            raise self.fails
+        return RefundAnswer("re-1", True)
+
+
+@pytest.fixture
+def refunding(invoice: Invoice, monkeypatch: pytest.MonkeyPatch) -> _Refunding:
+    """The provider of the only payment."""
+    provider = _Refunding()
+    monkeypatch.setattr(providers, "REGISTRY", {provider.name: lambda: provider})
+    return provider
+
+
+def _refund(staff: APIClient) -> Any:
+    wanted = {"amount_minor": 10, "reason": "paid twice", "reopens": True}
+    path = f"/api/v1/staff/payments/{Payment.objects.get().pk}/refunds"
+    return staff.post(path, wanted, HTTP_IDEMPOTENCY_KEY="r-1")
+
+
+def test_a_refund_that_is_requested_again_after_a_crash_is_the_same_for_the_provider(
+    staff: APIClient, refunding: _Refunding
+) -> None:
+    refunding.fails = SystemExit("killed between the payout and the commit")
+    with pytest.raises(SystemExit):
+        _refund(staff)
+    refunding.fails = None
+
+    again = _refund(staff)
+
+    (row,) = Refund.objects.all()
+    assert refunding.keys == [row.pk, row.pk]
+    assert (again.status_code, again.json()["state"]) == (201, "succeeded")
+    assert _refund(staff).json() == again.json()
+    assert len(refunding.keys) == 2
+
+
+def test_a_refund_that_the_provider_refuses_is_refused_again_and_not_sent_again(
+    staff: APIClient, refunding: _Refunding
+) -> None:
+    refunding.fails = ProviderRefuses("The card is closed.")
+
+    first, again = _refund(staff), _refund(staff)
+
+    assert (first.status_code, again.json()) == (409, first.json())
+    assert (Refund.objects.get().state, len(refunding.keys)) == ("failed", 1)
 
 
 def test_more_than_is_due_is_recorded_only_on_purpose(staff: APIClient, invoice: Invoice) -> None:

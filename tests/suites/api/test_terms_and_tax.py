@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from plans.catalog import selling
-from plans.models import PlanSubscription, SellerAssignment, TaxExemption
+from plans.models import Commitment, PlanSubscription, SellerAssignment, TaxExemption
 from tests.suites.api.conftest import DETAILS, Cast, problem
 from tests.support.plans import term_rows, two_sellers
 
@@ -67,6 +67,19 @@ def test_staff_end_a_discount_a_commitment_and_a_coupon(
     late = {"reason": "x", "ends_at": "2199-01-01T00:00:00Z"}
     problem(staff.post(commitment, late), 422, "commitment.end")
     problem(owner.post(discount, {"reason": "x"}), 404, "missing")
+
+
+@pytest.mark.parametrize(("given", "missing"), [("starts_at", "ends_at"), ("ends_at", "starts_at")])
+def test_a_commitment_with_one_instant_is_refused(
+    cast: Cast, staff: APIClient, given: str, missing: str
+) -> None:
+    wish = {"title": "Deal", "minimum_minor": 1, given: "2199-01-01T00:00:00Z"}
+
+    refused = staff.post(at(cast, "/commitments"), wish)
+
+    problem(refused, 422, "request.invalid")
+    assert list(refused.json()["fields"]) == [missing]
+    assert not Commitment.objects.filter(tenant=cast.tenant).exists()
 
 
 def test_tax_details_of_a_tenant_are_kept_and_staff_alone_change_them(

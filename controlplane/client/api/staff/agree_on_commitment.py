@@ -59,7 +59,9 @@ def sync_detailed(
         body (CommitmentCreateRequest): What the tenant pays at least for a month, before
             tax, in minor units.
 
-            Without both instants it begins with the running billing month and does not end.
+            Without instants it begins with the running billing month and does not end. One of
+            them without
+            the other is refused.
 
     Raises:
         errors.Refused: the server refused the request.

@@ -1,5 +1,6 @@
 """A catalog with several currencies prices everything in each of them."""
 
+import copy
 import json
 from collections.abc import Callable
 from decimal import Decimal
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plans.catalog import definitions, parsing
+from plans.catalog import currency_prices, definitions, parsing
 from plans.catalog.definitions import NotPriced
 from plans.catalog.yaml_document import CatalogInvalid
 from tests.support.plans import billing_rows as rows
@@ -95,3 +96,31 @@ def test_a_catalog_with_one_currency_has_the_document_that_it_always_had() -> No
 def test_a_mistake_is_named(change: Callable[[dict[str, Any]], object], reason: str) -> None:
     with pytest.raises(CatalogInvalid, match=reason):
         parsed(change)
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (
+            lambda made: made["seller"].update(other_currencies=["CHF", "EUR"]),
+            ("seller", "other_currencies"),
+        ),
+        (
+            lambda made: made["sellers"]["wp-inc"].update(other_currencies=["USD"]),
+            ("sellers", "wp-inc", "other_currencies"),
+        ),
+        (
+            lambda made: made["sellers"].update(wp=dict(made["sellers"]["wp-inc"])),
+            ("sellers", "wp"),
+        ),
+    ],
+)
+def test_a_mistake_of_a_seller_is_reported_once_in_its_own_section(
+    change: Callable[[dict[str, Any]], object], path: tuple[str, ...]
+) -> None:
+    document = copy.deepcopy(dict(parsed().document))
+    change(document)
+
+    found = currency_prices.mistakes(definitions.from_document(document))
+
+    assert [where for where, _ in found if where[0] in {"seller", "sellers"}] == [path]
