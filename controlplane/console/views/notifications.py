@@ -57,16 +57,16 @@ def defaults(scope: TenantScope) -> HttpResponseBase:
     form = DefaultsForm(
         scope.request.POST or None, defaults=dict(preferences.of_tenant(scope.tenant))
     )
-    budget_form = BudgetForm(scope.request.POST or None, initial={"budget": amount})
+    budget_form = BudgetForm(
+        scope.request.POST or None, initial={"budget": amount}, currency=currency
+    )
     changed: dict[str, bool | None] = {}
     amount_minor = stored.amount_minor if stored else None
     if form.is_valid() and budget_form.is_valid():
         changed = {
             kind: form.cleaned_data[kind] for kind in form.changed_data if kind in form.fields
         }
-        budget = budget_form.cleaned_data["budget"]
-        digits = money.minor_digits(currency)
-        amount_minor = None if budget is None else int(budget.scaleb(digits))
+        amount_minor = budget_form.cleaned_data["budget"]
     if form.is_valid() and budget_form.is_valid() and not scope.shows_command:
         notification_preferences.set_defaults(tenant=scope.tenant, choices=changed, by=scope.actor)
         notification_preferences.set_budget(
