@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime, time
-from decimal import Decimal
 from typing import Any
 
 from django import forms
