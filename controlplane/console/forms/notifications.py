@@ -131,6 +131,10 @@ class BudgetForm(ConsoleForm):
         entered = self.cleaned_data["budget"]
         return None if entered is None else minor_amount(entered, self._digits)
 
+    def field_named(self, name: str) -> str:
+        """Return the form's name of a field of an error."""
+        return "budget" if name == "budget_minor" else name
+
 
 class AlarmForm(ConsoleForm):
     """Asks for the rule of a new alarm."""
