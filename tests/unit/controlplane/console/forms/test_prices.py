@@ -1,13 +1,19 @@
 """A catalog's file is taken whole or not at all."""
 
+from typing import Any
+
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.utils.datastructures import MultiValueDict
 
 from controlplane.console.forms.prices import CatalogForm
 
 
 def filled(content: bytes) -> CatalogForm:
-    return CatalogForm({"yaml": ""}, {"file": SimpleUploadedFile("c.yaml", content)})
+    files: MultiValueDict[str, UploadedFile[Any]] = MultiValueDict(
+        {"file": [SimpleUploadedFile("c.yaml", content)]}
+    )
+    return CatalogForm({"yaml": ""}, files)
 
 
 @pytest.mark.parametrize("content", [b"a" * 500_001, "é".encode() * 250_001])
