@@ -68,12 +68,10 @@ def _set_staff(user: User, is_staff: bool) -> None:
 def _set_roles(user: User, groups: frozenset[str]) -> None:
     wanted = _wanted(groups)
     granted = Membership.objects.select_related("tenant").filter(user=user)
-    # What the provider of an organization gave is not ours to take.
-    ours = granted.exclude(from_group__startswith=organization_identities.MARK)
-    for former in ours.exclude(from_group=""):
-        if former.tenant.slug not in wanted:
-            _try(memberships.remove, membership=former, by=_BY)
     known = {row.tenant.slug: row for row in granted}
+    for slug, former in known.items():
+        if _is_ours(former) and slug not in wanted:
+            _try(memberships.remove, membership=former, by=_BY)
     for slug, (role, group) in sorted(wanted.items()):
         tenant, membership = Tenant.objects.filter(slug=slug).first(), known.get(slug)
         if tenant is None:
@@ -89,15 +87,23 @@ def _set_roles(user: User, groups: frozenset[str]) -> None:
                 by=_BY,
                 from_group=group,
             )
-        # Without a group, a person gave the role, and it stays.
-        elif membership.from_group and membership.role != role:
+        elif _is_ours(membership) and membership.role != role:
             _try(
                 memberships.change_role,
                 membership=membership,
                 role=role,
                 by=_BY,
-                from_group=membership.from_group,
+                from_group=group,
             )
+
+
+def _is_ours(membership: Membership) -> bool:
+    """Return whether a group of this provider gave the role.
+
+    Without a group a person did, and with the mark the provider of the organization: it stays.
+    """
+    group = membership.from_group
+    return bool(group) and not group.startswith(organization_identities.MARK)
 
 
 def _wanted(groups: frozenset[str]) -> dict[str, tuple[str, str]]:

@@ -73,8 +73,8 @@ def _tags(request: Request, header: str) -> list[str]:
     value = text.strip()
     if value == "*":
         return ["*"]
-    # A weak tag (W/) can be read, but equals none of ours: If-Match compares strongly
-    # (RFC 9110, 8.8.3.2), and this API makes strong tags only.
+    # A weak tag (W/) can be read, but If-Match compares strongly (RFC 9110, 8.8.3.2): there it
+    # equals none of ours, because this API makes strong tags only.
     if not _TAGS.fullmatch(value):
         raise ConditionMalformed(
             f'{header} must be * or entity tags in quotes, such as "7": send the ETag unchanged.'
@@ -119,7 +119,9 @@ def require_match(request: Request, row: Row | None, *, with_labels: bool = Fals
 
 def _require(request: Request, tags: Set[str], **facts: Any) -> None:
     """Check the conditions against the tags of the present state; empty: nothing exists."""
-    accepted, refused = expected(request), _tags(request, "If-None-Match")
+    accepted = expected(request)
+    # If-None-Match compares weakly (RFC 9110, 13.1.2): W/"7" equals "7".
+    refused = [tag.removeprefix("W/") for tag in _tags(request, "If-None-Match")]
     if tags and {"*", *tags} & set(refused):
         raise GenerationChanged("It exists already. Read it, and change it by If-Match.", **facts)
     # ``*`` matches every state, but not a resource that does not exist (RFC 9110, 13.1.1).

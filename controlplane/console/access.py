@@ -6,9 +6,9 @@
   who acts there with the tenant's consent.
 * ``staff_page``: for operators.
 
-Each renders a ``WaypostError`` as an error page. All but ``public_page`` redirect anonymous
-visitors to the login page, and pass the view a scope instead of the request. A tenant that the user
-does not belong to is answered with 404, as if it did not exist.
+Each renders a ``WaypostError`` as an error page, and answers a request with NUL with 400. All but
+``public_page`` redirect anonymous visitors to the login page, and pass the view a scope instead of
+the request. A tenant that the user does not belong to is answered with 404, as if it did not exist.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from redis.exceptions import RedisError
 
 from controlplane.console import acting
 from controlplane.console.scope import Scope, StaffScope, TenantScope
-from controlplane.core.errors import Missing, WaypostError
+from controlplane.core.errors import Invalid, Missing, WaypostError
 from controlplane.core.throttling import CacheUnavailable
 from tenants import permissions
 from tenants.models import User
@@ -35,16 +35,24 @@ logger = structlog.get_logger(__name__)
 Page: TypeAlias = Callable[..., HttpResponseBase]
 
 
+class MalformedRequest(Invalid):
+    """The path, the query or the form cannot be read."""
+
+    status = 400
+    code = "request.malformed"
+
+
 def public_page(view: Page) -> Page:
     """Decorate ``view``: open it to everyone. The view gets the request.
 
     A ``WaypostError`` that the view raises becomes an error page (``refusal_page``), and so does an
-    error of the cache.
+    error of the cache. A request with NUL is answered with 400, and the view is not called.
     """
 
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
+            _refuse_nul(request)
             return view(request, *args, **kwargs)
         except WaypostError as error:
             return refusal_page(request, error)
@@ -140,6 +148,21 @@ def staff_page(view: Page) -> Page:
 def refusal_page(request: HttpRequest, error: WaypostError) -> HttpResponse:
     """Return the page that shows an error's title, message and code, with the error's status."""
     return render(request, "console/error.html", _refusal(error, "plain_page"), status=error.status)
+
+
+def _refuse_nul(request: HttpRequest) -> None:
+    """Check that no text of the request has a NUL, which PostgreSQL does not accept in text.
+
+    Raises:
+        MalformedRequest: the path, the query or the form has one.
+    """
+    sent = [value for query in (request.GET, request.POST) for value in query.lists()]
+    texts = [request.path, *(text for name, values in sent for text in (name, *values))]
+    if any("\x00" in text for text in texts):
+        raise MalformedRequest(
+            "The address or the form has a NUL character, which cannot be stored. Send the request "
+            "again without the NUL character."
+        )
 
 
 def _refusal(error: WaypostError, frame: str) -> dict[str, str]:

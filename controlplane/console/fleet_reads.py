@@ -107,7 +107,7 @@ def plan_keys() -> list[str]:
 
 def release_numbers() -> list[int]:
     """Return the numbers of all releases, newest first."""
-    return list(EngineRelease.objects.order_by("-number").values_list("number", flat=True)[:50])
+    return list(EngineRelease.objects.order_by("-number").values_list("number", flat=True))
 
 
 def phases() -> list[tuple[str, int]]:

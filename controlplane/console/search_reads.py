@@ -39,8 +39,8 @@ class Group(NamedTuple):
 
 
 def text_of(scope: Scope) -> str:
-    """Return what the request searches, ``?q=``, without NUL, which PostgreSQL refuses."""
-    return scope.request.GET.get("q", "").replace("\x00", "").strip()[:_LONGEST]
+    """Return what the request searches, ``?q=``."""
+    return scope.request.GET.get("q", "").strip()[:_LONGEST]
 
 
 def render(scope: Scope, text: str, groups: Sequence[Group]) -> HttpResponse:

@@ -28,6 +28,9 @@ logger = structlog.get_logger(__name__)
 _CHUNK = 64 * 1024  # bytes of a body that are sent at once
 # Responses up to this many bytes stay in memory, others go to a temporary file.
 _IN_MEMORY = 1024 * 1024
+# Statuses without a body. A length is forbidden for 204, and would be that of the 200 for 304
+# (RFC 9110, 8.6).
+_WITHOUT_LENGTH = frozenset({204, 304})
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,8 @@ class Application:
             getattr(response, "close", lambda: None)()
         size = body.tell()
         body.seek(0)
-        if not any(name == b"content-length" for name, _ in headers) and status >= 200:
+        is_counted = any(name == b"content-length" for name, _ in headers)
+        if not is_counted and status >= 200 and status not in _WITHOUT_LENGTH:
             headers.append((b"content-length", str(size).encode()))
         stream = response if isinstance(response, EventStreamResponse) else None
         return Answer(status, headers, body, stream)

@@ -19,8 +19,8 @@ from controlplane.core.event_streams import CHANNEL
 
 logger = structlog.get_logger(__name__)
 _RETRY_SECONDS = 1.0  # while the database does not answer
-# Given to every subscription after the database connection was lost: changes may have been missed,
-# so clients read everything again.
+# Given to every subscription when the connection listens after it was lost, or after a stream has
+# begun without it: changes may have been missed, so clients read everything again.
 MISSED: Mapping[str, Any] = {"kind": "missed"}
 
 
@@ -63,6 +63,7 @@ class Changes:
         self._subscriptions: dict[str, set[Subscription]] = defaultdict(set)
         self._task: asyncio.Task[None] | None = None
         self._listening = asyncio.Event()
+        self._may_miss = False  # streams may be open while nothing listens
 
     @contextmanager
     def subscribe(self, space_id: str) -> Iterator[Subscription]:
@@ -85,13 +86,16 @@ class Changes:
     async def wait_listening(self, seconds: float) -> bool:
         """Wait, for ``seconds`` at most, until the database connection listens for changes.
 
-        Returns at once if it listens already, and False if it does not listen in time. Call it
-        inside ``subscribe``, which starts the connection.
+        Returns at once if it listens already, and False if it does not listen in time: then the
+        subscription gets ``MISSED`` as soon as it does. Call it inside ``subscribe``, which starts
+        the connection.
         """
         try:
             async with asyncio.timeout(seconds):
                 return await self._listening.wait()
         except TimeoutError:
+            # The caller goes on, and a change may come before the connection listens.
+            self._may_miss = True
             return False
 
     async def stop(self) -> None:
@@ -102,24 +106,24 @@ class Changes:
             await asyncio.wait([self._task])
 
     async def _run(self) -> None:
-        first = True
         while True:
             try:
-                await self._listen(first)
+                await self._listen()
             except (psycopg.Error, OSError):
                 # Without details: they may name the database's user.
                 logger.warning("event streams: the database is away; trying again")
-            first = False
+            self._may_miss = True
             self._listening.clear()
             await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _listen(self, first: bool) -> None:
+    async def _listen(self) -> None:
         # In a transaction, LISTEN would wait for the commit, and no notification would arrive.
         parameters = {**self._parameters, "autocommit": True}
         async with await psycopg.AsyncConnection.connect(**parameters) as connection:
             await connection.execute(f"LISTEN {CHANNEL}")
             self._listening.set()
-            if not first:
+            if self._may_miss:
+                self._may_miss = False
                 for subscriptions in self._subscriptions.values():
                     for subscription in subscriptions:
                         subscription.add(MISSED)

@@ -84,6 +84,19 @@ def set_budget(*, tenant: Tenant, amount_minor: int | None, by: Actor) -> None:
         audit.record(by, "notifications.budget", tenants.subject(tenant), after=after)
 
 
+def set_defaults_and_budget(
+    *, tenant: Tenant, choices: Choices, amount_minor: int | None, by: Actor
+) -> None:
+    """Store both, as ``set_defaults`` and ``set_budget`` do, or neither.
+
+    Raises:
+        Invalid: as for ``set_defaults`` and ``set_budget``.
+    """
+    with transaction.atomic():
+        set_defaults(tenant=tenant, choices=choices, by=by)
+        set_budget(tenant=tenant, amount_minor=amount_minor, by=by)
+
+
 def _check(choices: Choices, possible: set[str]) -> None:
     fixed = {kind.key for kind in CHOOSABLE if kind.is_required}
     for kind in choices:

@@ -28,6 +28,15 @@ class AuditFilterForm(ConsoleForm):
         ]
         self.fields["kind"].choices = [("", "Everything"), *offered]  # type: ignore[attr-defined]
 
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the submitted values, as sentences that name the field."""
+        return [
+            f"{self.fields[name].label}: {reason}"
+            for name, reasons in self.errors.items()
+            for reason in reasons
+        ]
+
     def wanted(self) -> AuditFilter:
         """Return the filter; a value that is not valid does not filter, and the form says so."""
         self.full_clean()

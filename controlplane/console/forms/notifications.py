@@ -6,7 +6,9 @@ from typing import Any
 
 from django import forms
 
+from controlplane.console.forms.amounts import minor_amount
 from controlplane.console.forms.base import ConsoleForm
+from plans.rating import money
 from tenants.actions.alarms import Limits
 from tenants.notifications.chat_services import REGISTRY as CHATS
 from tenants.notifications.event_kinds import CHOOSABLE
@@ -115,11 +117,23 @@ class BudgetForm(ConsoleForm):
     budget = forms.DecimalField(
         label="Monthly budget",
         required=False,
-        min_value=Decimal("0.01"),
         max_value=Decimal(10**9),
-        decimal_places=2,
+        max_digits=20,
         help_text="Waypost notifies at 50, 80 and 100 percent. Nothing stops.",
     )
+
+    def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._digits = money.minor_digits(currency)
+
+    def clean_budget(self) -> int | None:
+        """Return the budget in minor units; raise ValidationError if the currency has no such."""
+        entered = self.cleaned_data["budget"]
+        return None if entered is None else minor_amount(entered, self._digits)
+
+    def field_named(self, name: str) -> str:
+        """Return the form's name of a field of an error."""
+        return "budget" if name == "budget_minor" else name
 
 
 class AlarmForm(ConsoleForm):

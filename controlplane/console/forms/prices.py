@@ -10,13 +10,15 @@ from plans.invoicing.back_testing import MOST_MONTHS
 from plans.models import BackTest
 from tenants.actions.catalog_drafts import Timing
 
+_MOST = 500_000  # characters of the text, bytes of the file
+
 
 class CatalogForm(ConsoleForm):
     """Asks for a catalog as YAML, as text or as a file; mistakes are shown with their lines."""
 
     yaml = forms.CharField(
         label="Catalog, as YAML",
-        max_length=500_000,
+        max_length=_MOST,
         strip=False,  # leading lines count in messages
         required=False,
         widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false", "class": "mono"}),
@@ -30,9 +32,13 @@ class CatalogForm(ConsoleForm):
         """Return the values; ``yaml`` is the content of the file if there is one."""
         values = super().clean() or {}
         uploaded = values.pop("file", None)
+        if uploaded is not None and uploaded.size > _MOST:
+            raise forms.ValidationError(
+                f"The file has more than {_MOST:,} bytes: choose a smaller one."
+            )
         if uploaded is not None:
             try:
-                values["yaml"] = uploaded.read(500_001).decode()
+                values["yaml"] = uploaded.read().decode()
             except UnicodeDecodeError:
                 raise forms.ValidationError("The file is not UTF-8 text.") from None
         if not values.get("yaml"):

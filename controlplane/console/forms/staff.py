@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime, time
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.utils import timezone
 
 from controlplane.console import fleet_reads, tenant_reads
+from controlplane.console.forms.amounts import minor_amount
 from controlplane.console.forms.base import ConsoleForm
 from controlplane.core.phases import Phase
 from plans.models import Invoice, Payment
@@ -300,16 +300,3 @@ class DunningPauseForm(ConsoleForm):
         """Return the end of the chosen day (UTC), or None for no end."""
         day = self.cleaned_data["until_day"]
         return timezone.make_aware(datetime.combine(day, time.max)) if day else None
-
-
-def minor_amount(entered: Decimal, digits: int) -> int:
-    """Return an entered amount in minor units of a currency with ``digits`` decimals.
-
-    Raises:
-        ValidationError: it is not positive, or has more decimals than the currency.
-    """
-    # The form field allows more decimals than the currency has.
-    minor = Decimal(entered).scaleb(digits)
-    if minor <= 0 or minor != minor.to_integral_value():
-        raise forms.ValidationError(f"Enter a positive amount with at most {digits} decimals.")
-    return int(minor)

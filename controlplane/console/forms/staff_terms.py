@@ -7,8 +7,9 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 
+from controlplane.console.forms.amounts import minor_amount
 from controlplane.console.forms.base import ConsoleForm
-from controlplane.console.forms.staff import MandatoryReasonForm, minor_amount
+from controlplane.console.forms.staff import MandatoryReasonForm
 from plans.catalog.selling import Offer
 from plans.invoicing import discounting
 from plans.invoicing.discounting import CouponUse, Reduction

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from controlplane.console import windows
+from controlplane.console.forms.amounts import minor_amount
 from controlplane.console.forms.base import ConsoleForm
 from controlplane.console.windows import Window
 from controlplane.core.errors import Invalid
@@ -63,9 +64,7 @@ class UsageForm(ConsoleForm):
 class SpendCapForm(ConsoleForm):
     """Asks for a spend cap, in whole units of the currency, and for what happens then."""
 
-    amount = forms.DecimalField(
-        label="Amount", min_value=Decimal("0.01"), max_value=Decimal(10**9), decimal_places=2
-    )
+    amount = forms.DecimalField(label="Amount", max_value=Decimal(10**9), max_digits=20)
     action = forms.ChoiceField(
         label="When it is reached",
         initial=AtQuota.WITHDRAW_SEND,
@@ -82,8 +81,12 @@ class SpendCapForm(ConsoleForm):
         super().__init__(*args, **kwargs)
         self._digits = money.minor_digits(currency)
 
+    def clean_amount(self) -> int:
+        """Return the amount in minor units; raise ValidationError if the currency has no such."""
+        return minor_amount(self.cleaned_data["amount"], self._digits)
+
     @property
     def wanted(self) -> dict[str, Any]:
         """The arguments of ``spend_caps.set_cap``; the form is valid."""
-        amount = int(self.cleaned_data["amount"].scaleb(self._digits))
-        return {"amount_minor": amount, "action": self.cleaned_data["action"]}
+        values = self.cleaned_data
+        return {"amount_minor": values["amount"], "action": values["action"]}

@@ -14,7 +14,7 @@ from controlplane.console.audit_reads import ShownEvent
 from controlplane.console.forms.audit import AuditFilterForm
 from controlplane.console.forms.base import form_status
 from controlplane.console.scope import TenantScope
-from controlplane.core.errors import Missing
+from controlplane.core.errors import Invalid, Missing
 from controlplane.core.spreadsheets import harmless
 from tenants.permissions import Permission
 
@@ -40,12 +40,20 @@ def page(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_AUDIT)
 def export(scope: TenantScope, kind: str) -> HttpResponseBase:
-    """Download the events that the filter selects, as ``csv`` or as JSON lines (``jsonl``)."""
+    """Download the events that the filter selects, as ``csv`` or as JSON lines (``jsonl``).
+
+    Raises:
+        Missing: there is no such format.
+        Invalid: a value of the filter is not valid. Without it, the file would hold other events.
+    """
     formats = {"csv": (_csv, "text/csv"), "jsonl": (_json_lines, "application/x-ndjson")}
     if kind not in formats:
         raise Missing("There is no such file: the audit log is exported as csv or jsonl.")
     write, media_type = formats[kind]
-    events = audit_reads.stream(scope.tenant, AuditFilterForm(scope.request.GET).wanted())
+    form = AuditFilterForm(scope.request.GET)
+    events = audit_reads.stream(scope.tenant, form.wanted())
+    if form.errors:
+        raise Invalid(" ".join(form.problems), code="audit.filter")
     name = f"waypost-audit-{scope.tenant.slug}-{timezone.now():%Y-%m-%d}.{kind}"
     return StreamingHttpResponse(
         write(events),

@@ -82,5 +82,4 @@ def close(scope: TenantScope, space: str) -> HttpResponseBase:
 
 
 def _given(scope: TenantScope, name: str) -> str:
-    # PostgreSQL accepts no NUL in text.
-    return scope.request.GET.get(name, "").replace("\x00", "").strip()
+    return scope.request.GET.get(name, "").strip()

@@ -57,23 +57,28 @@ def defaults(scope: TenantScope) -> HttpResponseBase:
     form = DefaultsForm(
         scope.request.POST or None, defaults=dict(preferences.of_tenant(scope.tenant))
     )
-    budget_form = BudgetForm(scope.request.POST or None, initial={"budget": amount})
+    budget_form = BudgetForm(
+        scope.request.POST or None, initial={"budget": amount}, currency=currency
+    )
     changed: dict[str, bool | None] = {}
     amount_minor = stored.amount_minor if stored else None
     if form.is_valid() and budget_form.is_valid():
         changed = {
             kind: form.cleaned_data[kind] for kind in form.changed_data if kind in form.fields
         }
-        budget = budget_form.cleaned_data["budget"]
-        digits = money.minor_digits(currency)
-        amount_minor = None if budget is None else int(budget.scaleb(digits))
+        amount_minor = budget_form.cleaned_data["budget"]
     if form.is_valid() and budget_form.is_valid() and not scope.shows_command:
-        notification_preferences.set_defaults(tenant=scope.tenant, choices=changed, by=scope.actor)
-        notification_preferences.set_budget(
-            tenant=scope.tenant, amount_minor=amount_minor, by=scope.actor
+        # It returns nothing, so only the form says whether it was refused.
+        budget_form.attempt(
+            notification_preferences.set_defaults_and_budget,
+            tenant=scope.tenant,
+            choices=changed,
+            amount_minor=amount_minor,
+            by=scope.actor,
         )
-        messages.success(scope.request, "The defaults are saved.")
-        return redirect(scope.url("notifications"))
+        if not budget_form.errors:
+            messages.success(scope.request, "The defaults are saved.")
+            return redirect(scope.url("notifications"))
     same = buttons_as_command.default_preferences(scope.tenant.slug, changed, amount_minor)
     context = {"form": form, "budget_form": budget_form, "currency": currency, "same": same}
     status = form_status(form, budget_form)

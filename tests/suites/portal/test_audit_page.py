@@ -95,6 +95,16 @@ def test_events_are_found_by_name_member_and_kind(
     assert miss not in page
 
 
+@pytest.mark.parametrize("query", ["since=2026-13-01", "until=yesterday", "kind=none-such"])
+def test_an_export_with_a_wrong_filter_says_so(busy: World, as_: As, query: str) -> None:
+    answer = as_(busy.owner).get(f"{URL}events.csv?{query}")
+
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert 'data-code="audit.filter"' in page
+    assert "valid" in page
+
+
 @pytest.fixture
 def eventful(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A tenant and an installation with an event of every kind, each recorded by its action."""

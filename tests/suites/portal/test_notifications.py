@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
 from tenants import permissions
+from tenants.actions import notification_preferences
 from tenants.models import Address
 from tenants.notifications import preferences
 from tenants.notifications.event_kinds import BY_KEY
@@ -135,6 +137,20 @@ def test_defaults_and_budget_are_saved(world: World, as_: As) -> None:
     assert preferences.of_tenant(world.tenant) == {}
     assert not SpendBudget.objects.exists()
     assert client.post(page, {"budget": "-1"}).status_code == 400
+
+
+def test_a_refused_budget_keeps_the_defaults(
+    world: World, as_: As, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> None:
+        raise Invalid("Smaller.", code="budget.invalid", budget_minor=["Enter a smaller amount."])
+
+    monkeypatch.setattr(notification_preferences, "set_budget", refuse)
+    answer = as_(world.owner).post(f"{PAGE}defaults", {"alarm.raised": "off", "budget": "1"})
+
+    assert answer.status_code == 422
+    assert "Enter a smaller amount." in answer.content.decode()
+    assert preferences.of_tenant(world.tenant) == {}
 
 
 @pytest.fixture

@@ -120,3 +120,22 @@ def test_a_frozen_tenant_takes_nobody_and_the_login_goes_on(
 
     assert frozen == (True, [], "")
     assert roles(person) == [Role.DEVELOPER]
+
+
+def test_a_role_of_the_organizations_own_provider_stays(cast: Cast) -> None:
+    Membership.objects.filter(user=cast.member).update(from_group="organization:coders")
+
+    log_in(cast.member, "admins")
+    log_in(cast.member)
+
+    kept = Membership.objects.get(user=cast.member)
+    assert (kept.role, kept.from_group) == (Role.DEVELOPER, "organization:coders")
+
+
+def test_a_membership_names_the_group_that_gives_its_role(cast: Cast) -> None:
+    person = domain.person(PERSON)
+
+    log_in(person, "devs")
+    log_in(person, "devs", "admins")
+
+    assert Membership.objects.get(user=person).from_group == "admins"
