@@ -96,6 +96,8 @@ def update(*, alarm: AddressAlarm, limits: Limits, by: Actor) -> AddressAlarm:
             "address", "space"
         )
         row = rows.get(pk=alarm.pk)
+        # As in ``create``. The alarm is locked first, because If-Match has locked it already.
+        address_spaces.lock(row.space)
         before = _shown(row)
         _refuse_same(row.address, row.metric, checked, row.pk)
         row.threshold, row.clear_below = checked.threshold, checked.clear_below
