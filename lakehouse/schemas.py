@@ -123,8 +123,9 @@ class Table:
 
 
 def quoted(text: str) -> str:
-    """Return a text with its single quotes escaped, for use between single quotes in Spark SQL."""
-    return text.replace("'", "\\'")
+    """Return a text escaped for use between single quotes in Spark SQL."""
+    # Backslashes first: those before quotes are added then.
+    return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def columns(text: str) -> list[StructField]:

@@ -152,7 +152,7 @@ class AlarmView(_SpaceView):
 
     @schema.describe("Delete an alarm", status=204, parameters=[schema.IF_MATCH])
     def delete(self, request: Request, tenant: str, space: str, alarm: str) -> Response:
-        """Delete the alarm. One that is raised sends no message that it is over."""
+        """Delete the alarm. If it is raised, the event `alarm.cleared` says that it is over."""
         row = reads.get_alarm(self.space(space), alarm)
         with etags.guarded_row(request, row):
             alarms.delete(alarm=row, by=self.actor)

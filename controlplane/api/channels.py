@@ -197,9 +197,9 @@ class ChannelView(TenantView):
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
         row = reads.get_channel(self.tenant, channel)
-        with etags.guarded_row(request, row):
-            subscriptions.require_changed(row, values.get("kinds"), values.get("url"), self.may)
-            changed = notification_channels.update(channel=row, by=self.actor, **values)
+        with etags.guarded_row(request, row), notification_channels.held(row) as current:
+            subscriptions.require_changed(current, values.get("kinds"), values.get("url"), self.may)
+            changed = notification_channels.update(channel=current, by=self.actor, **values)
         return Response(ChannelSerializer(changed).data, headers=etags.headers(changed))
 
     @schema.describe("Delete a notification channel", status=204, parameters=[schema.IF_MATCH])

@@ -123,7 +123,8 @@ def _address(row: Json, space_type: str) -> Json:
         setting.name: row[setting.name]
         for setting in SETTINGS
         # Both mean the same as an absent setting, except for dead letters (below).
-        if row[setting.name] not in (None, "")
+        # A server of an older version may lack the setting.
+        if row.get(setting.name) not in (None, "")
     }
     # An absent target of dead letters would mean the default of a new space.
     offers = {one.name: one.is_offered(space_type, row["type"]) for one in SETTINGS}

@@ -18,6 +18,7 @@ from controlplane.cli.tenant_changes import (
 from controlplane.cli.tenant_file import Alarm, Space, User
 from controlplane.core import address_order, entity_tags, grants
 from controlplane.core.address_types import BY_SLUG, SETTINGS, AddressSettings
+from controlplane.core.alarm_limits import default_clear_below
 from controlplane.core.errors import Invalid
 from controlplane.rest_client import Json, last_segments, segment
 
@@ -90,12 +91,14 @@ class SpaceDifference:
     def _change_address(self, entry: Any, row: Json) -> Iterator[Change]:
         name = f"{self.space.name}/{entry.address}"
         require_staying("address", name, row)
-        wanted, present = settings_of(entry, row), {one.name: row[one.name] for one in SETTINGS}
+        wanted, present = settings_of(entry, row), {one.name: row.get(one.name) for one in SETTINGS}
         fixed = {"type": (row["type"], entry.type)}
         if entry.plan:
             fixed["plan"] = (row["plan"], entry.plan)
         fixed |= {
-            one.name: (present[one.name], wanted[one.name]) for one in SETTINGS if one.is_fixed
+            one.name: (present[one.name], wanted[one.name])
+            for one in SETTINGS
+            if one.is_fixed and one.name in wanted
         }
         require_same("address", name, fixed)
         changed: dict[str, Any] = {
@@ -205,7 +208,8 @@ class SpaceDifference:
         )
 
     def _change_alarm(self, entry: Json, row: Json) -> Iterator[Change]:
-        limits = _limits(entry)
+        # An absent lower value has its default, which the server fills in.
+        limits = {"clear_below": default_clear_below(entry["threshold"]), **_limits(entry)}
         changed = {name: (row[name], value) for name, value in limits.items() if row[name] != value}
         if not changed:
             return
@@ -239,10 +243,12 @@ def settings_of(entry: Any, row: Json) -> dict[str, int | str | None]:
     """Return {name: value} of all settings that the address of ``row`` gets from the file.
 
     An absent setting is unset. An absent target of dead letters stays as it is: its default depends
-    on the time when the address was created.
+    on the time when the address was created. A setting that the server lacks, because its version
+    is older, is there only if the file gives it.
     """
-    unset = {setting.name: getattr(_UNSET, setting.name) for setting in SETTINGS}
-    return {**unset, "dead_letter": row["dead_letter"], **given(entry)}
+    unset = {one.name: getattr(_UNSET, one.name) for one in SETTINGS if one.name in row}
+    kept = {name: row[name] for name in ("dead_letter",) if name in row}
+    return {**unset, **kept, **given(entry)}
 
 
 def permissions(user: User) -> list[dict[str, list[str]]]:

@@ -42,7 +42,8 @@ def flag(name: str, default: bool) -> bool:
 
 def number(name: str, default: int) -> int:
     value = text(name, str(default))
-    if not value.isdigit():
+    # ``isdigit`` alone accepts digits such as ², which ``int`` refuses.
+    if not (value.isascii() and value.isdigit()):
         raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}")
     return int(value)
 

@@ -27,6 +27,6 @@ def write_atomically(path: Path, text: str, *, mode: int) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:  # also for a text that cannot be encoded
         os.unlink(temporary)  # else each attempt on a full disk would leave a file
         raise

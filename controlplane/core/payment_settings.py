@@ -53,7 +53,9 @@ def reminder_days(found: Sequence[str]) -> tuple[int, ...]:
     Raises:
         ImproperlyConfigured: one of them is no whole number from 0 to 365.
     """
-    if not all(day.strip().isdigit() and int(day) <= 365 for day in found):
+    # ``isdigit`` alone accepts digits such as ², which ``int`` refuses.
+    digits = [day.isascii() and day.strip().isdigit() for day in found]
+    if not all(digits) or any(int(day) > 365 for day in found):
         raise ImproperlyConfigured(
             "WAYPOST_DUNNING_REMINDER_DAYS must be whole numbers from 0 to 365 such as 3,10,17"
         )

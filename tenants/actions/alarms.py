@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from controlplane.core import address_types, audit
 from controlplane.core.address_types import BrokerForm
+from controlplane.core.alarm_limits import default_clear_below
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from tenants.actions import address_spaces
@@ -17,8 +18,6 @@ from tenants.notifications.models import AddressAlarm
 MOST = 10  # of one address
 _LARGEST = 10**15  # a threshold that JSON numbers can hold exactly
 _LONGEST_SECONDS = 7 * 24 * 3600  # that a value must stay beyond the threshold
-# The lower value of the hysteresis, if the caller names none.
-_CLEAR_PERCENT = 80
 Metric = AddressAlarm.Metric
 
 
@@ -39,8 +38,7 @@ class Limits:
         Raises:
             Invalid: a value is out of its range, or the lower value is above the threshold.
         """
-        # At least 1: no value is below 0, so the alarm would never be cleared.
-        lower = self.clear_below or max(1, self.threshold * _CLEAR_PERCENT // 100)
+        lower = self.clear_below or default_clear_below(self.threshold)
         if not 1 <= self.threshold <= _LARGEST:
             raise _invalid("threshold", "A number of 1 or more.")
         if not 0 <= self.for_seconds <= _LONGEST_SECONDS:
@@ -96,6 +94,8 @@ def update(*, alarm: AddressAlarm, limits: Limits, by: Actor) -> AddressAlarm:
             "address", "space"
         )
         row = rows.get(pk=alarm.pk)
+        # As in ``create``. The alarm is locked first, because If-Match has locked it already.
+        address_spaces.lock(row.space)
         before = _shown(row)
         _refuse_same(row.address, row.metric, checked, row.pk)
         row.threshold, row.clear_below = checked.threshold, checked.clear_below

@@ -2,7 +2,8 @@
 
 import base64
 import secrets as random_source
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -106,6 +107,16 @@ def update(
             changed = {key: after.get(key) for key in after if after[key] != before.get(key)}
             audit.record(by, "channel.update", subject(row), after=changed or {"url": "changed"})
     return row
+
+
+@contextmanager
+def held(channel: Channel) -> Iterator[Channel]:
+    """Run the block in a transaction that locks the channel; yield the channel as it is now.
+
+    A caller that compares a change with the channel, as ``require_changed`` does, needs this row.
+    """
+    with transaction.atomic():
+        yield _locked(channel)
 
 
 def rotate_secret(*, channel: Channel, by: Actor) -> tuple[Channel, str]:

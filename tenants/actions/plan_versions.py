@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, Max, Q
+from django.utils import timezone
 
 from controlplane.core import audit, enqueue
 from controlplane.core.audit import WORKER, Actor
@@ -221,12 +222,14 @@ def move_due(now: datetime) -> bool:
     A tenant that does not fit the new version stays with its own, and gets an event with the
     reason. Each move is a transaction of its own. None happens while a draft is not
     announced to all tenants yet: a move goes to the newest version, of which a tenant must know.
+    One that fails is tried again after all others that are due.
     """
     unannounced = CatalogDraft.objects.filter(is_announced=False)
     due = PlanSubscription.objects.filter(
         ~Exists(unannounced), moves_at__lte=now, ends_at__isnull=True
     )
-    found = list(due.order_by("moves_at").values_list("tenant_id", flat=True)[:BATCH])
+    # A move that failed comes last in the next batch, so that it keeps no other one waiting.
+    found = list(due.order_by("updated_at", "pk").values_list("tenant_id", flat=True)[:BATCH])
     n_failed = 0
     for tenant_id in found:
         try:
@@ -236,6 +239,7 @@ def move_due(now: datetime) -> bool:
         except Exception as error:  # one faulty tenant must not stop the moves of the others
             logger.error("a subscription was not moved", tenant=tenant_id, exc_info=error)
             n_failed += 1
+            due.filter(tenant_id=tenant_id).update(updated_at=timezone.now())
     # A batch that failed as a whole would be found again at once, without end.
     return len(found) == BATCH and n_failed < BATCH
 

@@ -115,6 +115,10 @@ def record(claimed: Delivery, outcome: Outcome, now: datetime) -> None:
 
     A success of a worker whose claim another one has taken over counts; its failure does not.
     """
+    # The channel first, as in every other change of a channel and its deliveries: two failures that
+    # disable it, or its deletion, would deadlock otherwise. No key: new deliveries need not wait.
+    channels = Channel.objects.select_for_update(of=("self",), no_key=True).select_related("tenant")
+    channel = channels.filter(pk=claimed.channel_id).first() if claimed.channel_id else None
     row = Delivery.objects.select_for_update(of=("self",)).filter(pk=claimed.pk).first()
     if row is None:  # deleted with its channel
         return
@@ -130,7 +134,9 @@ def record(claimed: Delivery, outcome: Outcome, now: datetime) -> None:
         return  # it ended meanwhile, for example with its channel; the log keeps the attempt
     if not outcome.error:
         _end(row, State.DELIVERED, "", now)
-        Channel.objects.filter(pk=row.channel_id).update(failing_since=None)
+        if channel is not None:
+            channel.failing_since = None
+            channel.save(update_fields=["failing_since", "updated_at"])
         return
     if row.attempts != claimed.attempts:
         return  # claimed by another worker since, which decides what follows
@@ -142,8 +148,8 @@ def record(claimed: Delivery, outcome: Outcome, now: datetime) -> None:
         seconds = max(BACKOFF_SECONDS[row.attempts - 1], wished)
         row.next_attempt_at = now + timedelta(seconds=seconds)
         row.save(update_fields=["next_attempt_at", "updated_at"])
-    if row.channel_id:
-        _count_failure(row.channel_id, outcome, now)
+    if channel is not None:
+        _count_failure(channel, outcome, now)
 
 
 def _end(row: Delivery, state: str, reason: str, now: datetime) -> None:
@@ -151,10 +157,8 @@ def _end(row: Delivery, state: str, reason: str, now: datetime) -> None:
     row.save(update_fields=["state", "reason", "ended_at", "updated_at"])
 
 
-def _count_failure(channel_id: str, outcome: Outcome, now: datetime) -> None:
-    """Store that the channel fails; disable it if that lasts, or if the receiver is gone."""
-    channel = Channel.objects.select_for_update(of=("self",)).select_related("tenant")
-    row = channel.get(pk=channel_id)
+def _count_failure(row: Channel, outcome: Outcome, now: datetime) -> None:
+    """Store that a locked channel fails; disable it if that lasts, or if the receiver is gone."""
     if row.disabled_at is not None:
         return
     row.failing_since = row.failing_since or now

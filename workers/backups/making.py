@@ -56,6 +56,7 @@ class SnapshotMissing(Unavailable):
 class Choice:
     """What a backup has, and how many are kept.
 
+    * ``keep``: 1 or more, with the new one.
     * ``lakehouse_volume``: the claim to snapshot; None copies the files of a folder. An object
       store is neither copied nor snapshotted: its own versions are the backup.
     * ``with_brokers``: also snapshot the volumes of brokers.
@@ -64,6 +65,11 @@ class Choice:
     keep: int
     lakehouse_volume: VolumeId | None = None
     with_brokers: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a ``keep`` with which the slices of ``_delete_old`` would be wrong."""
+        if self.keep < 1:
+            raise ValueError(f"keep must be 1 or more, not {self.keep}")
 
 
 @dataclass(frozen=True)

@@ -121,16 +121,19 @@ def channel(scope: TenantScope, channel: str) -> HttpResponseBase:
     form = _change_form(row, scope.request.POST or None)
     if form.is_valid() and not scope.shows_command:
         values = form.cleaned_data
-        subscriptions.require_changed(row, values["kinds"], values["url"] or None, scope.has)
-        if form.attempted(
-            notification_channels.update,
-            channel=row,
-            by=scope.actor,
-            name=values["name"],
-            url=values["url"] or None,
-            kinds=values["kinds"],
-            enabled=values["enabled"],
-        ):
+        url = values["url"] or None
+        with notification_channels.held(row) as current:
+            subscriptions.require_changed(current, values["kinds"], url, scope.has)
+            saved = form.attempted(
+                notification_channels.update,
+                channel=current,
+                by=scope.actor,
+                name=values["name"],
+                url=url,
+                kinds=values["kinds"],
+                enabled=values["enabled"],
+            )
+        if saved:
             messages.success(scope.request, "The channel is saved.")
             return redirect(scope.url("channel", row.pk))
     return _channel_page(scope, row, form=form)

@@ -6,6 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from tenants.models import Tenant
+from tenants.notifications import reads
 from tenants.notifications.models import Channel
 from tests.suites.api.conftest import Cast, bearer, problem
 from tests.support import command
@@ -60,6 +61,24 @@ def test_other_events_are_allowed_and_cannot_be_widened(
     problem(limited.patch(own, {"url": "https://other.example/"}), 403, CODE)
     assert limited.patch(own, {"name": "renamed"}).status_code == 200
     assert limited.patch(own, {"enabled": False}).status_code == 200
+
+
+def test_a_kind_that_was_taken_away_meanwhile_is_a_new_one(
+    cast: Cast, limited: APIClient, channels: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {**HOOK, "kinds": ["alarm.raised", "invoice.issued"]}
+    own = f"{channels}/{cast.call('owner').post(channels, body).json()['id']}"
+    get_channel = reads.get_channel
+
+    def read_early(*which: Any) -> Channel:
+        row = get_channel(*which)
+        Channel.objects.update(kinds=["alarm.raised"])  # another request
+        return row
+
+    monkeypatch.setattr(reads, "get_channel", read_early)
+
+    problem(limited.patch(own, {"kinds": body["kinds"]}, HTTP_IF_MATCH="*"), 403, CODE)
+    assert Channel.objects.get().kinds == ["alarm.raised"]
 
 
 def test_tokens_are_reported_to_nobody_who_may_not_manage_them(cast: Cast, channels: str) -> None:

@@ -1,7 +1,7 @@
 """`waypost apply` and `export` against the API: diff, order, prune, repetition, failures, roles."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -152,7 +152,8 @@ def test_alarms_follow_the_file(apply: Apply, run: Apply) -> None:
     shown = apply(higher, "--dry-run").stdout
     assert apply(higher).code == 0
 
-    assert shown == "~ alarm orders/jobs/new depth: for_seconds 0 → 60, threshold 100 → 200\n"
+    limits = "clear_below 80 → 160, for_seconds 0 → 60, threshold 100 → 200"
+    assert shown == f"~ alarm orders/jobs/new depth: {limits}\n"
     row = AddressAlarm.objects.get()
     assert (row.threshold, row.for_seconds, row.clear_below) == (200, 60, 160)
     assert apply(higher).stdout == "in sync: nothing to change\n"
@@ -169,6 +170,34 @@ def test_alarms_follow_the_file(apply: Apply, run: Apply) -> None:
     assert {row.threshold for row in AddressAlarm.objects.all()} == {300, 400}
     twice = changed(alarms=[{**only, "threshold": 300}] * 2)
     assert (apply(twice).code, apply(twice).error) == (2, "tenant_file.invalid")
+
+
+def test_an_alarm_without_a_lower_value_gets_the_default(apply: Apply) -> None:
+    only = {"address": "jobs/new", "metric": "depth", "threshold": 100}
+    apply(changed(alarms=[{**only, "clear_below": 70}]))
+
+    dropped = apply(changed(alarms=[only]))
+
+    assert dropped.stdout.startswith("~ alarm orders/jobs/new depth: clear_below 70 → 80\n")
+    assert AddressAlarm.objects.get().clear_below == 80
+
+
+def test_a_server_that_lacks_a_setting_has_no_difference(
+    apply: Apply, run: Apply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply(FILE)
+    pages = Api.pages
+
+    def older(api: Api, path: str, **query: Any) -> Iterator[Any]:
+        for row in pages(api, path, **query):
+            yield {name: value for name, value in row.items() if name != "expiry"}
+
+    monkeypatch.setattr(Api, "pages", older)
+
+    assert apply(FILE, "--dry-run").stdout == "in sync: nothing to change\n"
+    assert "expiry" not in run("export").stdout
+    addresses = [*FILE["spaces"][0]["addresses"][:1], {"address": "jobs/new", "expiry": "lost"}]
+    assert "expiry (default) → lost" in apply(changed(addresses=addresses), "--dry-run").stdout
 
 
 def test_the_order_of_operations_is_no_difference(apply: Apply) -> None:

@@ -24,6 +24,11 @@ FORBIDDEN = {"deletionVectors", "columnMapping", "typeWidening", "v2Checkpoint",
              "rowTracking", "identityColumns", "inCommitTimestamp"}  # fmt: skip
 
 
+def test_any_text_can_be_a_literal(spark: SparkSession) -> None:
+    for text in ("it's", "C:\\", "\\'", "a\\nb"):
+        assert spark.sql(f"SELECT '{schemas.quoted(text)}' AS x").collect()[0]["x"] == text
+
+
 @pytest.fixture(scope="module")
 def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A lake with one day of usage in it."""

@@ -33,6 +33,8 @@ class Command(BaseCommand):
         parser.add_argument("--snapshot-class", default="", help="empty: the cluster's default")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["keep"] < 1:
+            raise CommandError("--keep must be 1 or more: the new backup is one of them.")
         claim, namespace = options["lakehouse_claim"], options["namespace"]
         volume = VolumeId(namespace, claim) if claim else None
         snapshots = None

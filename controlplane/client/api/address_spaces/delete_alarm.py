@@ -48,7 +48,7 @@ def sync_detailed(
 ) -> Response[Any]:
     """Delete an alarm.
 
-    Delete the alarm. One that is raised sends no message that it is over.
+    Delete the alarm. If it is raised, the event `alarm.cleared` says that it is over.
 
     Args:
         tenant (str):

@@ -25,3 +25,10 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:
         write_atomically(tmp_path / "folder", "text", mode=0o600)
 
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_text_that_cannot_be_encoded_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(tmp_path / "key.pem", "\ud800", mode=0o600)
+
+    assert list(tmp_path.iterdir()) == []

@@ -38,7 +38,7 @@ def test_a_provider_that_lacks_something_is_refused(
 def test_reminder_days_are_sorted_whole_numbers() -> None:
     assert payment_settings.reminder_days([]) == ()
     assert payment_settings.reminder_days(["10", " 3", "10"]) == (3, 10)
-    for wrong in ("-1", "x", "366"):
+    for wrong in ("-1", "x", "366", "²"):
         with pytest.raises(ImproperlyConfigured, match="WAYPOST_DUNNING_REMINDER_DAYS"):
             payment_settings.reminder_days([wrong])
 

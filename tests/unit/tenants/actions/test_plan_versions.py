@@ -274,6 +274,28 @@ def test_one_faulty_tenant_stops_no_other_move(monkeypatch: pytest.MonkeyPatch) 
     assert (open_of(faulty).plan.version, open_of(owner).plan.version) == (1, 2)
 
 
+def test_moves_that_always_fail_keep_no_later_one_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan_versions, "BATCH", 2)
+    faulty, owner = [follower(), follower()], follower()
+    scheduled()
+    announced()
+    PlanSubscription.objects.filter(tenant__in=faulty).update(moves_at=JUNE - timedelta(days=1))
+    check = plan_subscriptions.check_fits
+
+    def checked(tenant: Tenant, *of: Any) -> None:
+        if tenant in faulty:
+            raise ValueError
+        check(tenant, *of)
+
+    monkeypatch.setattr(plan_subscriptions, "check_fits", checked)
+    moved(JUNE)
+    moved(JUNE)  # the next periodic run
+
+    assert {open_of(one).plan.version for one in faulty} == {1}
+    assert {open_of(one).moves_at for one in faulty} == {JUNE - timedelta(days=1)}
+    assert open_of(owner).plan.version == 2
+
+
 def test_batches_go_on_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_versions, "BATCH", 2)
     owners = [follower() for _ in range(5)]

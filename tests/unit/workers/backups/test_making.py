@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -220,3 +221,15 @@ def test_the_command_makes_a_backup(
     assert ran.stdout.strip() == str(made)
     assert {path.name for path in made.iterdir()} == {"manifest.json", "database.dump", "lakehouse"}
     assert connection.settings_dict["NAME"] in container.database_url()
+
+
+@pytest.mark.parametrize("keep", [0, -1])
+def test_fewer_than_one_backup_is_refused_before_anything_is_made(
+    keep: int, tmp_path: Path
+) -> None:
+    with pytest.raises(CommandError, match="--keep must be 1 or more"):
+        call_command("back_up", tmp_path, exchange=tmp_path, keep=keep)
+    with pytest.raises(ValueError, match="keep"):
+        Choice(keep=keep)
+
+    assert list(tmp_path.iterdir()) == []
