@@ -18,6 +18,7 @@ from rest_framework import serializers
 
 from controlplane.api import error_codes
 from controlplane.api.problem import MEDIA_TYPE
+from plans import invoice_formats
 
 # Left out of operation ids: "Get an address" becomes get_address.
 _ARTICLES = re.compile(r"(_(a|an|the|my|as|of))*_")
@@ -228,10 +229,14 @@ def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[in
     found = [400, 422, 429, 500, 503]  # every request counts
     # An empty security requirement means that the operation needs no login.
     found += [401] if {} not in operation.get("security", [{}]) else []
-    # Staff views hide themselves from others by 404.
-    found += [404] if "{" in path or "/staff/" in path else []
+    # Staff views hide themselves from others by 404; the body of an acceptance names an invitation.
+    may_miss = "{" in path or "/staff/" in path or path.endswith("/invitations/accept")
+    found += [404] if may_miss else []
     found += [403] if "/tenants/" in path or method != "get" else []
-    found += [409] if method != "get" else []
+    # A draft has no file of a format for issued documents.
+    kind = invoice_formats.format_of(path)
+    needs_state = method != "get" or (kind is not None and invoice_formats.INFO[kind].is_final)
+    found += [409] if needs_state else []
     found += [412] if "If-Match" in headers else []
     found += [428] if method in ("put", "patch") else []
     found += [408, 413, 415] if "requestBody" in operation else []
