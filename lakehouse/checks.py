@@ -29,10 +29,10 @@ def refused(samples: DataFrame) -> DataFrame:
 def suspects(samples: DataFrame, state: DataFrame) -> DataFrame:
     """Return the incarnations that may show a counter reset, as the column ``life``.
 
-    Takes what ``counter_resets`` takes, and contains every incarnation for which that returns a
-    row; rarely another one. It costs a fraction: it compares neighbors in order of ``seq`` only,
-    and finds nothing if no counter fell and no sample is late, as nearly always. ``life`` is a hash
-    of LIFE; two incarnations with one hash are compared with each other, which may only add them.
+    ``life`` is a hash of LIFE. ``samples`` and ``state`` are those of ``counter_resets``. Each
+    incarnation for which that function returns a row is in the result; a few others may be too, for
+    example two incarnations with the same hash. This search is cheap, because it compares each
+    sample only with the one before it.
     """
     # Null counts as zero, so a fall over a null in between is seen too.
     values = [f"coalesce({c}, 0) AS {c}" for c in COUNTERS]

@@ -73,6 +73,11 @@ def _unfold(page: Page) -> None:
             summary.click()
 
 
+def _wrong_budget(page: Page) -> None:
+    page.get_by_label("Monthly budget").fill("10.999")
+    page.get_by_role("button", name="Save").click()
+
+
 def _choose(verb: str) -> Callable[[Page], None]:
     """Return what selects the first message and asks to ``verb`` it."""
 
@@ -195,6 +200,13 @@ STATES = [
     ),
     State("audit", "Created the space", at("/t/acme-shipping/audit/")),
     State("audit-none", "Nothing matches", at("/t/acme-shipping/audit/?q=nothing")),
+    State(
+        "audit-export-refused",
+        "Enter a valid date",
+        at("/t/acme-shipping/audit/events.csv?since=soon"),
+        status=422,
+    ),
+    State("nul", "NUL character", at("/t/acme-shipping/usage/?space=%00"), status=400),
     State("windows", "Sunday from 22:00", at("/t/acme-shipping/maintenance/")),
     State("windows-none", "No window", at("/t/other-people/maintenance/"), email=OUTSIDER),
     State("search", "Messaging users", at("/t/acme-shipping/search?q=e")),
@@ -269,6 +281,13 @@ STATES = [
     State("notifications", "Your mails", at(f"{NOTIFICATIONS}/")),
     State("notifications-member", "Your mails", at(f"{NOTIFICATIONS}/"), email=BILLING),
     State("notification-defaults", "Budget in EUR", at(f"{NOTIFICATIONS}/defaults")),
+    State(
+        "budget-refused",
+        "at most 2 decimals",
+        at(f"{NOTIFICATIONS}/defaults"),
+        _wrong_budget,
+        status=400,
+    ),
     State("channel-new", "Signed webhook", at(f"{NOTIFICATIONS}/channels/-/new")),
     State("channel", "Failing", at(f"{NOTIFICATIONS}/channels/chn_one")),
     State(
