@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from proton import Message, SSLDomain
-from proton.utils import BlockingConnection
+from proton.utils import BlockingConnection, BlockingReceiver
 
 from tenants.models import AddressSpace
 from workers.messaging import management, tls
@@ -84,7 +85,18 @@ def receive(connection: BlockingConnection, address: str, count: int) -> list[st
     receiver = connection.create_receiver(address, credit=count)
     bodies = []
     for _ in range(count):
-        bodies.append(receiver.receive(timeout=10).body)
+        bodies.append(receive_body(receiver, timeout=10))
         receiver.accept()
     receiver.close()
     return [str(body) for body in bodies]
+
+
+def receive_body(receiver: BlockingReceiver, timeout: float = 60) -> Any:
+    """Receive one message and return its body, as bytes if it is binary.
+
+    proton's view of a binary body reads the message's own memory, and shows whatever that memory
+    holds next once the message is gone.
+    """
+    received = receiver.receive(timeout=timeout)
+    body: Any = received.body
+    return bytes(body) if isinstance(body, memoryview) else body

@@ -28,6 +28,7 @@ from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
 from controlplane.embedded import artifacts, ports, routers
 from tenants.router_patches import Patch
+from tests.support.messaging import amqp
 from tests.support.waiting import eventually
 from workers.infra import engines
 from workers.messaging import certificates, identities, tls
@@ -331,7 +332,7 @@ def take(receiver: BlockingReceiver, count: int, timeout: float = 60) -> list[An
     """Receive and accept ``count`` messages; the acceptance is on its way afterwards."""
     found: list[Any] = []
     for _ in range(count):
-        found.append(receiver.receive(timeout=timeout).body)
+        found.append(amqp.receive_body(receiver, timeout))
         receiver.accept()
     flush(receiver.connection)
     return found

@@ -195,4 +195,6 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
+    if isinstance(value, memoryview):  # of the message's own memory, which is freed with it
+        return bytes(value)
     return value
