@@ -101,6 +101,8 @@ class Run:
         sid = transaction.savepoint()
         answer = case.call(headers=headers)
         transaction.savepoint_rollback(sid)
+        # A savepoint outlives its rollback, and thousands of them fill the server's table of locks.
+        transaction.savepoint_commit(sid)
         self.sent[label] += 1
         self.succeeded[label] += answer.status_code < 300
         case.validate_response(answer, checks=CHECKS)
