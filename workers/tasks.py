@@ -42,7 +42,8 @@ from workers.rollouts import fleet, release
 def reconcile_space(*, space_id: str, **_future: str) -> None:
     """Run one or more reconcile passes over one space, unless another worker has its lease.
 
-    A pass that is due within a second follows at once, until 20 seconds are over.
+    If a pass has to wait for at most a second, or a change came in during it, the task runs the
+    next pass itself when that is due. It begins no further pass after 20 seconds.
     """
     loop.reconcile(space_id, wiring.ports())
 

@@ -91,7 +91,7 @@ class CreditNotesView(TenantView):
         parameters=_LISTING.parameters,
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the credit notes of the tenant."""
+        """Return one page of the credit notes of the tenant, without their documents."""
         rows = CreditNote.objects.filter(tenant=self.tenant).select_related("invoice")
         # Both documents are large and not in a list.
         page = _LISTING.page(request, rows.defer("document", "invoice__document"))

@@ -59,8 +59,8 @@ class LiveSerializer(serializers.Serializer[LiveReading]):
 def attach(space: AddressSpace, addresses: Sequence[Address]) -> Sequence[Address]:
     """Set the attribute ``live`` of each of ``addresses``, which are of ``space``; return them.
 
-    ``live`` is the newest reading as a ``LiveReading``, or None before the first one. Takes two
-    queries.
+    ``live`` is the newest reading as a ``LiveReading``. It is None if no instance reports the
+    address, for example before the first reading. Takes at most two queries.
     """
     found = live_readings.of_addresses(space, addresses)
     for address in addresses:

@@ -222,7 +222,10 @@ def alert_words(alert: QuotaAlert) -> str:
 
 
 def alert_consequence(alert: QuotaAlert) -> str:
-    """Return what happens by an alert at 100 %; empty below."""
+    """Return what the alert of a quota makes Waypost do to clients.
+
+    Empty below 100 %, and if the action of the quota is only to notify.
+    """
     is_full = alert.level_percent >= 100 and alert.action != AtQuota.NOTIFY
     return enforcement.CONSEQUENCES[AtQuota(alert.action)] if is_full else ""
 

@@ -12,9 +12,9 @@ from enum import IntEnum
 class Width(IntEnum):
     """The largest number that the API reads for a setting; it also decides the type of the column.
 
-    ``INT_32`` means an integer column, ``INT_53`` a bigint column. The API refuses a larger number
-    with ``request.invalid``. A number below this limit, but outside the setting's own range, is
-    refused with ``address.invalid``.
+    ``INT_32`` means an integer column, ``INT_53`` a bigint column. The API refuses a larger number,
+    or a negative one, with ``request.invalid``. It refuses any other number outside the setting's
+    own range with ``address.invalid``.
     """
 
     INT_32 = 2**31 - 1

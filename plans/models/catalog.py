@@ -53,7 +53,10 @@ class Plan(PlanRow):
 
 
 class SpacePlan(PlanRow):
-    """One version of a space plan, a size of spaces in the catalog. Key: (key, version)."""
+    """One version of a space plan. A space plan is a size of spaces in the catalog.
+
+    ``key`` and the plan's own ``version`` identify the row.
+    """
 
     space_type = models.CharField(max_length=10)
 

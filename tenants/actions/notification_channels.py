@@ -159,7 +159,9 @@ def test(*, channel: Channel, by: Actor) -> None:
 
 
 def replay(*, delivery: Delivery, by: Actor) -> Delivery:
-    """Send a delivery again that has ended; return it. One that waits is due at once.
+    """Queue a delivery again, also one that still waits; return it.
+
+    It is due at once, and its attempts start from 0.
 
     Raises:
         Conflict: the channel is disabled.

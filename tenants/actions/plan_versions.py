@@ -57,7 +57,10 @@ def choose(*, tenant: Tenant, follows: bool, by: Actor, now: datetime) -> PlanSu
 
 
 def open_of(tenant: Tenant) -> PlanSubscription | None:
-    """Return the tenant's open subscription with its plan; None while a tenant is erased."""
+    """Return the tenant's open subscription with its plan.
+
+    None if the tenant has none: it never had one, or its erasure has ended it.
+    """
     rows = PlanSubscription.objects.select_related("plan", "tenant")
     return rows.filter(tenant=tenant, ends_at__isnull=True).first()
 

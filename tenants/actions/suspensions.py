@@ -57,8 +57,8 @@ def suspend(*, tenant: Tenant, reason: str, by: Actor) -> Tenant:
 def restore(*, tenant: Tenant, by: Actor) -> Tenant:
     """End the suspension of the tenant. Owners get a mail. Idempotent.
 
-    The enforcement of quotas, which starts after the commit, lets clients send again, unless a
-    quota is used up.
+    The enforcement of quotas, which starts after the commit, lets clients send again. It does not
+    if a quota is used up, invoices are overdue for long, or the tenant is being closed.
     """
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)

@@ -24,7 +24,10 @@ def camel_case(code: str) -> str:
 
 
 def synced() -> Json:
-    """Return the condition of a resource whose object is as it says, or becomes so."""
+    """Return the condition ``Synced`` with status True.
+
+    The API has accepted what the resource says. Workers may not have applied it yet.
+    """
     return _condition(SYNCED, "True", "Applied", "The API has accepted this state.")
 
 

@@ -1,4 +1,6 @@
-"""Snapshots of volumes by the storage's CSI driver, for scheduled backups.
+"""Requests VolumeSnapshots of the lakehouse's volume and of brokers' volumes for a backup.
+
+The CSI driver of the storage makes the snapshots. This module also deletes those of old backups.
 
 Source: Kubernetes CSI documentation, "Volume Snapshots"; API ``snapshot.storage.k8s.io/v1``.
 """

@@ -258,7 +258,10 @@ class Router:
         return (self.address(key), key) if key else (None, "")
 
     def consume(self, connection: Connection, proton: Link, key: str) -> Consumer:
-        """Make an open link a consumer of the address ``key``; create the row if it is missing."""
+        """Make an open link a consumer of the address ``key``; return the consumer.
+
+        If the router's table of addresses has no row ``key``, this creates it.
+        """
         address = self.address(key)
         consumer = Consumer(connection, proton, address)
         consumer.address_key = key

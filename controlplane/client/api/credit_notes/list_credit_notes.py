@@ -63,7 +63,7 @@ def sync_detailed(
 ) -> Response[CreditNotePage]:
     """List credit notes.
 
-    Return the credit notes of the tenant.
+    Return one page of the credit notes of the tenant, without their documents.
 
     Args:
         tenant (str):

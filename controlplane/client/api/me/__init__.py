@@ -1,4 +1,4 @@
-"""Operations of the API, a module each, which is imported when it is first named."""
+"""Requests of one part of the API, a module each. Naming a module imports it."""
 
 from importlib import import_module
 from types import ModuleType
