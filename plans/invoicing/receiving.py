@@ -167,7 +167,9 @@ def _lock_reference(payment: Payment) -> None:
 def _require_payable(invoice: Invoice, amount_minor: int, due: int) -> None:
     if invoice.state not in UNPAID:
         raise states.WrongState(
-            "Only an issued invoice with an amount due takes a payment.", state=invoice.state
+            "Only an issued invoice with an amount due takes a payment. Of a written-off or paid "
+            "invoice you can record one whose surplus becomes credit.",
+            state=invoice.state,
         )
     if amount_minor > due:
         raise PaymentExceedsInvoice(

@@ -54,7 +54,7 @@ def discounted(*discounts: Discount) -> Terms:
 
 
 def committed(since: datetime) -> Terms:
-    return Terms((), (Commitment("c", "Yearly deal", 15_000, Period(since, MONTH.ends_at)),))
+    return Terms((), (Commitment("c", "Monthly minimum", 15_000, Period(since, MONTH.ends_at)),))
 
 
 def halves() -> tuple[Rating, Rating]:
@@ -127,7 +127,7 @@ def exempt() -> Rating:
 
 def may() -> Rating:
     month = Period(MONTH.ends_at, datetime(2026, 6, 1, tzinfo=UTC))
-    agreed = Terms((), (Commitment("c", "Yearly deal", 15_000, month),))
+    agreed = Terms((), (Commitment("c", "Monthly minimum", 15_000, month),))
     return pricing.rate([team(180, month)], [], GERMANY, month, None, agreed)
 
 
