@@ -44,8 +44,9 @@ class JournalQuerySerializer(StrictSerializer):
 class JournalLineSerializer(serializers.Serializer[Any]):
     """One posting of the ledger: exactly one of `debit_minor` and `credit_minor` is above zero.
 
-    `date` is the day of booking in UTC. `account_code` is what the accounting system of the legal
-    entity calls the account.
+    `date` is the day of booking in UTC. `document_date` is the day that the invoice or credit note
+    bears, or the day on which a payment was received; of everything else it is `date`.
+    `account_code` is what the accounting system of the legal entity calls the account.
     """
 
     posting_id = serializers.IntegerField()
@@ -62,6 +63,7 @@ class JournalLineSerializer(serializers.Serializer[Any]):
     credit_minor = serializers.IntegerField()
     currency = serializers.CharField()
     reference = serializers.CharField()
+    document_date = serializers.DateField(source="document_day")
 
 
 class JournalSerializer(serializers.Serializer[Any]):

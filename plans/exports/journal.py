@@ -6,7 +6,7 @@ and no later call returns a line below an id that was returned before.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 from django.db import OperationalError, connection, transaction
 from django.db.models import Q
@@ -24,6 +24,7 @@ from plans.models import (
     Refund,
 )
 from plans.rating import money
+from plans.rating.periods import zone
 
 MOST_LINES = 10_000  # of one call
 COLUMNS = (
@@ -41,10 +42,9 @@ COLUMNS = (
     Column("credit", Type.DECIMAL),
     Column("currency", Type.CODE),
     Column("reference", Type.TEXT),
+    # Last: a column that came later must not move the others in files that a system imports.
+    Column("document_date", Type.CODE),
 )
-
-
-_Known = tuple[str, str, str]  # reference of an entry, number of its document, legal entity
 
 
 class NotBalanced(Conflict):
@@ -59,6 +59,8 @@ class JournalLine:
 
     ``day`` is the UTC day of booking. ``document_number`` is the number of the invoice or credit
     note, of the invoice that was paid or refunded, or the reference of the granted credit.
+    ``document_day`` is the day that the invoice or credit note bears, in the time zone of its
+    document, or the day on which a payment was received. Of everything else it is ``day``.
     """
 
     posting_id: int
@@ -75,16 +77,27 @@ class JournalLine:
     credit_minor: int
     currency: str
     reference: str
+    document_day: date
 
     def row(self) -> Row:
         """Return the line as a row of ``COLUMNS``; amounts are in the main unit."""
         amounts = {"debit": self.debit_minor, "credit": self.credit_minor}
         return {
             **{column.name: getattr(self, column.name) for column in COLUMNS
-               if column.name not in ("date", *amounts)},
+               if column.name not in ("date", "document_date", *amounts)},
             "date": self.day.isoformat(),
+            "document_date": self.document_day.isoformat(),
             **{name: money.to_major(minor, self.currency) for name, minor in amounts.items()},
         }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Document:
+    """What an entry was booked for; without a day, the day of booking is that of the document."""
+
+    number: str
+    legal_entity: str
+    day: date | None = None
 
 
 def last_id(*, wait_seconds: int = 5) -> int:
@@ -154,28 +167,29 @@ def all_rows(after: int) -> Iterator[Row]:
         after = found[-1].posting_id
 
 
-def _line(row: LedgerPosting, document: tuple[str, str], codes: account_codes.Codes) -> JournalLine:
-    entry, (number, legal_entity) = row.entry, document
+def _line(row: LedgerPosting, document: _Document, codes: account_codes.Codes) -> JournalLine:
+    entry, booked_on = row.entry, row.entry.booked_at.date()
     return JournalLine(
         row.pk,
         entry.pk,
-        entry.booked_at.date(),
-        number,
-        legal_entity,
+        booked_on,
+        document.number,
+        document.legal_entity,
         entry.tenant_id,
         entry.tenant.name,
-        codes.of(legal_entity, row.account),
+        codes.of(document.legal_entity, row.account),
         row.account,
         entry.text,
         max(row.amount_minor, 0),
         max(-row.amount_minor, 0),
         entry.currency,
         entry.reference,
+        document.day or booked_on,
     )
 
 
-def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
-    """Return {id of an entry: (number of its document, legal entity)}, by five queries.
+def _documents(entries: Sequence[LedgerEntry]) -> dict[int, _Document]:
+    """Return {id of an entry: its document}, by five queries.
 
     The part of a reference before the first colon says what was booked.
     """
@@ -184,26 +198,35 @@ def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
     for reference in ids:
         kind, _, key = reference.partition(":")
         keys.setdefault(kind, []).append(key)
-    known: list[_Known] = []
+    known: list[tuple[str, _Document]] = []  # references of entries, and their documents
     invoices = Invoice.objects.filter(
         pk__in=[*keys.get("invoice", []), *keys.get("write_off", [])]
-    ).values_list("pk", "number", "legal_entity")
-    for pk, number, entity in invoices:
-        known += [(f"{kind}:{pk}", number or "", entity) for kind in ("invoice", "write_off")]
+    ).values_list("pk", "number", "legal_entity", "issued_at", "time_zone")
+    for pk, number, entity, issued_at, time_zone in invoices:
+        issued_on = _day(issued_at, time_zone)
+        known += [
+            (f"invoice:{pk}", _Document(number or "", entity, issued_on)),
+            (f"write_off:{pk}", _Document(number or "", entity)),
+        ]
     notes = CreditNote.objects.filter(pk__in=keys.get("credit_note", []))
-    for pk, number, entity in notes.values_list("pk", "number", "legal_entity"):
-        known.append((f"credit_note:{pk}", number, entity))
+    for pk, number, entity, issued_at, time_zone in notes.values_list(
+        "pk", "number", "legal_entity", "issued_at", "invoice__time_zone"
+    ):
+        document = _Document(number, entity, _day(issued_at, time_zone))
+        known.append((f"credit_note:{pk}", document))
     # By the reference alone; ``found`` below also compares the source.
     references = [key.partition(":")[2] for key in keys.get("payment", [])]
     for payment in Payment.objects.filter(reference__in=references).select_related("invoice"):
         invoice = payment.invoice
         reference = f"payment:{payment.source}:{payment.reference}"
-        known.append((reference, invoice.number or "", invoice.legal_entity))
+        document = _Document(invoice.number or "", invoice.legal_entity, payment.received_on)
+        known.append((reference, document))
     refunds = Refund.objects.filter(
         pk__in=[*keys.get("refund", []), *keys.get("refund_failed", [])]
     ).values_list("pk", "invoice__number", "invoice__legal_entity")
     for pk, number, entity in refunds:
-        known += [(f"{kind}:{pk}", number or "", entity) for kind in ("refund", "refund_failed")]
+        document = _Document(number or "", entity)
+        known += [(f"{kind}:{pk}", document) for kind in ("refund", "refund_failed")]
     grants = CreditGrant.objects.filter(
         Q(entry__in=ids.values()) | Q(pk__in=keys.get("credit_expiry", []))
     )
@@ -212,7 +235,15 @@ def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
             f"credit_grant:{grant.tenant_id}:{grant.reference}",
             f"credit_expiry:{grant.pk}",
         ]
-        known += [(text, grant.reference, grant.legal_entity) for text in references]
-    found = {ids[row[0]]: row[1:] for row in known if row[0] in ids}
+        document = _Document(grant.reference, grant.legal_entity)
+        known += [(text, document) for text in references]
+    found = {ids[reference]: document for reference, document in known if reference in ids}
     # Without a known document the entry itself names the legal entity; old entries name none.
-    return {entry.pk: ("", entry.legal_entity) for entry in entries} | found
+    return {entry.pk: _Document("", entry.legal_entity) for entry in entries} | found
+
+
+def _day(issued_at: datetime | None, time_zone: str) -> date | None:
+    if issued_at is None:
+        return None
+    # Without a zone if an earlier version of Waypost made the draft.
+    return issued_at.astimezone(zone(time_zone or "UTC")).date()

@@ -14,8 +14,9 @@ T = TypeVar("T", bound="JournalLine")
 class JournalLine:
     """One posting of the ledger: exactly one of `debit_minor` and `credit_minor` is above zero.
 
-    `date` is the day of booking in UTC. `account_code` is what the accounting system of the legal
-    entity calls the account.
+    `date` is the day of booking in UTC. `document_date` is the day that the invoice or credit note
+    bears, or the day on which a payment was received; of everything else it is `date`.
+    `account_code` is what the accounting system of the legal entity calls the account.
 
         Attributes:
             posting_id (int):
@@ -32,6 +33,7 @@ class JournalLine:
             credit_minor (int):
             currency (str):
             reference (str):
+            document_date (datetime.date):
     """
 
     posting_id: int
@@ -48,6 +50,7 @@ class JournalLine:
     credit_minor: int
     currency: str
     reference: str
+    document_date: datetime.date
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,6 +82,8 @@ class JournalLine:
 
         reference = self.reference
 
+        document_date = self.document_date.isoformat()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -97,6 +102,7 @@ class JournalLine:
                 "credit_minor": credit_minor,
                 "currency": currency,
                 "reference": reference,
+                "document_date": document_date,
             }
         )
 
@@ -133,6 +139,8 @@ class JournalLine:
 
         reference = d.pop("reference")
 
+        document_date = datetime.date.fromisoformat(d.pop("document_date"))
+
         journal_line = cls(
             posting_id=posting_id,
             entry_id=entry_id,
@@ -148,6 +156,7 @@ class JournalLine:
             credit_minor=credit_minor,
             currency=currency,
             reference=reference,
+            document_date=document_date,
         )
 
         journal_line.additional_properties = d

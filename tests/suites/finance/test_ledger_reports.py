@@ -1,6 +1,6 @@
 """The journal and the report of deferred revenue add up to the ledger."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -10,11 +10,21 @@ from django.test.utils import CaptureQueriesContext
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
 from plans.exports import account_codes, deferred_revenue, journal
-from plans.invoicing import credit_notes, granting, issuing, refunding
+from plans.invoicing import credit_note_rendering as note_rendering
+from plans.invoicing import (
+    credit_notes,
+    document,
+    granting,
+    invoice_closing,
+    issuing,
+    refunding,
+    rendering,
+)
 from plans.invoicing.granting import Wish
 from plans.invoicing.refunding import Wanted
 from plans.ledger import posting
 from plans.models import Invoice, LedgerPosting
+from tenants.models import Tenant
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
@@ -75,6 +85,41 @@ def test_journal_lines_balance_and_name_their_documents() -> None:
         "bank-0", "bank-1", invoice.number, note.number
     }  # fmt: skip
     assert {line.legal_entity for line in lines} == {"wp"}
+
+
+def test_journal_lines_bear_the_day_of_their_document() -> None:
+    requested = rows.asked(rows.tenant())
+    Tenant.objects.update(billing_time_zone="America/New_York")
+    draft = invoice_closing.close(invoice=requested, evidence=rows.evidence(), by=STAFF)
+    approved = issuing.approve(invoice=draft, by=STAFF)
+    invoice = issuing.issue(invoice=approved, by=STAFF, now=AFTER_GRACE)
+    issuing.record_payment(
+        invoice=invoice,
+        amount_minor=100,
+        source="manual",
+        reference="bank-9",
+        received_on=MAY,
+        by=STAFF,
+    )
+
+    note = credit_notes.issue(
+        invoice=invoice, wanted={1: 1000}, reason="an outage", by=STAFF, now=AFTER_GRACE
+    )
+
+    found = {
+        line.reference.partition(":")[0]: (line.day, line.document_day)
+        for line in journal.lines(after=0)
+    }
+
+    # It is issued at midnight UTC, which is the evening before in New York.
+    booked_on, printed = AFTER_GRACE.date(), AFTER_GRACE.date() - timedelta(days=1)
+    assert found["invoice"] == found["credit_note"] == (booked_on, printed)
+    assert found["payment"][1] == MAY != found["payment"][0]
+    pages = [
+        rendering.context(document.loaded(invoice.document)),
+        note_rendering.context(document.loaded(note.document)),
+    ]
+    assert [page["issued_on"] for page in pages] == [f"{printed:%-d %B %Y}"] * 2
 
 
 def test_refunds_and_those_that_failed_name_the_invoice() -> None:
