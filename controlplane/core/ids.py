@@ -93,7 +93,7 @@ def token_hash(token: str) -> str:
 
 
 def credit_note_id() -> str:
-    return new("crn")
+    return new("cnt")
 
 
 def discount_id() -> str:
