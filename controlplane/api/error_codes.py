@@ -193,6 +193,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("quota_override.missing", 404, "The limit is not overridden"),
     ErrorCode("rate_limited", 429, "Too many requests"),
     ErrorCode("refund.amount", 422, "The refund is not valid"),
+    ErrorCode("refund.changed", 409, "Another refund of the payment was made meanwhile"),
     ErrorCode("refund.exceeds_payment", 409, "Less than that is left of the payment"),
     ErrorCode("refund.needs_credit", 409, "The tenant has too little credit for the refund"),
     ErrorCode("refund.reference", 422, "The refund needs the bank's reference"),

@@ -40,6 +40,12 @@ class RefundReferenceReused(Conflict):
     code = "refund.reference_reused"
 
 
+class RefundsChanged(Conflict):
+    """Another refund of the payment was made since somebody decided on this one."""
+
+    code = "refund.changed"
+
+
 class RefundSettled(Conflict):
     """The money that the refund made due again was paid since: it cannot be booked back."""
 
@@ -51,7 +57,9 @@ class Wanted:
     """What goes back of a payment, in minor units, and why.
 
     ``reopens``: what exceeds the tenant's credit may become due again. ``reference`` is the
-    provider's or the bank's; empty if the provider has still to be asked.
+    provider's or the bank's; empty if the provider has still to be asked. ``seen_left_minor`` is
+    what was left of the payment when somebody decided on the refund. It keeps a form that is sent
+    twice from paying twice; None: not compared.
     """
 
     amount_minor: int
@@ -59,6 +67,7 @@ class Wanted:
     reopens: bool = False
     reference: str = ""
     kind: str = _Kind.REFUND
+    seen_left_minor: int | None = None
 
 
 def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refund:
@@ -71,6 +80,7 @@ def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refun
         RefundExceedsPayment: less than that is left of the payment.
         RefundNeedsCredit: it exceeds the tenant's credit, and ``reopens`` is false.
         RefundReferenceReused: the payment has a refund of another amount with the reference.
+        RefundsChanged: not ``seen_left_minor`` is left of the payment, but less or more.
     """
     if wanted.amount_minor <= 0 or not wanted.reason.strip():
         raise Invalid("A refund needs a positive amount and a reason.", code="refund.amount")
@@ -88,6 +98,11 @@ def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refun
                 )
             return known
         left = left_minor(payment)
+        if wanted.seen_left_minor not in (None, left):
+            raise RefundsChanged(
+                "A refund of this payment was made meanwhile, and nothing was sent now. Look at "
+                "the refunds of the payment, and send the form again if you want one more."
+            )
         if wanted.amount_minor > left:
             raise RefundExceedsPayment(
                 f"Only {money.display(left, invoice.currency)} is left of the payment.",

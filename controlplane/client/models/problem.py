@@ -189,6 +189,7 @@ class Problem:
     * `quota_override.missing` (404): The limit is not overridden
     * `rate_limited` (429): Too many requests
     * `refund.amount` (422): The refund is not valid
+    * `refund.changed` (409): Another refund of the payment was made meanwhile
     * `refund.exceeds_payment` (409): Less than that is left of the payment
     * `refund.needs_credit` (409): The tenant has too little credit for the refund
     * `refund.reference` (422): The refund needs the bank's reference

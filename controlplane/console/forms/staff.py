@@ -264,6 +264,8 @@ class RefundForm(ConsoleForm):
         required=False,
         help_text="Without it, issue a credit note first: the refund then pays its credit out.",
     )
+    # What was left of the payment when the page was shown: a form sent twice must not pay twice.
+    seen_left = forms.IntegerField(widget=forms.HiddenInput)
 
     def __init__(
         self, *args: Any, payment: Payment, left_minor: int, by_bank: bool, **kwargs: Any
@@ -273,12 +275,17 @@ class RefundForm(ConsoleForm):
         self.digits = money.minor_digits(currency)
         self.fields["amount"].label = f"Amount, {currency}"
         self.fields["amount"].initial = money.to_major(left_minor, currency)
+        self.fields["seen_left"].initial = left_minor
         if not by_bank:
             del self.fields["reference"]
 
     def clean_amount(self) -> int:
         """Return the entered amount in minor units; raise ValidationError if it is wrong."""
         return minor_amount(self.cleaned_data["amount"], self.digits)
+
+    def show_left(self, left_minor: int) -> None:
+        """Make the form, which is shown again, one for what is left of the payment now."""
+        self.data = {**self.data, "seen_left": str(left_minor)}
 
 
 class DunningPauseForm(ConsoleForm):

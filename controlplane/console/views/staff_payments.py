@@ -48,6 +48,7 @@ def detail(scope: StaffScope, payment: int) -> HttpResponseBase:
             reopens=form.cleaned_data["reopens"],
             # The form has no such field if the provider sends the money.
             reference=form.cleaned_data.get("reference", ""),
+            seen_left_minor=form.cleaned_data["seen_left"],
         )
         made = form.attempt(
             refunds.request, payment=row, wanted=wanted, by=scope.actor, now=timezone.now()
@@ -55,6 +56,8 @@ def detail(scope: StaffScope, payment: int) -> HttpResponseBase:
         if made is not None:
             messages.success(scope.request, "The refund is booked.")
             return redirect("console:staff_payment", row.pk)
+        left = refunding.left_minor(row)
+        form.show_left(left)
     context = {
         "payment": row,
         "refunds": row.refunds.order_by("requested_at", "id"),

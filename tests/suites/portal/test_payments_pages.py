@@ -9,7 +9,9 @@ from pytest_django import Settings
 from controlplane.core.audit import SYSTEM
 from plans.invoicing import issuing, receiving
 from plans.models import DunningPause, Invoice, Payment, PaymentEvent, Refund
-from plans.payments import dunning
+from plans.payments import dunning, providers
+from plans.payments.manual import Manual
+from plans.payments.port import RefundAnswer, RefundRequest
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
 from tests.support.portal.rows import World
@@ -20,6 +22,15 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def invoice(world: World) -> Invoice:
     return rows.issued(world.tenant)
+
+
+class Refunding(Manual):
+    """Sends money of bank transfers back."""
+
+    has_refunds = True
+
+    def refund(self, request: RefundRequest) -> RefundAnswer:
+        return RefundAnswer(f"re-{request.key}", True)
 
 
 def _paid(invoice: Invoice, amount: int = 0) -> Payment:
@@ -76,7 +87,13 @@ def test_the_history_shows_payments_and_refunds_and_says_when_there_is_none(
     owner, url = as_(world.owner), f"/t/{world.tenant.slug}/invoices/payments"
     assert "No payment yet" in owner.get(url).content.decode()
     payment = _paid(invoice)
-    wanted = {"amount": "1.00", "reason": "sorry", "reference": "b-1", "reopens": "on"}
+    wanted = {
+        "amount": "1.00",
+        "reason": "sorry",
+        "reference": "b-1",
+        "reopens": "on",
+        "seen_left": str(payment.amount_minor),
+    }
 
     answer = as_(world.staff).post(f"/staff/payments/{payment.pk}/", wanted)
 
@@ -106,12 +123,34 @@ def test_staff_see_payments_and_events_that_need_a_look(
     text = staff.get("/staff/payments/").content.decode()
     assert "It names no invoice" in text
     assert str(invoice.number) in text
-    refused = staff.post(f"/staff/payments/{payment.pk}/", {"amount": "1.00", "reason": "x"})
+    wanted = {"amount": "1.00", "reason": "x", "seen_left": str(payment.amount_minor)}
+    refused = staff.post(f"/staff/payments/{payment.pk}/", wanted)
     assert refused.status_code == 400  # the bank's reference is missing
-    no_credit = {"amount": "1.00", "reason": "x", "reference": "b"}
+    no_credit = {**wanted, "reference": "b"}
     assert staff.post(f"/staff/payments/{payment.pk}/", no_credit).status_code == 409
     assert staff.get("/staff/payments/0/").status_code == 404
     assert as_(world.owner).get("/staff/payments/").status_code == 404
+
+
+def test_a_refund_that_is_sent_twice_goes_back_once(
+    world: World, as_: As, invoice: Invoice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    payment = _paid(invoice)
+    url, staff = f"/staff/payments/{payment.pk}/", as_(world.staff)
+    shown = staff.get(url).context["form"]["seen_left"].value()
+    # Without a reference nothing but what was left tells the second request from a new wish.
+    wanted = {"amount": "1.00", "reason": "sorry", "reopens": "on", "seen_left": str(shown)}
+    monkeypatch.setattr(providers, "REGISTRY", {Manual.name: Refunding})
+
+    first, second = staff.post(url, wanted), staff.post(url, wanted)
+
+    assert (first.status_code, second.status_code) == (302, 409)
+    assert Refund.objects.count() == 1
+    assert "meanwhile" in second.content.decode()
+    # The page shows what was made. Whoever wants one more sends its form.
+    again = second.context["form"]["seen_left"].value()
+    assert staff.post(url, {**wanted, "seen_left": again}).status_code == 302
+    assert Refund.objects.count() == 2
 
 
 def test_overdue_invoices_are_listed_paused_and_resumed(
