@@ -40,7 +40,8 @@ class PaymentEvent(Timestamped):
     A second delivery of an event finds the row, so it has no effect. ``fields`` are the few values
     of it that Waypost uses. ``state``:
 
-    - ``waiting``: it refers to a payment that is not known yet; it is tried again.
+    - ``waiting``: it refers to a payment that is not known yet, or its effect failed, which
+      ``message`` says then; it is tried again.
     - ``applied``: it had its effect.
     - ``ignored``: it has no effect, such as a kind that Waypost does not use.
     - ``refused``: staff must look at it; ``message`` says why.
