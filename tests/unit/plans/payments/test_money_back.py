@@ -1,6 +1,6 @@
 """Refunds and disputes: which payment they belong to, and that one of them stops no others."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -232,3 +232,42 @@ def test_a_refund_that_fails_does_not_fail_the_payment_it_waited_for(
     refund.refresh_from_db()
     assert (paid.state, refund.state) == (State.APPLIED, State.WAITING)
     assert "IntegrityError" in refund.message
+
+
+def test_a_refund_that_cannot_be_sent_is_asked_for_less_and_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = refunding.Wanted(831, "sorry", reopens=True)
+    refund = refunding.book(_paid("pay-1"), wanted, by=STAFF, now=NOW)
+    asked: list[int] = []
+
+    def send(*_: object, now: datetime, **__: object) -> None:
+        asked.append(int((now - NOW).total_seconds()) // 60)
+        raise refunding.RefundSettled("It was paid meanwhile.")
+
+    monkeypatch.setattr(refunds, "send", send)
+    for minute in range(24 * 60):
+        refunds.send_requested(NOW + timedelta(minutes=minute))
+
+    # Each time it waits for as long as it has waited already, but at most an hour.
+    assert asked[:9] == [2, 4, 8, 16, 32, 64, 124, 184, 244]
+    assert len(asked) < 32
+    refund.refresh_from_db()
+    assert (refund.state, refund.message) == ("requested", "It was paid meanwhile.")
+
+
+def test_a_provider_that_is_away_is_asked_less_and_less_often_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = refunding.Wanted(831, "sorry", reopens=True)
+    refunding.book(_paid("pay-1"), wanted, by=STAFF, now=NOW)
+    asked: list[datetime] = []
+
+    def send(*_: object, now: datetime, **__: object) -> None:
+        asked.append(now)
+
+    monkeypatch.setattr(refunds, "send", send)
+    for minute in range(60):
+        refunds.send_requested(NOW + timedelta(minutes=minute))
+
+    assert len(asked) == 5
