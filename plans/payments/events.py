@@ -172,6 +172,17 @@ def _require_currency(event: ProviderEvent, invoice: Invoice) -> None:
         raise Conflict(f"It is in {event.currency}, the invoice in {invoice.currency}.")
 
 
+def _require_amount(event: ProviderEvent, refund: Refund) -> None:
+    _require_currency(event, refund.invoice)
+    # 0: the event names no amount.
+    if event.amount_minor not in {0, refund.amount_minor}:
+        currency = refund.invoice.currency
+        raise Conflict(
+            f"It is of {money.display(event.amount_minor, currency)}, the refund of "
+            f"{money.display(refund.amount_minor, currency)}: compare both with the provider."
+        )
+
+
 def _paid(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     invoice = _named(event)
     if invoice is None:
@@ -212,7 +223,7 @@ def _payment_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outc
 def _refunded(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     refund = _refund(provider, event)
     if refund is not None:
-        _require_currency(event, refund.invoice)
+        _require_amount(event, refund)
         if refund.state == Refund.State.FAILED:
             return _Outcome(
                 _State.REFUSED,
@@ -240,7 +251,7 @@ def _refund_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outco
     refund = _refund(provider, event)
     if refund is None:
         return _Outcome(_State.IGNORED, "The refund is not known.", _named(event))
-    _require_currency(event, refund.invoice)
+    _require_amount(event, refund)
     message = event.message or "The provider says that it failed."
     refunding.fail(refund, message=message, by=_actor(provider), now=now)
     return _Outcome(_State.APPLIED, message, refund.invoice)

@@ -271,3 +271,33 @@ def test_a_provider_that_is_away_is_asked_less_and_less_often_too(
         refunds.send_requested(NOW + timedelta(minutes=minute))
 
     assert len(asked) == 5
+
+
+@pytest.mark.parametrize("kind", [EventKind.REFUNDED, EventKind.REFUND_FAILED])
+@pytest.mark.parametrize("reference", ["", "SAMMEL-11"])
+def test_an_event_of_another_amount_than_its_refund_is_kept_for_staff(
+    kind: EventKind, reference: str
+) -> None:
+    payment = _paid("pay-1")
+    refund = refunding.book(payment, _back(reference=reference), by=STAFF, now=NOW)
+
+    row = _event(kind, payment="pay-1", refund=refund.pk, reference="SAMMEL-11", amount_minor=500)
+
+    assert (row.state, row.message) == (
+        State.REFUSED,
+        "It is of 5.00 EUR, the refund of 8.31 EUR: compare both with the provider.",
+    )
+    before = refund.state
+    refund.refresh_from_db()
+    assert (refund.state, refund.reference) == (before, reference)
+    assert _cash(payment.invoice) == 5000
+
+
+def test_an_event_without_an_amount_is_of_the_whole_refund() -> None:
+    payment = _paid("pay-1")
+    refund = refunding.book(payment, _back(reference=""), by=STAFF, now=NOW)
+
+    row = _event(EventKind.REFUNDED, payment="pay-1", refund=refund.pk, reference="r-1")
+
+    refund.refresh_from_db()
+    assert (row.state, refund.state) == (State.APPLIED, "succeeded")
