@@ -44,7 +44,8 @@ class CatalogDraft(Timestamped):
     )
     announced_up_to = models.BigIntegerField(default=0)
     is_announced = models.BooleanField(default=True)
-    # Why a scheduled draft could not be published when it was due.
+    # Why a scheduled draft could not be published when it was due; later, which tenants could not
+    # be told of what it or its cancellation changes for them.
     error = models.TextField(blank=True, db_default="", default="")
 
     class Meta:
