@@ -117,8 +117,11 @@ def check_details(details: BillingDetails) -> None:
     wrong: dict[str, list[str]] = {}
     for name, value in asdict(details).items():
         longest = _LONGEST_DETAIL.get(name, _LONGEST_NAME)
-        # Line breaks are allowed, because a postal address has several lines.
-        if len(value) > longest or not value.replace("\r", "").replace("\n", "").isprintable():
+        # A postal address has several lines. Elsewhere a line break would begin another line of a
+        # mail or a document.
+        has_lines = name == "billing_address"
+        line = value.replace("\r", "").replace("\n", "") if has_lines else value
+        if len(value) > longest or not line.isprintable():
             wrong[name] = [f"At most {longest} characters, no control characters."]
     if details.billing_time_zone not in periods.zone_names():
         wrong["billing_time_zone"] = ["Give an IANA time zone, such as Europe/Berlin."]

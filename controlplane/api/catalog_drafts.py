@@ -140,8 +140,15 @@ class BackTestSumSerializer(serializers.Serializer[Any]):
     followers_minor = serializers.IntegerField()
 
 
+class HeldTenantSerializer(serializers.Serializer[Any]):
+    """A tenant that a back-test leaves out, because a price is missing; `reason` names it."""
+
+    tenant = serializers.CharField()
+    reason = serializers.CharField()
+
+
 class BackTestProgressSerializer(serializers.Serializer[Any]):
-    """A back-test: how far it is. `error` says why it failed."""
+    """A back-test: how far it is. `error` says why it failed; no sum has the tenants of `held`."""
 
     id = serializers.CharField()
     draft = serializers.CharField(source="draft_id")
@@ -153,6 +160,7 @@ class BackTestProgressSerializer(serializers.Serializer[Any]):
     finished_at = serializers.DateTimeField(allow_null=True)
     n_tenants = serializers.IntegerField()
     n_rated = serializers.IntegerField()
+    held = HeldTenantSerializer(many=True)
 
 
 class BackTestSerializer(BackTestProgressSerializer):

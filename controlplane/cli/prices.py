@@ -134,6 +134,8 @@ def back_test(
         return
     total = [{**row, "plan": "all plans"} for row in found["sums"]]
     output.show_rows([*found["plans"], *total], _SUM_COLUMNS, form)
+    if found["held"]:
+        output.show_rows(found["held"], ["tenant", "reason"], form)
     page = partial(staff.list_back_test_months.sync_detailed, found["id"], client=api.client)
     output.show_rows(list(calls.rows(api, page)), _MONTH_COLUMNS, form)
 

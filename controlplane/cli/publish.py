@@ -110,7 +110,10 @@ def _last_month(document: dict[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     sums: dict[tuple[str, str], list[int]] = {}
     for batch in back_testing.batches(timezone.now(), 1):
-        for row in back_testing.rate(batch, prices, rated_period.from_copy):
+        rated = back_testing.rate(batch, prices, rated_period.from_copy)
+        for slug, reason in rated.held.items():
+            output.say(f"{slug} is not rated: {reason}")
+        for row in rated.rows:
             amounts = (row.present_net_minor, row.draft_net_minor)
             month = row.month_starts_at.date().isoformat()
             found.append({"tenant": row.tenant.slug, "plan": row.plan, "month": month,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from controlplane.core.errors import Missing
@@ -39,9 +39,10 @@ def get(pk: int) -> Payment:
     return row
 
 
-def refused_events() -> Sequence[PaymentEvent]:
-    """Return the twenty newest events of providers that had no effect and need a look."""
-    rows = PaymentEvent.objects.filter(state=PaymentEvent.State.REFUSED)
+def events_to_look_at() -> Sequence[PaymentEvent]:
+    """Return the twenty newest events of providers that were refused, or whose effect fails."""
+    fails = Q(state=PaymentEvent.State.WAITING) & ~Q(message="")
+    rows = PaymentEvent.objects.filter(Q(state=PaymentEvent.State.REFUSED) | fails)
     return list(rows.order_by("-received_at", "-id")[:20])
 
 

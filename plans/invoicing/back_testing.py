@@ -23,6 +23,7 @@ from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Missing
 from plans.catalog import publishing
+from plans.catalog.definitions import NotPriced
 from plans.invoicing import billing_inputs, corrections, month_replay
 from plans.invoicing.draft_prices import DraftPrices
 from plans.invoicing.month_replay import MonthReplay
@@ -46,16 +47,28 @@ class CatalogChanged(Conflict):
 
 @dataclass(frozen=True)
 class TenantMonths:
-    """A tenant with its ended months to rate. ``follows``: its subscription follows its plan."""
+    """A tenant with its ended months to rate. ``follows``: its subscription follows its plan.
+
+    ``held`` says which price is missing; then there are no months.
+    """
 
     tenant: Tenant
     follows: bool
     months: tuple[MonthReplay, ...]
+    held: str = ""
 
     def windows(self) -> set[Period]:
         """Return the windows of buckets whose usage the months need."""
         return {window for month in self.months for part in month.parts
                 for window in part.windows()}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rated:
+    """What a batch of tenants came to: unsaved rows, and by slug why tenants have none."""
+
+    rows: list[BackTestRow]
+    held: dict[str, str]
 
 
 def request(
@@ -160,8 +173,13 @@ def _with_months(tenants: Sequence[Tenant], until: datetime, n_months: int) -> l
             month_replay.of(tenant, month, [i for i in mine if month.contains(i.starts_at)])
             for month in months[tenant.pk]
         )
-        found = tuple(replay for replay in replays if replay is not None)
-        made.append(TenantMonths(tenant, tenant.pk in following, found))
+        found: tuple[MonthReplay, ...] = ()
+        held = ""
+        try:
+            found = tuple(replay for replay in replays if replay is not None)
+        except NotPriced as error:
+            held = error.message
+        made.append(TenantMonths(tenant, tenant.pk in following, found, held))
     return made
 
 
@@ -175,36 +193,44 @@ def ended_months(tenant: Tenant, until: datetime, n_months: int) -> list[Period]
     return found[::-1]
 
 
-def rate(
-    batch: Iterable[TenantMonths], prices: DraftPrices, reader_of: ReaderOf
-) -> list[BackTestRow]:
-    """Return an unsaved row for each month of each tenant in ``batch``."""
-    rows = []
+def rate(batch: Iterable[TenantMonths], prices: DraftPrices, reader_of: ReaderOf) -> Rated:
+    """Return an unsaved row for each month of each tenant in ``batch``.
+
+    A tenant for which a price is missing is held: it has no row at all.
+    """
+    rated = Rated([], {})
     for one in batch:
-        # Both ratings of a month read the same windows.
-        read = functools.cache(reader_of(one.tenant.pk))
-        for month in one.months:
-            present, draft = month.rate(read), month.rate(read, prices)
-            rows.append(
-                BackTestRow(
-                    tenant=one.tenant,
-                    month_starts_at=month.month.starts_at,
-                    month_ends_at=month.month.ends_at,
-                    plan=month.plan_key,
-                    follows=one.follows,
-                    currency=month.currency,
-                    present_net_minor=present.net_minor,
-                    present_total_minor=present.total_minor,
-                    draft_net_minor=draft.net_minor,
-                    draft_total_minor=draft.total_minor,
-                    invoiced_net_minor=month.invoiced_net_minor,
-                )
-            )
-    return rows
+        held = one.held
+        try:
+            # Both ratings of a month read the same windows.
+            read = functools.cache(reader_of(one.tenant.pk))
+            rated.rows.extend([_row(one, month, prices, read) for month in one.months])
+        except NotPriced as error:
+            held = error.message
+        if held:
+            rated.held[one.tenant.slug] = held
+    return rated
 
 
-def store(back_test: BackTest, batch: Sequence[TenantMonths], rows: Sequence[BackTestRow]) -> None:
-    """Write the rows of a batch and how far the back-test is, in one transaction.
+def _row(one: TenantMonths, month: MonthReplay, prices: DraftPrices, read: Reader) -> BackTestRow:
+    present, draft = month.rate(read), month.rate(read, prices)
+    return BackTestRow(
+        tenant=one.tenant,
+        month_starts_at=month.month.starts_at,
+        month_ends_at=month.month.ends_at,
+        plan=month.plan_key,
+        follows=one.follows,
+        currency=month.currency,
+        present_net_minor=present.net_minor,
+        present_total_minor=present.total_minor,
+        draft_net_minor=draft.net_minor,
+        draft_total_minor=draft.total_minor,
+        invoiced_net_minor=month.invoiced_net_minor,
+    )
+
+
+def store(back_test: BackTest, batch: Sequence[TenantMonths], rated: Rated) -> None:
+    """Write what a batch came to and how far the back-test is, in one transaction.
 
     Does nothing if another worker has stored this batch already.
     """
@@ -214,12 +240,14 @@ def store(back_test: BackTest, batch: Sequence[TenantMonths], rows: Sequence[Bac
         if current.rated_up_to != back_test.rated_up_to or current.state != State.RUNNING:
             back_test.refresh_from_db()
             return
-        for row in rows:
+        for row in rated.rows:
             row.back_test = current
-        BackTestRow.objects.bulk_create(rows)
+        BackTestRow.objects.bulk_create(rated.rows)
+        held = [{"tenant": slug, "reason": reason} for slug, reason in rated.held.items()]
+        back_test.held = [*current.held, *held]
         back_test.rated_up_to = batch[-1].tenant.pk
         back_test.n_rated += len(batch)
-        back_test.save(update_fields=["rated_up_to", "n_rated", "updated_at"])
+        back_test.save(update_fields=["rated_up_to", "n_rated", "held", "updated_at"])
 
 
 def finish(back_test: BackTest, error: str = "") -> None:

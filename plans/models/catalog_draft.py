@@ -44,7 +44,8 @@ class CatalogDraft(Timestamped):
     )
     announced_up_to = models.BigIntegerField(default=0)
     is_announced = models.BooleanField(default=True)
-    # Why a scheduled draft could not be published when it was due.
+    # Why a scheduled draft could not be published when it was due; later, which tenants could not
+    # be told of what it or its cancellation changes for them.
     error = models.TextField(blank=True, db_default="", default="")
 
     class Meta:
@@ -77,6 +78,8 @@ class BackTest(Timestamped):
     A worker rates the tenants in the order of their ids: ``rated_up_to`` is the last one, and
     ``n_rated`` of ``n_tenants`` are done. So a back-test that was stopped goes on where it was.
     ``stored_version`` is the version of the table ``gold.backtest`` with its rows (null: none).
+    ``held`` is a list of {tenant, reason}: the slugs of tenants that have no rows, because a price
+    is missing.
     """
 
     class State(models.TextChoices):
@@ -99,6 +102,7 @@ class BackTest(Timestamped):
     n_tenants = models.PositiveIntegerField(default=0)
     n_rated = models.PositiveIntegerField(default=0)
     rated_up_to = models.CharField(max_length=40, blank=True)
+    held = models.JSONField(default=list, db_default=[])
     gold_id = models.CharField(max_length=64, blank=True)
     gold_version = models.BigIntegerField(null=True)
     stored_version = models.BigIntegerField(null=True)

@@ -40,7 +40,8 @@ class PaymentEvent(Timestamped):
     A second delivery of an event finds the row, so it has no effect. ``fields`` are the few values
     of it that Waypost uses. ``state``:
 
-    - ``waiting``: it refers to a payment that is not known yet; it is tried again.
+    - ``waiting``: it refers to a payment that is not known yet, or its effect failed, which
+      ``message`` says then; it is tried again.
     - ``applied``: it had its effect.
     - ``ignored``: it has no effect, such as a kind that Waypost does not use.
     - ``refused``: staff must look at it; ``message`` says why.
@@ -83,8 +84,9 @@ class Refund(Timestamped):
 
     Of the amount, ``credit_minor`` comes from the tenant's credit. The rest, ``reopened_minor``, is
     due again for the invoice. ``reference`` is the provider's or the bank's; empty while the
-    provider has not answered yet. A failed refund is booked back and counts no more. Only
-    ``state``, ``reference`` and ``message`` ever change.
+    provider has not answered yet. From ``next_attempt_at`` on, a worker asks the provider again
+    (null: a minute after the request). A failed refund is booked back and counts no more. Only
+    ``state``, ``reference``, ``message`` and ``next_attempt_at`` ever change.
     """
 
     class Kind(models.TextChoices):
@@ -111,6 +113,7 @@ class Refund(Timestamped):
     message = models.TextField(blank=True)
     requested_by = models.CharField(max_length=255)
     requested_at = models.DateTimeField()
+    next_attempt_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [

@@ -1,7 +1,8 @@
 """Takes the events of payment providers, stores each once, and applies it once.
 
 An event that refers to a payment which is not known yet waits: providers do not keep an order. A
-task applies waiting ones again. What cannot be applied is kept as refused, for staff.
+task applies waiting ones again. What cannot be applied is kept as refused, for staff. So is an
+event whose effect fails for three days.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,9 +11,9 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
-from controlplane.core import audit
+from controlplane.core import audit, outages
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, WaypostError
 from plans.invoicing import receiving, refunding, states
@@ -24,7 +25,7 @@ from tenants.notifications import outbox
 
 logger = structlog.get_logger(__name__)
 _State = PaymentEvent.State
-# For so long an event waits for the payment that it refers to.
+# For so long an event waits for the payment that it refers to, and is tried again if it fails.
 _PATIENCE = timedelta(days=3)
 
 
@@ -96,17 +97,40 @@ def apply(row: PaymentEvent, now: datetime) -> None:
         followers = PaymentEvent.objects.filter(
             state=_State.WAITING, provider=row.provider, fields__payment=row.fields["payment"]
         )
-        for follower in followers.order_by("occurred_at", "id"):
-            apply(follower, now)
+        _apply_each(followers, now)
 
 
 def apply_waiting(now: datetime) -> None:
-    """Apply all waiting events again, the oldest first."""
-    for row in PaymentEvent.objects.filter(state=_State.WAITING).order_by("occurred_at", "id"):
+    """Apply all waiting events again, the oldest first.
+
+    One that fails stops no other, and its row says so. After three days it is refused.
+    """
+    _apply_each(PaymentEvent.objects.filter(state=_State.WAITING), now)
+
+
+def _apply_each(rows: QuerySet[PaymentEvent], now: datetime) -> None:
+    for row in rows.order_by("occurred_at", "id"):
         try:
             apply(row, now)
-        except Exception:  # one event must not stop all others; it is tried again
+        except Exception as error:
+            if outages.is_database_away(error):
+                raise  # it fails all other events too, and says nothing about this one
             logger.exception("an event of a provider was not applied", payment_event=row.pk)
+            _keep_failed(row, error, now)
+
+
+def _keep_failed(row: PaymentEvent, error: Exception, now: datetime) -> None:
+    """Let staff see that the effect of an event failed; refuse it if that goes on for too long."""
+    what = f"Its effect failed ({type(error).__name__}); the log has the reason."
+    with transaction.atomic():
+        current = PaymentEvent.objects.select_for_update().get(pk=row.pk)
+        if current.state != _State.WAITING:
+            return
+        if now - current.received_at > _PATIENCE:
+            what = f"{what} It is not tried again: record by hand what the provider reports."
+            _end(current, _Outcome(_State.REFUSED, what))
+        else:
+            _end(current, _Outcome(_State.WAITING, f"{what} It is tried again."))
 
 
 def _stored(row: PaymentEvent) -> ProviderEvent:
@@ -146,6 +170,17 @@ def _refund(provider: str, event: ProviderEvent) -> Refund | None:
 def _require_currency(event: ProviderEvent, invoice: Invoice) -> None:
     if event.currency not in {"", invoice.currency}:
         raise Conflict(f"It is in {event.currency}, the invoice in {invoice.currency}.")
+
+
+def _require_amount(event: ProviderEvent, refund: Refund) -> None:
+    _require_currency(event, refund.invoice)
+    # 0: the event names no amount.
+    if event.amount_minor not in {0, refund.amount_minor}:
+        currency = refund.invoice.currency
+        raise Conflict(
+            f"It is of {money.display(event.amount_minor, currency)}, the refund of "
+            f"{money.display(refund.amount_minor, currency)}: compare both with the provider."
+        )
 
 
 def _paid(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
@@ -188,7 +223,7 @@ def _payment_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outc
 def _refunded(provider: str, event: ProviderEvent, now: datetime) -> _Outcome:
     refund = _refund(provider, event)
     if refund is not None:
-        _require_currency(event, refund.invoice)
+        _require_amount(event, refund)
         if refund.state == Refund.State.FAILED:
             return _Outcome(
                 _State.REFUSED,
@@ -216,7 +251,7 @@ def _refund_failed(provider: str, event: ProviderEvent, now: datetime) -> _Outco
     refund = _refund(provider, event)
     if refund is None:
         return _Outcome(_State.IGNORED, "The refund is not known.", _named(event))
-    _require_currency(event, refund.invoice)
+    _require_amount(event, refund)
     message = event.message or "The provider says that it failed."
     refunding.fail(refund, message=message, by=_actor(provider), now=now)
     return _Outcome(_State.APPLIED, message, refund.invoice)

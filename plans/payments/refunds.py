@@ -7,6 +7,7 @@ by a periodic task. The provider sends the money once, because the refund's id i
 from datetime import datetime, timedelta
 
 import structlog
+from django.db.models import Q
 
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Invalid, Missing, WaypostError
@@ -19,6 +20,7 @@ from plans.payments.port import ProviderAway, ProviderRefuses, RefundRequest
 logger = structlog.get_logger(__name__)
 # Younger ones are probably being sent by the request that made them.
 _BEING_SENT = timedelta(minutes=1)
+_LONGEST_WAIT = timedelta(hours=1)
 
 
 def request(*, payment: Payment, wanted: Wanted, by: Actor, now: datetime) -> Refund:
@@ -69,12 +71,16 @@ def finish(refund: Refund, *, by: Actor, now: datetime) -> Refund:
 def send_requested(now: datetime) -> None:
     """Send the refunds that were booked over a minute ago and not sent.
 
-    One that fails, such as by ``RefundSettled``, is tried again, and stops no other.
+    One that fails, such as by ``RefundSettled``, is tried again, and stops no other. Each time it
+    waits for as long as it has waited already, but at most an hour.
     """
     waiting = Refund.objects.filter(
-        state=Refund.State.REQUESTED, requested_at__lt=now - _BEING_SENT
+        Q(next_attempt_at=None) | Q(next_attempt_at__lte=now),
+        state=Refund.State.REQUESTED,
+        requested_at__lt=now - _BEING_SENT,
     )
     for refund in waiting.order_by("requested_at"):
+        message = refund.message
         try:
             send(refund, by=SYSTEM, now=now)
         except Exception as error:
@@ -82,9 +88,11 @@ def send_requested(now: datetime) -> None:
             message = "It could not be sent: see the log of workers."
             if isinstance(error, WaypostError):
                 message = error.message
-            Refund.objects.filter(pk=refund.pk, state=Refund.State.REQUESTED).update(
-                message=message
-            )
+        # Of a provider that is away, too.
+        again_at = now + min(now - refund.requested_at, _LONGEST_WAIT)
+        Refund.objects.filter(pk=refund.pk, state=Refund.State.REQUESTED).update(
+            message=message, next_attempt_at=again_at
+        )
 
 
 def send(refund: Refund, *, by: Actor, now: datetime) -> None:

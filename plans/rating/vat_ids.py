@@ -11,7 +11,9 @@ from stdnum.eu import vat
 EU = frozenset(
     "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split()
 )
-_PREFIXES = {"GR": "EL"}  # Greece writes EL; every other member writes its country code
+# Every member writes its country code, but Greece EL. Greek ids are often given with GR: EN 16931,
+# rule BR-CO-09, takes both.
+_PREFIXES = {"GR": frozenset({"EL", "GR"})}
 
 
 class Status(StrEnum):
@@ -33,6 +35,6 @@ def check(country: str, tax_id: str) -> Status:
         return Status.NOT_CHECKED
     # Blanks, points and hyphens are no part of it. ``vat.compact`` would refuse unknown prefixes.
     number = "".join(letter for letter in tax_id.upper() if letter.isalnum())
-    if number[:2] != _PREFIXES.get(country, country):
+    if number[:2] not in _PREFIXES.get(country, {country}):
         return Status.OTHER_COUNTRY if vat.is_valid(number) else Status.INVALID
     return Status.VALID if vat.is_valid(number) else Status.INVALID

@@ -5,7 +5,7 @@ tenant on a changed plan what changes for it (``announce``), in batches. ``move_
 subscriptions whose time has come. Both cost what is due, and may be killed and repeated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import structlog
@@ -29,6 +29,9 @@ BATCH = 200  # subscriptions in one transaction of ``announce``, and in one step
 EVENT = "plan.version"
 logger = structlog.get_logger(__name__)
 _SHORTEST = timedelta(microseconds=1)
+# The beginning and the end of the error of a draft of which some tenants could not be told.
+_UNTOLD = "Tenants that could not be told, and do not move: "
+_SEE_LOG = ". The log has the reason."
 _State = CatalogDraft.State
 
 
@@ -90,7 +93,8 @@ def announce(now: datetime) -> bool:
     """Tell the next batch of tenants what a draft changes for them; plan or take back their moves.
 
     Returns whether more may be left. Each tenant gets one event for each draft, and one more if it
-    is canceled after a move was planned.
+    is canceled after a move was planned. One that cannot be told stops no other, and does not move
+    to what it was not told of; the draft's ``error`` names it.
     """
     with transaction.atomic():
         # Skip locked: another worker announces it already.
@@ -102,15 +106,48 @@ def announce(now: datetime) -> bool:
             return False
         rows = _batch(draft)
         if draft.state == _State.CANCELED:
-            for row in rows:
-                _take_back(row, draft, now)
+            untold = _each(rows, lambda row: _take_back(row, draft, now))
         else:
-            _Announcement(draft, now).to(rows)
+            untold = _each(rows, _Announcement(draft, now).to)
+        for row in untold:
+            _keep(row, draft)
         draft.announced_up_to = rows[-1].pk if rows else draft.announced_up_to
         # After a full batch there may be more; if there is none, the next call finds that out.
         draft.is_announced = len(rows) < BATCH
-        draft.save(update_fields=["announced_up_to", "is_announced", "updated_at"])
+        draft.save(update_fields=["announced_up_to", "is_announced", "error", "updated_at"])
     return True
+
+
+def _each(
+    rows: Sequence[PlanSubscription], tell: Callable[[PlanSubscription], None]
+) -> list[PlanSubscription]:
+    """Call ``tell`` for each row, in a savepoint of its own; return the rows for which it fails."""
+    failed = []
+    for row in rows:
+        try:
+            with transaction.atomic():
+                tell(row)
+        except (OperationalError, InterfaceError):
+            raise  # an outage would fail all other tenants too
+        except Exception as error:  # one faulty tenant must not stop the moves of the others
+            logger.error("a tenant was not told", tenant=row.tenant_id, exc_info=error)
+            failed.append(row)
+    return failed
+
+
+def _keep(told_not: PlanSubscription, draft: CatalogDraft) -> None:
+    """Take back the move of a tenant that does not know of it, and name the tenant to staff."""
+    if draft.state == _State.SCHEDULED:
+        return  # its publication tells all tenants again, before any of them moves
+    row = PlanSubscription.objects.select_related("tenant").get(pk=told_not.pk)
+    # Who was told of a scheduled draft knows of the move by it, and of no end of it.
+    if (row.moves_by_id == draft.pk) == (draft.state == _State.PUBLISHED):
+        return
+    row.moves_at, row.moves_by = None, None
+    row.save(update_fields=["moves_at", "moves_by", "updated_at"])
+    before = draft.error.removesuffix(_SEE_LOG)
+    named = f"{before}, {row.tenant.slug}" if before else f"{_UNTOLD}{row.tenant.slug}"
+    draft.error = f"{named}{_SEE_LOG}"
 
 
 def _batch(draft: CatalogDraft) -> list[PlanSubscription]:
@@ -135,24 +172,26 @@ class _Announcement:
         self.draft, self.now = draft, now
         self._sentences: dict[int, str] = {}
 
-    def to(self, rows: Sequence[PlanSubscription]) -> None:
-        """Write an event for each tenant of ``rows``, and plan the moves of those that follow."""
-        for row in rows:
-            at = self._plan(row)
-            outbox.write(
-                EVENT,
-                tenant=row.tenant,
-                key=f"{self.draft.pk}:{row.tenant_id}",
-                fields={
-                    "plan": row.plan.title,
-                    "headline": self._headline(row, at),
-                    "changes": self._changes(row.plan),
-                    "consequence": self._consequence(row, at),
-                    "on": at.isoformat() if at else None,
-                },
-                now=self.now,
+    def to(self, row: PlanSubscription) -> None:
+        """Write an event for the tenant of a subscription, and plan its move if it follows."""
+        at = self._plan(row)
+        outbox.write(
+            EVENT,
+            tenant=row.tenant,
+            key=f"{self.draft.pk}:{row.tenant_id}",
+            fields={
+                "plan": row.plan.title,
+                "headline": self._headline(row, at),
+                "changes": self._changes(row.plan),
+                "consequence": self._consequence(row, at),
+                "on": at.isoformat() if at else None,
+            },
+            now=self.now,
+        )
+        if row.follows:
+            PlanSubscription.objects.filter(pk=row.pk).update(
+                moves_at=row.moves_at, moves_by=row.moves_by_id
             )
-        PlanSubscription.objects.bulk_update(rows, ["moves_at", "moves_by"])
 
     def _plan(self, row: PlanSubscription) -> datetime | None:
         """Plan the move of a subscription that follows; return when it moves to this draft."""

@@ -140,8 +140,8 @@ def _rate(
     for batch in group:
         # Before each batch: ``prices`` and the plans that they are compared with belong together.
         back_testing.require_same_catalog(back_test)
-        rows = back_testing.rate(batch, prices, reader_of)
-        back_testing.store(back_test, batch, rows)
+        rated = back_testing.rate(batch, prices, reader_of)
+        back_testing.store(back_test, batch, rated)
 
 
 def _write_results(back_test: BackTest, path: Path) -> None:

@@ -165,6 +165,7 @@ if TYPE_CHECKING:
     from .grant_request import GrantRequest
     from .held_group import HeldGroup
     from .held_reason import HeldReason
+    from .held_tenant import HeldTenant
     from .history import History
     from .hour import Hour
     from .hour_used import HourUsed
@@ -575,6 +576,7 @@ _MODULES = {
     "GrantRequest": ".grant_request",
     "HeldGroup": ".held_group",
     "HeldReason": ".held_reason",
+    "HeldTenant": ".held_tenant",
     "History": ".history",
     "Hour": ".hour",
     "HourUsed": ".hour_used",
@@ -976,6 +978,7 @@ __all__ = (
     "GrantRequest",
     "HeldGroup",
     "HeldReason",
+    "HeldTenant",
     "History",
     "Hour",
     "HourUsed",

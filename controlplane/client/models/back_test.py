@@ -12,6 +12,7 @@ from ..models.back_test_state import BackTestState, check_back_test_state
 
 if TYPE_CHECKING:
     from ..models.back_test_sum import BackTestSum
+    from ..models.held_tenant import HeldTenant
 
 
 T = TypeVar("T", bound="BackTest")
@@ -35,6 +36,7 @@ class BackTest:
         finished_at (datetime.datetime | None):
         n_tenants (int):
         n_rated (int):
+        held (list[HeldTenant]):
         sums (list[BackTestSum]):
         plans (list[BackTestSum]):
     """
@@ -49,6 +51,7 @@ class BackTest:
     finished_at: datetime.datetime | None
     n_tenants: int
     n_rated: int
+    held: list[HeldTenant]
     sums: list[BackTestSum]
     plans: list[BackTestSum]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -78,6 +81,11 @@ class BackTest:
 
         n_rated = self.n_rated
 
+        held = []
+        for held_item_data in self.held:
+            held_item = held_item_data.to_dict()
+            held.append(held_item)
+
         sums = []
         for sums_item_data in self.sums:
             sums_item = sums_item_data.to_dict()
@@ -102,6 +110,7 @@ class BackTest:
                 "finished_at": finished_at,
                 "n_tenants": n_tenants,
                 "n_rated": n_rated,
+                "held": held,
                 "sums": sums,
                 "plans": plans,
             }
@@ -112,6 +121,7 @@ class BackTest:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.back_test_sum import BackTestSum  # noqa: PLC0415
+        from ..models.held_tenant import HeldTenant  # noqa: PLC0415
 
         d = dict(src_dict)
         id = d.pop("id")
@@ -147,6 +157,13 @@ class BackTest:
 
         n_rated = d.pop("n_rated")
 
+        held = []
+        _held = d.pop("held")
+        for held_item_data in _held:
+            held_item = HeldTenant.from_dict(held_item_data)
+
+            held.append(held_item)
+
         sums = []
         _sums = d.pop("sums")
         for sums_item_data in _sums:
@@ -172,6 +189,7 @@ class BackTest:
             finished_at=finished_at,
             n_tenants=n_tenants,
             n_rated=n_rated,
+            held=held,
             sums=sums,
             plans=plans,
         )

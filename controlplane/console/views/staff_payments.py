@@ -22,7 +22,7 @@ def payment_list(scope: StaffScope) -> HttpResponseBase:
     """List the payments of all tenants, below the events of providers that need a look."""
     context = {
         "page": scope.page_of(payment_reads.everyone()),
-        "refused": payment_reads.refused_events(),
+        "events": payment_reads.events_to_look_at(),
         "provider": providers.configured(),
     }
     return scope.render("staff/payments.html", context)

@@ -187,7 +187,7 @@ def test_while_stripe_is_away_a_refund_waits_and_is_sent_later(settings: Setting
     refund.refresh_from_db()
     assert refund.state == "requested"
 
-    refunds.send_requested(NOW + timedelta(minutes=2))
+    refunds.send_requested(NOW + timedelta(minutes=4))
     refund.refresh_from_db()
     assert refund.state == "succeeded"
     assert posting.balance(invoice.tenant_id, posting.CASH_CLEARING, "EUR") == 5000

@@ -104,13 +104,21 @@ def why_missing(events: Sequence[Event]) -> str:
     if there is no such event, if it reports a success, or if its reason passes by itself.
     """
     creations = [event for event in events if event.reason in _CREATIONS]
-    # Events have times in whole seconds: of two in one second, the success came last.
-    last = max(
-        creations, key=lambda event: (event.last_seen, event.reason != _NOT_MADE), default=None
-    )
+    last = max(creations, key=_came_at, default=None)
     if last is None or last.reason != _NOT_MADE:
         return ""
     return refusals.why_not_made(last.message)
+
+
+def _came_at(creation: Event) -> tuple[datetime, bool]:
+    """Return the key by which the last event about a creation is the largest.
+
+    Of two in one second the success counts as the last, unless both have a fraction of the second.
+    """
+    at, is_success = creation.last_seen, creation.reason != _NOT_MADE
+    if is_success and at.microsecond == 0:
+        at = at.replace(microsecond=999_999)
+    return at, is_success
 
 
 def taken(stateful_sets: Iterable[StatefulSet], quotas: Mapping[str, Quota]) -> Taken:

@@ -6,13 +6,15 @@ whole object, with which ``difference`` compares.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, model_validator
 from pydantic.alias_generators import to_camel
 
 from workers.infra.kubernetes.objects import JsonObject
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Part(BaseModel):
@@ -218,7 +220,10 @@ class EventSeries(Part):
 
 
 class Event(Reported):
-    """An event of either event API; times are texts in RFC 3339."""
+    """An event of either event API; times are texts in RFC 3339.
+
+    The older API reports whole seconds, the newer one microseconds.
+    """
 
     reason: str = ""
     message: str = ""
@@ -227,12 +232,18 @@ class Event(Reported):
     event_time: str = ""
 
     @property
-    def last_seen(self) -> str:
-        """The time when the event happened last, as RFC 3339 text; empty if not reported.
+    def last_seen(self) -> datetime:
+        """The time when the event happened last; the year 1 if it is not reported.
 
         Which field has the time depends on the event API.
         """
-        return self.series.last_observed_time or self.last_timestamp or self.event_time
+        text = self.series.last_observed_time or self.last_timestamp or self.event_time
+        try:
+            found = datetime.fromisoformat(text)
+        except ValueError:
+            return _NEVER
+        # RFC 3339 has a zone in each time, but anybody may write an event.
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 class QuotaStatus(Part):

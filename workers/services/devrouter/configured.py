@@ -181,7 +181,7 @@ class Configured:
         self.auto_links: dict[str, AutoLink] = {}
         self.routes: dict[str, LinkRoute] = {}
         self._by_address: PatternTable[AddressRule] = PatternTable()
-        self._by_route: dict[str, PatternTable[LinkRoute]] = {
+        self._by_route: dict[str, PatternTable[list[LinkRoute]]] = {
             "in": PatternTable(),
             "out": PatternTable(),
         }
@@ -199,14 +199,34 @@ class Configured:
 
     def add_route(self, route: LinkRoute) -> None:
         self.routes[route.name] = route
-        self._by_route[route.direction].add(route.tokens, route)
+        table = self._by_route[route.direction]
+        table.add(route.tokens, [])
+        table.get(route.tokens).append(route)
 
     def remove_route(self, route: LinkRoute) -> None:
         del self.routes[route.name]
-        self._by_route[route.direction].remove(route.tokens)
+        table = self._by_route[route.direction]
+        same = table.get(route.tokens)
+        same.remove(route)
+        if not same:
+            table.remove(route.tokens)
 
-    def find_route(self, direction: str, name: str) -> LinkRoute | None:
-        return self._by_route[direction].find(name) if name else None
+    def find_route(
+        self, direction: str, name: str, is_connected: Callable[[str], bool]
+    ) -> LinkRoute | None:
+        """Return the route of the most specific pattern for a client's link; None without one.
+
+        Routes of one pattern take turns, those with a connection first, as in Dispatch:
+        ``is_connected`` says whether there is one to the connector of this name. Source: Qpid
+        Dispatch, ``forwarder.c``, ``qdr_forward_link_balanced_CT``.
+        """
+        same = self._by_route[direction].find(name) if name else None
+        if not same:
+            return None
+        found = next((route for route in same if is_connected(route.connection)), same[0])
+        same.remove(found)
+        same.append(found)
+        return found
 
     def auto_links_of(self, connector: str) -> Iterator[AutoLink]:
         """Yield the autoLinks that use the connector of this name."""

@@ -43,6 +43,10 @@ class PatternTable(Generic[Item]):
     def remove(self, pattern: tuple[str, ...]) -> None:
         self._items.pop(pattern, None)
 
+    def get(self, pattern: tuple[str, ...]) -> Item:
+        """Return the item of exactly this pattern; raise KeyError without one."""
+        return self._items[pattern]
+
     def find(self, address: str) -> Item | None:
         """Return the item of the most specific pattern that matches ``address``; None without one.
 

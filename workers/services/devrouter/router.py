@@ -170,7 +170,11 @@ class Router:
             return
         # The address property of a dynamic node takes precedence over the name.
         named = matching.without_host(attach.address_property) or name or ""
-        route = self.configured.find_route("out" if proton.is_sender else "in", named)
+        route = self.configured.find_route(
+            "out" if proton.is_sender else "in",
+            named,
+            lambda connector: self._container(connector) is not None,
+        )
         if route is not None:
             self._attach_routed(connection, attach, route)
         elif attach.address_property:

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from plans.invoicing import back_testing, invoice_closing, issuing, rated_period
+from plans.catalog.definitions import not_priced
+from plans.invoicing import back_testing, facts, invoice_closing, issuing, rated_period
 from plans.invoicing.back_testing import PlanSum
+from plans.invoicing.month_replay import MonthReplay
 from plans.models import BackTest, BackTestRow, CatalogDraft, Discount, Invoice, PlanSubscription
+from plans.rating.periods import Period
 from plans.usage.meters import CONNECTION_MS, MESSAGES_IN, PEAK_CONNECTIONS
 from tenants.actions import catalog_drafts
 from tenants.models import Tenant
@@ -37,7 +40,7 @@ def rated(of: CatalogDraft, months: int = 1) -> list[BackTestRow]:
     return [
         row
         for batch in back_testing.batches(NOW, months)
-        for row in back_testing.rate(batch, prices, rated_period.from_copy)
+        for row in back_testing.rate(batch, prices, rated_period.from_copy).rows
     ]
 
 
@@ -241,3 +244,36 @@ def test_a_second_request_returns_the_running_back_test() -> None:
     back_testing.finish(first, error="no gold")
     assert back_testing.waiting() == []
     assert back_testing.get(first.pk).error == "no gold"
+
+
+@pytest.mark.parametrize("lacking", ["its plan of then", "the draft"])
+def test_a_tenant_without_a_price_is_held_alone_and_named(
+    lacking: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faulty, _ = rows.tenant(), rows.tenant()
+    test = back_testing.request(
+        draft=draft(dearer), months=1, source=BackTest.Source.COPY, by=rows.STAFF, now=NOW
+    )
+    gather, rate = facts.gather, MonthReplay.rate
+
+    def gathered(tenant: Tenant, period: Period) -> facts.Facts:
+        if tenant == faulty and lacking == "its plan of then":
+            raise not_priced("Team", "USD")
+        return gather(tenant, period)
+
+    def replayed(self: MonthReplay, read: Any, prices: Any = None) -> Any:
+        if prices and self.parts[0].facts.tenant_id == faulty.pk and lacking == "the draft":
+            raise not_priced("Team", "USD")
+        return rate(self, read, prices)
+
+    monkeypatch.setattr(facts, "gather", gathered)
+    monkeypatch.setattr(MonthReplay, "rate", replayed)
+    (batch,) = back_testing.batches(NOW, 1)
+    prices = back_testing.prices_of(test.draft.document)
+    done = back_testing.rate(batch, prices, rated_period.from_copy)
+    back_testing.store(test, batch, done)
+
+    test = back_testing.get(test.pk)
+    reason = not_priced("Team", "USD").message
+    assert test.held == [{"tenant": faulty.slug, "reason": reason}]
+    assert (test.n_rated, BackTestRow.objects.count()) == (2, 1)

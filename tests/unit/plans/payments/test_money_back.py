@@ -1,12 +1,14 @@
 """Refunds and disputes: which payment they belong to, and that one of them stops no others."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
+import psycopg
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, OperationalError
 
+from controlplane.console import payment_reads
 from plans.invoicing import receiving, refunding
 from plans.ledger import posting
 from plans.models import Invoice, Payment, PaymentDispute, PaymentEvent
@@ -140,19 +142,162 @@ def test_a_refund_that_cannot_be_sent_or_booked_back_stops_no_other(
 def test_an_event_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = _event(EventKind.REFUNDED, payment="pay-1", reference="r-1", amount_minor=1)
     good = _event(EventKind.REFUNDED, payment="pay-2", reference="r-2", amount_minor=1)
-    real = refunding.book
-
-    def book(payment: Payment, *args: Any, **values: Any) -> object:
-        if payment.reference == "pay-1":
-            raise IntegrityError("refunds never exceed the payment")
-        return real(payment, *args, **values)
-
     _paid("pay-1")
     _paid("pay-2")
-    monkeypatch.setattr(refunding, "book", book)
+    _failing_for(monkeypatch, "pay-1")
 
     events.apply_waiting(NOW)
 
     bad.refresh_from_db()
     good.refresh_from_db()
     assert (bad.state, good.state) == (State.WAITING, State.APPLIED)
+
+
+def _failing_for(monkeypatch: pytest.MonkeyPatch, reference: str) -> None:
+    """Let the database refuse each refund of the payment."""
+    real = refunding.book
+
+    def book(payment: Payment, *args: Any, **values: Any) -> object:
+        if payment.reference == reference:
+            raise IntegrityError("refunds never exceed the payment")
+        return real(payment, *args, **values)
+
+    monkeypatch.setattr(refunding, "book", book)
+
+
+def test_an_event_that_keeps_failing_is_shown_at_once_and_refused_after_three_days(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bad = _event(EventKind.REFUNDED, payment="pay-1", reference="r-1", amount_minor=1)
+    _paid("pay-1")
+    _failing_for(monkeypatch, "pay-1")
+
+    events.apply_waiting(NOW + timedelta(minutes=1))
+    bad.refresh_from_db()
+    assert (bad.state, list(payment_reads.events_to_look_at())) == (State.WAITING, [bad])
+    assert bad.message == (
+        "Its effect failed (IntegrityError); the log has the reason. It is tried again."
+    )
+
+    events.apply_waiting(NOW + timedelta(days=3, minutes=1))
+    bad.refresh_from_db()
+    assert (bad.state, list(payment_reads.events_to_look_at())) == (State.REFUSED, [bad])
+    assert "record by hand" in bad.message
+
+
+def test_an_event_whose_effect_failed_once_has_it_the_next_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    event = _event(EventKind.REFUNDED, payment="pay-1", reference="r-1", amount_minor=1)
+    _paid("pay-1")
+    with monkeypatch.context() as once:
+        _failing_for(once, "pay-1")
+        events.apply_waiting(NOW)
+
+    events.apply_waiting(NOW + timedelta(minutes=1))
+
+    event.refresh_from_db()
+    assert (event.state, event.message) == (State.APPLIED, "")
+    assert not payment_reads.events_to_look_at()
+
+
+def test_the_database_being_away_is_no_failure_of_an_event(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    event = _event(EventKind.REFUNDED, payment="pay-1", reference="r-1", amount_minor=1)
+    _paid("pay-1")
+
+    def away(*_: Any, **__: Any) -> None:
+        raise OperationalError("server closed the connection") from psycopg.OperationalError()
+
+    monkeypatch.setattr(refunding, "book", away)
+    with pytest.raises(OperationalError):
+        events.apply_waiting(NOW + timedelta(days=4))
+
+    event.refresh_from_db()
+    assert (event.state, event.message) == (State.WAITING, "")
+
+
+def test_a_refund_that_fails_does_not_fail_the_payment_it_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refund = _event(EventKind.REFUNDED, payment="pay-1", reference="r-1", amount_minor=1)
+    _failing_for(monkeypatch, "pay-1")
+    invoice = rows.issued(rows.tenant())
+
+    paid = _event(
+        EventKind.PAID, invoice=invoice.pk, payment="pay-1", amount_minor=5831, currency="EUR"
+    )
+
+    refund.refresh_from_db()
+    assert (paid.state, refund.state) == (State.APPLIED, State.WAITING)
+    assert "IntegrityError" in refund.message
+
+
+def test_a_refund_that_cannot_be_sent_is_asked_for_less_and_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = refunding.Wanted(831, "sorry", reopens=True)
+    refund = refunding.book(_paid("pay-1"), wanted, by=STAFF, now=NOW)
+    asked: list[int] = []
+
+    def send(*_: object, now: datetime, **__: object) -> None:
+        asked.append(int((now - NOW).total_seconds()) // 60)
+        raise refunding.RefundSettled("It was paid meanwhile.")
+
+    monkeypatch.setattr(refunds, "send", send)
+    for minute in range(24 * 60):
+        refunds.send_requested(NOW + timedelta(minutes=minute))
+
+    # Each time it waits for as long as it has waited already, but at most an hour.
+    assert asked[:9] == [2, 4, 8, 16, 32, 64, 124, 184, 244]
+    assert len(asked) < 32
+    refund.refresh_from_db()
+    assert (refund.state, refund.message) == ("requested", "It was paid meanwhile.")
+
+
+def test_a_provider_that_is_away_is_asked_less_and_less_often_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = refunding.Wanted(831, "sorry", reopens=True)
+    refunding.book(_paid("pay-1"), wanted, by=STAFF, now=NOW)
+    asked: list[datetime] = []
+
+    def send(*_: object, now: datetime, **__: object) -> None:
+        asked.append(now)
+
+    monkeypatch.setattr(refunds, "send", send)
+    for minute in range(60):
+        refunds.send_requested(NOW + timedelta(minutes=minute))
+
+    assert len(asked) == 5
+
+
+@pytest.mark.parametrize("kind", [EventKind.REFUNDED, EventKind.REFUND_FAILED])
+@pytest.mark.parametrize("reference", ["", "SAMMEL-11"])
+def test_an_event_of_another_amount_than_its_refund_is_kept_for_staff(
+    kind: EventKind, reference: str
+) -> None:
+    payment = _paid("pay-1")
+    refund = refunding.book(payment, _back(reference=reference), by=STAFF, now=NOW)
+
+    row = _event(kind, payment="pay-1", refund=refund.pk, reference="SAMMEL-11", amount_minor=500)
+
+    assert (row.state, row.message) == (
+        State.REFUSED,
+        "It is of 5.00 EUR, the refund of 8.31 EUR: compare both with the provider.",
+    )
+    before = refund.state
+    refund.refresh_from_db()
+    assert (refund.state, refund.reference) == (before, reference)
+    assert _cash(payment.invoice) == 5000
+
+
+def test_an_event_without_an_amount_is_of_the_whole_refund() -> None:
+    payment = _paid("pay-1")
+    refund = refunding.book(payment, _back(reference=""), by=STAFF, now=NOW)
+
+    row = _event(EventKind.REFUNDED, payment="pay-1", refund=refund.pk, reference="r-1")
+
+    refund.refresh_from_db()
+    assert (row.state, refund.state) == (State.APPLIED, "succeeded")

@@ -81,6 +81,10 @@ def test_countries_and_the_vat_id_decide(
         ("DE", "136695976", Status.INVALID),  # without its prefix
         ("FR", "DE136695976", Status.OTHER_COUNTRY),
         ("GR", "EL094259216", Status.VALID),
+        ("GR", "GR094259216", Status.VALID),  # with the country code instead of Greece's prefix
+        ("GR", "GR094259217", Status.INVALID),
+        ("GR", "DE136695976", Status.OTHER_COUNTRY),
+        ("DE", "GR094259216", Status.OTHER_COUNTRY),
         ("US", "12-3456789", Status.NOT_CHECKED),
         ("DE", "  ", Status.NONE),
     ],

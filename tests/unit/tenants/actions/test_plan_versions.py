@@ -16,6 +16,7 @@ from plans.rating.periods import Period
 from tenants.actions import catalog_drafts, plan_subscriptions, plan_versions
 from tenants.actions.catalog_drafts import Timing
 from tenants.models import Tenant
+from tenants.notifications import outbox
 from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
 
@@ -335,3 +336,64 @@ def test_a_tenant_without_a_plan_cannot_choose() -> None:
     with pytest.raises(Conflict):
         plan_versions.choose(tenant=owner, follows=True, by=rows.STAFF, now=NOW)
     assert publishing.plan("team").version == 1
+
+
+@pytest.mark.parametrize("at", [None, JUNE])
+def test_one_tenant_that_cannot_be_told_keeps_no_other_from_moving(at: datetime | None) -> None:
+    faulty, owner = follower(), follower()
+    draft = scheduled(at=at)
+    # A zone that the system has no longer.
+    Tenant.objects.filter(pk=faulty.pk).update(billing_time_zone="Mars/Base")
+
+    assert [fields["tenant"] for fields in announced()] == [owner.slug]
+    moved(JUNE)
+
+    assert (open_of(faulty).plan.version, open_of(owner).plan.version) == (1, 2)
+    assert (open_of(faulty).follows, open_of(faulty).moves_at) == (True, None)
+    draft.refresh_from_db()
+    assert draft.is_announced
+    assert draft.error == (
+        f"Tenants that could not be told, and do not move: {faulty.slug}. The log has the reason."
+    )
+
+
+def test_a_tenant_that_was_told_of_a_scheduled_catalog_moves_though_it_cannot_be_told_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owner = follower()
+    draft = scheduled(at=JUNE)
+    announced()
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise ValueError
+
+    with monkeypatch.context() as faulty:
+        faulty.setattr(outbox, "write", fail)
+        catalog_drafts.publish_due(JUNE)
+        announced(JUNE)
+    moved(JUNE)
+
+    assert (open_of(owner).plan.version, draft.error) == (2, "")
+
+
+def test_one_tenant_that_cannot_be_told_keeps_no_other_from_learning_of_a_cancellation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faulty, owner = follower(), follower()
+    draft = scheduled(at=JUNE)
+    announced()
+    catalog_drafts.cancel(draft=draft, by=rows.STAFF)
+    real = outbox.write
+
+    def write(kind: str, *, tenant: Tenant, **values: Any) -> None:
+        if tenant == faulty:
+            raise ValueError
+        real(kind, tenant=tenant, **values)
+
+    monkeypatch.setattr(outbox, "write", write)
+    found = announced()
+
+    assert [f["tenant"] for f in found if "canceled" in f["consequence"]] == [owner.slug]
+    assert {open_of(one).moves_at for one in (faulty, owner)} == {None}
+    draft.refresh_from_db()
+    assert faulty.slug in draft.error

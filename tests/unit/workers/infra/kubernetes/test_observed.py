@@ -227,6 +227,45 @@ def event(reason: str, at: str, message: str = "exceeded quota: team") -> dict[s
             ],
             "",
         ),
+        # with and without fractions of a second, as the two APIs of events report them
+        (
+            [
+                event("FailedCreate", "2026-01-01T11:30:00Z"),
+                event("SuccessfulCreate", "2026-01-01T11:30:00.250000Z"),
+            ],
+            "",
+        ),
+        (
+            [
+                event("SuccessfulCreate", "2026-01-01T11:30:00.250000Z"),
+                event("FailedCreate", "2026-01-01T11:30:00.750000Z", "no such account"),
+            ],
+            f"{REFUSED} The cluster said: no such account",
+        ),
+        # in the same second, of which the success tells no fraction
+        (
+            [
+                event("FailedCreate", "2026-01-01T11:30:00.750000Z"),
+                event("SuccessfulCreate", "2026-01-01T11:30:00Z"),
+            ],
+            "",
+        ),
+        # in another time zone
+        (
+            [
+                event("SuccessfulCreate", "2026-01-01T12:00:00+01:00"),
+                event("FailedCreate", "2026-01-01T11:30:00Z", "no such account"),
+            ],
+            f"{REFUSED} The cluster said: no such account",
+        ),
+        # without a time that can be read
+        (
+            [
+                event("SuccessfulCreate", ""),
+                event("FailedCreate", "2026-01-01T11:30:00Z", "no such account"),
+            ],
+            f"{REFUSED} The cluster said: no such account",
+        ),
         # the quota's own beginnings
         ([event("FailedCreate", "2026-01-01T11:00:00Z", "status unknown for quota: x")], ""),
         (
