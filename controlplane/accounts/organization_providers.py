@@ -43,5 +43,5 @@ def find(request: HttpRequest, text: str) -> IdentityProvider:
 
 
 def provider_of(row: IdentityProvider) -> Provider:
-    """Return the provider that ``row`` describes. It must be public: see ``Provider.trusts``."""
+    """Return the provider that ``row`` describes. Waypost calls it only at public addresses."""
     return Provider(row.issuer, row.client_id, secrets.decrypt(row.sealed_secret))

@@ -26,7 +26,9 @@ class EmailNotConfirmed(Denied):
 
 
 def log_in(request: HttpRequest, email: str, password: str, code: str = "") -> User | None:
-    """Return the account that email, password and ``code`` open; None if the password is wrong.
+    """Return the account that email, password and ``code`` open.
+
+    None if email or password is wrong, or if the account is disabled.
 
     ``code`` is that of an authenticator app or a recovery code. Starts no session.
 

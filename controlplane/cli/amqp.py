@@ -77,9 +77,9 @@ class Client:
     ) -> Iterator[Message]:
         """Yield messages; settle each with ``outcome`` when the next one is requested.
 
-        So a message whose processing ends the program stays in the address. It ends after ``limit``
-        messages, or when none has come for ``wait_seconds``; None means no end. ``outcome`` is a
-        key of ``OUTCOMES``.
+        If the program ends while it processes a message, the message stays in the address. The
+        iteration ends after ``limit`` messages, or when none has come for ``wait_seconds``; None
+        means no limit. ``outcome`` is a key of ``OUTCOMES``.
         """
         with _explained(address):
             # ``receive`` grants credit for one message at a time: none is taken that nobody reads.

@@ -132,7 +132,10 @@ def _show(
 
 
 def _is_field(rows: Sequence[Json], name: str) -> bool:
-    """Return whether one of ``rows`` has the field; also if no row can show it."""
+    """Return whether one of ``rows`` has the field.
+
+    True also without rows, and if each row's nested object is null: then the field may exist.
+    """
     first, _, rest = name.partition(".")
     if not rest or first == _LABELS:  # each row has labels of its own choice
         return not rows or any(first in row for row in rows)

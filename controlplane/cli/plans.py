@@ -136,9 +136,10 @@ def _matching(every: Iterable[Json], wanted: dict[str, str]) -> list[Json]:
 
 
 def hour_price(definition: Json, currency: str) -> str:
-    """Return the price of an hour of a space or address plan in a currency.
+    """Return the price of an hour of a space or address plan in a currency, as a decimal text.
 
-    A catalog with one currency names none; neither does a server of an older version.
+    If the catalog has one currency, or the server is older, ``definition`` has only one price. Then
+    the result is this price.
     """
     return str(definition.get("hour_prices", {}).get(currency, definition["hour_price"]))
 

@@ -20,6 +20,8 @@ class Difference(Comparison):
 
         Raises:
             FixedAtCreation: something would have to be deleted and created again.
+            BeingDeleted: the file names something that is being deleted.
+            Invalid: a value in the file is not valid, such as the end of a token.
             WaypostError: the API refuses to show the tenant.
         """
         if wanted.spaces is not None:

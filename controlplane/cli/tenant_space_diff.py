@@ -170,7 +170,10 @@ class SpaceDifference:
         )
 
     def _alarms(self, wanted: list[Alarm]) -> None:
-        """Compare alarms; one of a metric of an address whose limits changed is updated."""
+        """Add the changes of alarms.
+
+        If exactly one alarm of an address and metric goes and one comes, the alarm is updated.
+        """
         rows = [] if self.is_new else list(self.outer.api.pages(f"{self.path}/alarms"))
         left = {_identity(row): row for row in rows}
         new = []

@@ -17,7 +17,7 @@ _KEY, _CONSENT = "acting_in", "acting_by"
 
 
 def begin(request: HttpRequest, consent: SupportConsent) -> None:
-    """Let the session's operator see the pages of the consent's tenant while it is in force."""
+    """Let the session's operator into the tenant's pages while ``consent`` is in force."""
     request.session[_KEY], request.session[_CONSENT] = consent.tenant.slug, consent.pk
 
 

@@ -91,7 +91,10 @@ def live_figure(value: Decimal | int | float | None) -> str:
 
 @register.filter
 def label_pairs(labels: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return labels as (key, value), sorted. A template cannot ask a mapping with a key "items"."""
+    """Return labels as (key, value), sorted.
+
+    ``labels.items`` in a template would be the value of the label ``items``, if there is one.
+    """
     return sorted(labels.items())
 
 
