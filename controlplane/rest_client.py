@@ -136,7 +136,11 @@ class Sender(httpx.Client):
             return answer
 
     def _check_repeat(self, request: httpx.Request, error: httpx.TransportError) -> None:
-        """Return if the request may be sent once more after ``error``."""
+        """Check that the request may be sent once more after ``error``.
+
+        Raises:
+            Unavailable: ``api.certificate`` or ``api.unanswered``: it may not.
+        """
         # httpx has no class of its own for an invalid certificate. Trying again is useless.
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
             raise Unavailable(
@@ -290,7 +294,8 @@ class Api:
         ``tenant`` is the tenant's slug. Of ``operation`` only ``id`` is read. After each poll, the
         last one included, ``progress`` is called with the operation.
 
-        It waits as long as the operation makes progress: ``steps`` are as they never were before.
+        It waits as long as the operation makes progress: ``steps`` differ from those of every
+        earlier poll.
 
         Raises:
             OperationFailed: the operation ended as Failed.

@@ -97,7 +97,7 @@ SESSION_IDLE_HOURS = positive(
 SESSION_LONGEST_DAYS = positive(
     "WAYPOST_SESSION_LONGEST_DAYS", 7, "with 0, every login would end at once."
 )
-# How many days after the request to close it a tenant is erased; until then it can be undone.
+# How many days after a request to close a tenant Waypost erases it; until then it can be undone.
 TENANT_ERASE_DAYS = number("WAYPOST_TENANT_ERASE_DAYS", 30)
 # The number of proxies in front of the web server that append to X-Forwarded-For; 0: the header is
 # ignored.

@@ -1,7 +1,7 @@
 """Which account a person has who logs in through the identity provider of an organization.
 
-The organization chooses its provider, so the provider is trusted with the people of this
-organization and nobody else. The first line that fits counts:
+The organization chooses its provider, so Waypost believes the provider only about the people of
+this organization. The first line that fits counts:
 
     known issuer#sub at this provider            -> its user
     email missing, not verified, not valid or of
@@ -11,9 +11,10 @@ organization and nobody else. The first line that fits counts:
     anything else                                -> proof is needed: the person must log in to the
                                                     account with this email, then connect it
 
-A user who logs in so must not be staff and must be a member of no other organization. Each request
-of the session checks this again (``is_open``). The result reveals whether the email has an account
-only in domains that the operator has confirmed to be the organization's.
+A user who logs in through the provider must not be staff, and must be a member of no other
+organization. Each request of the session checks this again (``is_open``). The result reveals
+whether the email has an account only in domains that the operator has confirmed to be the
+organization's.
 """
 
 import time
@@ -237,7 +238,8 @@ def _give_role(row: IdentityProvider, user: User, groups: frozenset[str]) -> Non
     """Make ``user`` a member with the role of ``groups``; a role that a person gave stays.
 
     Raises:
-        LoginRefused: no role is meant for the person, or the organization takes no members.
+        LoginRefused: neither ``groups`` nor the provider's default gives the person a role, or the
+            organization takes no members now.
     """
     found = [
         (len(permissions.ROLES[role]), role, group)

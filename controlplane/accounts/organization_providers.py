@@ -1,7 +1,7 @@
 """Finds the identity provider of an organization, for the login page and the routes of its login.
 
-Whoever asks learns no more than whether a login can begin: an organization without a provider, one
-that does not exist and a switched-off feature are the same.
+The answer reveals only whether a login can begin. It is the same for an organization without a
+provider, for one that does not exist, and if the feature is off.
 """
 
 from django.conf import settings

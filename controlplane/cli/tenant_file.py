@@ -135,7 +135,7 @@ class TenantFile(_Part):
 
 
 class FileInvalid(output.WrongUse):
-    """The file is no description of a tenant; ``fields`` say what is wrong where."""
+    """The file is no description of a tenant; ``fields`` maps each wrong part to its reasons."""
 
     code = "tenant_file.invalid"
 

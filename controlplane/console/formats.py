@@ -202,7 +202,7 @@ def step_words(message: str) -> str:
 
 
 def operation_words(operations: Sequence[str]) -> str:
-    """Return the operations of a grant as text: ``send and receive`` for ``send``, ``recv``."""
+    """Return what a messaging user may do as text: ``send and receive`` for ``send``, ``recv``."""
     return " and ".join("receive" if name == "recv" else name for name in operations)
 
 

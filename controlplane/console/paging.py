@@ -1,4 +1,4 @@
-"""Pages of lists. A page takes at most two queries and counts no rows, unless it is past the end."""
+"""Pages of lists, which do not count the rows: a page reads its keys, then the rows of these."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def select(rows: QuerySet[Row], asked: str | None, size: int = PAGE_SIZE) -> Lis
     """Return the page of ``rows`` with the number ``asked``; a page has at most ``size`` rows.
 
     A missing or invalid number selects the first page. A number past the end selects the last page;
-    only then are the rows counted, which takes two more queries.
+    only then are the rows counted.
     """
     asked = asked or ""
     # ``isdigit`` alone accepts digits of other scripts; the length bounds the time of ``int``.

@@ -17,8 +17,8 @@ def levels(addresses: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """Return {address: level}; an address has a higher level than those that its settings name.
 
     ``addresses`` is {address: its fields}. A field that is absent or None has its default. Names
-    of other addresses than these are ignored. In a circle of addresses that name each other, the
-    order is any.
+    of other addresses than these are ignored. If addresses name
+    each other in a circle, their order is arbitrary.
     """
     found: dict[str, int] = {}
 

@@ -4,8 +4,9 @@ Without these rules a tenant could make Waypost call its own database, the clust
 metadata service of a cloud (server-side request forgery).
 
 * Only https. Plain http goes only to ``settings.WEBHOOK_ALLOWED_RANGES``.
-* The name is resolved once, and every address that it has must be public. The connection goes to
-  one of these addresses, so a second answer of the name server cannot change the target.
+* The name is resolved once, and every address that it has must be public or in these ranges. The
+  connection goes to one of these addresses, so a second answer of the name server cannot change
+  the target.
 * Redirects are not followed, and proxies of the environment are not used.
 * The whole exchange has a time limit, and only the beginning of an answer is read.
 """
@@ -111,7 +112,8 @@ def resolve(url: str, lookup: Resolve | None = None) -> Target:
     ``lookup`` replaces the name server, for tests.
 
     Raises:
-        TargetRefused: the URL is not permitted, or one of its addresses is not public.
+        TargetRefused: the URL is not permitted; one of its addresses is neither public nor in the
+            allowed ranges; or plain http would leave these ranges.
         OSError: the host has no address.
     """
     parts = check(url)

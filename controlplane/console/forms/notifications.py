@@ -92,7 +92,10 @@ class PreferencesForm(ConsoleForm):
 
 
 class DefaultsForm(ConsoleForm):
-    """Asks what members get by mail who chose nothing; each kind is by role, on or off."""
+    """Asks which kinds of events go by mail to members who have made no choice of their own.
+
+    Each kind is by role, on or off.
+    """
 
     def __init__(self, *args: Any, defaults: dict[str, bool], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

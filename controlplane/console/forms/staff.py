@@ -45,7 +45,7 @@ class OverrideForm(ConsoleForm):
 
 
 class ReasonForm(ConsoleForm):
-    """Asks for the reason for an operator's action, which goes to the audit log."""
+    """Asks for the reason for an operator's action; the audit log shows the reason."""
 
     reason = forms.CharField(label="Reason", max_length=500)
 

@@ -182,7 +182,7 @@ def _chart(found: DrillDown, rows: Sequence[_Row]) -> BarChart:
 
 
 def _spaces(line: dict[str, Any], names: dict[str, str]) -> list[tuple[str, str, int]]:
-    """Return (space, time in hours, amount) of a line of hours; empty for other lines."""
+    """Return (space, hours as text, amount in minor units) of a line of hours; [] for others."""
     if line["kind"] != "lifetime":
         return []
     return [
@@ -303,7 +303,7 @@ def _part(scope: Scope, row: Invoice) -> Period:
     """Return the part of the invoice's period that the query names.
 
     Raises:
-        Invalid: the query has times that are none.
+        Invalid: a time in the query is not valid, or has no time zone.
     """
     query, bounds = scope.request.GET, []
     for name, default in (("starts_at", row.starts_at), ("ends_at", row.ends_at)):

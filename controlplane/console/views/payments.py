@@ -16,7 +16,7 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW_BILLING)
 def history(scope: TenantScope) -> HttpResponseBase:
-    """List the tenant's payments, the newest first, with what went back of them."""
+    """List the tenant's payments, the newest first, with their refunds and disputes."""
     page = scope.page_of(payment_reads.of(scope.tenant))
     return scope.render("payments/history.html", {"page": page})
 

@@ -104,7 +104,7 @@ def act(scope: StaffScope, tenant: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def stop_acting(scope: StaffScope) -> HttpResponseBase:
-    """Stop acting in a tenant's pages, and return to its page of the operator; POST only."""
+    """Stop acting in a tenant's pages, and redirect to the operator's page of it; POST only."""
     slug = acting.end(scope.request)
     if not slug:
         raise Missing("You do not act in the pages of any organization.")
