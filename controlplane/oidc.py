@@ -131,7 +131,7 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
 
     def get_user(self, user_id: int) -> User | None:
         """Return the user of a session; None if the account is gone or disabled since."""
-        # The library asks for the account only, and a session would go on.
+        # The library checks only that the account exists, so a disabled user's session would go on.
         return User.objects.filter(pk=user_id, is_active=True).first()
 
 
@@ -237,7 +237,7 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
         """Start the session, and remember which session at the provider it belongs to."""
         answer: HttpResponse = super().login_success()
         token = self.request.session.get("oidc_id_token")
-        # Checked when the login ended.
+        # The signature of this token was checked when the login ended.
         claims = jwt.decode(token, options={"verify_signature": False}) if token else {}
         key = str(self.request.session.session_key)
         provider_logout.remember(key, str(claims.get("sid") or ""))

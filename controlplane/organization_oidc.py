@@ -102,7 +102,7 @@ class AuthenticateView(_OrganizationSettings, oidc.AuthenticateView):
         self.OIDC_RP_CLIENT_ID = self.row.client_id
         former = set(request.session.get("oidc_states", {}))
         answer = super().get(request)
-        # Not the state in the URL, in which the provider may have written one too.
+        # From the session, not from the URL, which may have a ``state`` of the provider's own too.
         states = request.session.get("oidc_states", {})
         for state in states.keys() - former:
             states[state]["organization"] = self.row.pk

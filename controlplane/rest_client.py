@@ -302,7 +302,7 @@ class Api:
             Unavailable: ``operation.slow``: there was no progress for ``stalled_seconds``.
         """
         began = progressed = time.monotonic()
-        seen: set[str] = set()  # two states in turn are no progress
+        seen: set[str] = set()  # alternating between two states is no progress
         while True:
             current = self.get(f"/tenants/{segment(tenant)}/operations/{operation['id']}")
             progress(current)

@@ -34,7 +34,8 @@ def sign_up(*, email: str, **wanted: Any) -> SignedUp | None:
         return None
     name = email.partition("@")[0][:60]
     with transaction.atomic():
-        # The same work for an address that nobody has, undone at the end.
+        # Do the same work for an email address that nobody has, and undo it: both cases must take
+        # equally long.
         tenants.sign_up(email=f"{name}@{secrets.token_hex(8)}.invalid", **wanted)
         transaction.set_rollback(True)
     return None

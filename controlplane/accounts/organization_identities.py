@@ -188,7 +188,7 @@ def _created(row: IdentityProvider, identity: Identity, groups: frozenset[str]) 
 
 def _is_address(email: str) -> bool:
     """Return whether ``email`` is one address, and short enough to be stored."""
-    # It is the name of the account too, which has the shorter column.
+    # The email address is the user name too, whose column is shorter.
     longest = User._meta.get_field("username").max_length
     try:
         validate_email(email)

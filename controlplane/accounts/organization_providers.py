@@ -28,7 +28,7 @@ def find(request: HttpRequest, text: str) -> IdentityProvider:
     """
     # Before the search, so that nobody tries out names quickly.
     throttling.require_exchange(request)
-    # Of an email address the domain counts. A text without @ stays whole.
+    # Of an email address, only the domain is searched. A text without @ is searched as it is.
     name = text.strip().lower().rpartition("@")[2]
     rows = IdentityProvider.objects.select_related("tenant").filter(tenant__erase_at=None)
     if "." in name:

@@ -65,7 +65,7 @@ def _require_confirmed(user: User) -> None:
 
 def _require_second_factor(user: User, code: str) -> None:
     kinds = set(Authenticator.objects.filter(user=user).values_list("type", flat=True))
-    # Recovery codes alone demand nothing: they replace one of these factors.
+    # Recovery codes alone are no second factor: each only replaces one of these.
     if not kinds & {Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN}:
         return
     if Authenticator.Type.TOTP not in kinds and not code:

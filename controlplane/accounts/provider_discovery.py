@@ -34,7 +34,7 @@ FIELDS: Mapping[str, str] = {
 }
 DOCUMENT_SECONDS = 3600.0  # how old a cached document with the endpoints may be
 KEYS_SECONDS = 300.0  # how old cached keys may be
-UNKNOWN_KEY_SECONDS = 10.0  # the same, if they lack the key of a token
+UNKNOWN_KEY_SECONDS = 10.0  # how old cached keys may be that lack the key of a token
 _LONGEST_KEPT = 65_536  # characters of a document, or of a set of keys
 _MOST_KEPT = 200  # documents and sets of keys
 _MOST_KEYS = 100  # of a set
@@ -142,7 +142,7 @@ class Discovery:
         """Keep ``members``; drop what is too old, and the oldest ones if there are too many."""
         now = self._now()
         self._kept.pop(key, None)
-        # In the order of their age. A copy: other threads keep and drop too.
+        # The oldest first. A copy, because other threads change the dict too.
         kept = list(self._kept.items())
         spare = len(kept) - _MOST_KEPT + 1
         for place, (former, one) in enumerate(kept):

@@ -127,7 +127,7 @@ def _linked(identity: Identity) -> User | None:
     user.set_unusable_password()
     user.save(update_fields=["oidc_subject", "password"])
     Authenticator.objects.filter(user=user).delete()
-    # Nor does the provider of an organization log the account in from now on.
+    # From now on the provider of an organization cannot log the account in either.
     TenantIdentity.objects.filter(user=user).delete()
     _confirm(user)
     _record("user.link_identity", user)

@@ -98,7 +98,7 @@ class Client:
     def browse(self, address: str, *, limit: int, wait_seconds: float) -> Iterator[Message]:
         """Yield copies of stored messages: ``limit``, or until none came for ``wait_seconds``."""
         with _explained(address):
-            # Copies stay in the queue, so credit for all of them keeps nothing from others.
+            # The messages stay in the queue, so credit for all copies takes none from receivers.
             receiver = self.connection.create_receiver(address, credit=limit, options=Copy())
             with suppress(Timeout):
                 for _ in range(limit):

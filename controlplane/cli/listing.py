@@ -154,7 +154,7 @@ def _value(row: Mapping[str, Any], name: str) -> Any:
 
 def _matches(value: Any, sign: str, wanted: str) -> bool:
     if sign in _COMPARE:
-        # No number and no text is less or more than nothing.
+        # null is neither less nor more than any value.
         if value is None:
             return False
         try:
@@ -164,7 +164,7 @@ def _matches(value: Any, sign: str, wanted: str) -> bool:
     texts = [_text(one) for one in (value if isinstance(value, list) else [value])]
     if sign == "~":
         return any(wanted.lower() in text.lower() for text in texts)
-    # Of a list, one element that equals is enough for =, and too much for !=.
+    # For a list, = holds if one element is equal, and != if none is.
     return (wanted in texts) == (sign == "=")
 
 

@@ -130,7 +130,7 @@ def _matching(every: Iterable[Json], wanted: dict[str, str]) -> list[Json]:
     return [
         offer
         for offer in every
-        # An empty wish matches every plan.
+        # An empty value of ``wanted`` matches every plan.
         if all(offer[name] == value for name, value in wanted.items() if value)
     ]
 

@@ -71,7 +71,7 @@ class Difference(Comparison):
         wanted = {"plan": space.plan or row["plan"]}
         if space.labels is not None:
             wanted["labels"] = space.labels
-        # ``get``: a server of before labels shows none.
+        # ``get``: a server older than labels sends none.
         changed = {
             name: (row.get(name), value) for name, value in wanted.items() if row.get(name) != value
         }

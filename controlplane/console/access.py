@@ -117,7 +117,7 @@ def tenant_page(
             try:
                 return view(scope, **kwargs)
             except WaypostError as error:
-                # Within the organization's pages, so that the way on is at hand.
+                # Rendered as a page of the organization, so that its navigation is at hand.
                 return scope.render("error.html", _refusal(error, "shell"), error.status)
 
         return page

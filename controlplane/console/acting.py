@@ -44,7 +44,7 @@ def membership(
         if not user.is_staff or request.session.get(_KEY) != slug:
             raise
         tenant = queries.get_tenant(slug)
-        # 0 is no key: a session of before the key was stored has to begin again.
+        # 0 is no consent's key. If the session stores no key, the operator must begin again.
         consent = support_consents.get(tenant, timezone.now(), request.session.get(_CONSENT, 0))
         if consent is None:
             end(request)

@@ -57,7 +57,7 @@ class Equivalent:
             '-H "Authorization: Bearer $WAYPOST_TOKEN"',
         ]
         if self.method in ("PUT", "PATCH"):
-            lines.append("-H 'If-Match: *'")  # in whatever state it is, as the form does
+            lines.append("-H 'If-Match: *'")  # whatever state the resource is in
         if self.body is not None:
             text = json.dumps(self.body, ensure_ascii=False)
             lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(text)}"]
@@ -129,7 +129,7 @@ def change_address(tenant: str, row: Address, given: Mapping[str, Any]) -> Equiv
     """
     if row.address in _DOTS:
         return None
-    # The command keeps what it does not name. What is fixed no form can clear.
+    # The command keeps settings that it does not name. No form can clear a fixed setting.
     cleared = [
         name for name in row.settings.given() if name not in given and not SETTING[name].is_fixed
     ]

@@ -115,7 +115,8 @@ def step_class(step: Mapping[str, str]) -> str:
     Raises:
         KeyError: the step's state is not one that ``operations.progress`` documents.
     """
-    # A step that waits for something says for what. One whose turn has not come has no message.
+    # The message of a step that waits for something says for what. A step whose turn has not come
+    # has no message.
     if step["state"] == "waiting" and not step["message"]:
         return "todo"
     return _STEP_CLASS[step["state"]]

@@ -24,7 +24,7 @@ def levels(addresses: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
 
     def level(name: str, above: frozenset[str]) -> int:
         if name not in found:
-            # Without those above it: addresses that name each other would never end.
+            # Without the names above this one: a circle of addresses would recurse for ever.
             named = _named(addresses[name]) & addresses.keys() - above - {name}
             found[name] = max((level(one, above | {name}) + 1 for one in named), default=0)
         return found[name]

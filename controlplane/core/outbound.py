@@ -155,7 +155,7 @@ def send(target: Target, request: Request, seconds: float) -> Answer:
                 answer = _exchange(connected, target, request)
             finally:
                 watchdog.cancel()
-        if time.monotonic() >= ends_at:  # what arrived until the watchdog looks complete
+        if time.monotonic() >= ends_at:  # the part that arrived before the watchdog looks complete
             raise TimeoutError
         return answer
     except (OSError, http.client.HTTPException):
@@ -166,7 +166,7 @@ def send(target: Target, request: Request, seconds: float) -> Answer:
 
 def _exchange(connected: socket.socket, target: Target, request: Request) -> Answer:
     connection = http.client.HTTPConnection(target.host, target.port)
-    # With a socket it opens none of its own, for which it would resolve the name again.
+    # Otherwise it would resolve the name again, and open a socket of its own.
     connection.sock = connected
     # RFC 9110, 7.2: an IPv6 address is in brackets, and the usual port is left out.
     host = f"[{target.host}]" if ":" in target.host else target.host

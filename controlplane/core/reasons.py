@@ -327,7 +327,7 @@ class Reason(StrEnum):
     ROUTER_MISSING = "RouterMissing", _PROGRAM_INVALID_HELP
 
 
-# Messages may not pass while one of these is the reason of Ready. Then nothing is Active.
+# While one of these is the reason of Ready, messages may not pass, and the object is not Active.
 ENGINE_DOWN = frozenset(
     {
         Reason.BROKER_STARTING,

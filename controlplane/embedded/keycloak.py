@@ -129,7 +129,7 @@ def build_realm(
         "standardFlowEnabled": True,
         "implicitFlowEnabled": False,
         "directAccessGrantsEnabled": False,
-        # The second is for trials of an organization's own provider.
+        # The second path is for trials of an organization's own provider.
         "redirectUris": [
             f"{url}{path}"
             for url in public_urls

@@ -161,7 +161,7 @@ def live_context(address: Address, now: datetime) -> dict[str, Any]:
     """
     reading = live_readings.of_addresses(address.space, [address]).get(address.id)
     age = now - reading.as_of if reading else timedelta(0)
-    # While an instance is silent, only the age changes: the card must say so.
+    # While an instance does not answer, only the age of the reading changes. The card must show it.
     probed = address.probed_at and (now - address.probed_at) // _MINUTE
     content = repr((reading, age // _MINUTE, address.phase, probed))
     return {

@@ -120,7 +120,7 @@ def _line(scope: Scope, row: Invoice, position: int) -> HttpResponseBase:
     context: dict[str, Any] = {"links": (links := _Links(scope, row)), "day": day}
     try:
         found = drill_down.hours(row, position, day) if day else drill_down.days(row, position)
-    # Such as a fee: the page says why it has no days.
+    # A line such as a fee has no days, and the page says why.
     except drill_down.NoUsageBehind as error:
         made = document.loaded(row.document)
         shown = drill_down.line_of(made, position)

@@ -35,7 +35,7 @@ def pay(scope: TenantScope, invoice: str) -> HttpResponseBase:
     form = ConsoleForm(scope.request.POST if is_sent else None)
     checkout = None
     if is_sent and form.is_valid():
-        # Sent twice, it finds the page that the first POST opened.
+        # A second POST finds the provider's page that the first one opened.
         checkout = form.attempt(checkouts.begin, invoice=row, by=scope.actor, now=timezone.now())
     context = {
         "row": row,

@@ -54,7 +54,7 @@ def confirm_domains(scope: StaffScope, tenant: str) -> HttpResponseBase:
     """Confirm that the domains which the page showed are the tenant's; POST only."""
     row = queries.get_tenant(tenant)
     identity_providers.confirm_domains(
-        # Those of the form: the owner may have added others since the page was shown.
+        # Only the domains that the page showed: the owner may have added others since.
         tenant=row,
         domains=scope.request.POST.getlist("domains"),
         by=scope.actor,
