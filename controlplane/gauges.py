@@ -1,4 +1,4 @@
-"""The gauges of /metrics: counts and ages, read from the database by a few aggregate queries.
+"""The gauges of /metrics: counts and ages, read from the database by aggregate queries.
 
 The number of time series is bounded: most labels are a phase, a type, a state or the like. Ids are
 labels only in gauges of the fifty largest spaces and tenants, and in those of ``engine_gauges``

@@ -110,7 +110,7 @@ class Sender(httpx.Client):
         super().__init__(base_url=url, headers=headers, timeout=30, verify=checks, **options)
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Return an answer that is no error.
+        """Send ``request``, repeat it where that is safe, and return the successful answer.
 
         Raises:
             Refused: the answer has an error status.
