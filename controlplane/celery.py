@@ -96,7 +96,7 @@ def unbind_request_id(**_signal: object) -> None:
 
 @worker_ready.connect  # type: ignore[untyped-decorator]
 def watch_pods(**_signal: object) -> None:
-    """Start the watch on pods, if the installation has one."""
+    """Start the watch on pods in this worker, if ``settings.WATCH_PODS`` is set."""
     if settings.WATCH_PODS:
         # Imported here, because beat and processes that only send tasks do not need it.
         from workers import pod_watcher

@@ -23,7 +23,7 @@ _OIDC_NEEDS = {
     "OIDC_RP_CLIENT_ID": "WAYPOST_OIDC_CLIENT_ID",
     "OIDC_RP_CLIENT_SECRET": "WAYPOST_OIDC_CLIENT_SECRET",
 }
-# The same of endpoints, which Waypost finds by the issuer if they are empty.
+# The same for endpoints. If a setting is empty, Waypost discovers the endpoint from the issuer.
 _OIDC_ENDPOINTS = {
     "OIDC_OP_AUTHORIZATION_ENDPOINT": "WAYPOST_OIDC_AUTHORIZATION_ENDPOINT",
     "OIDC_OP_TOKEN_ENDPOINT": "WAYPOST_OIDC_TOKEN_ENDPOINT",
@@ -38,12 +38,13 @@ _UNSAFE_PROVIDER = {"waypost.E002", "waypost.E003", "waypost.E010"}
 
 @register(Tags.security)
 def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Report settings that make the login of people impossible or unsafe; none if all is well.
+    """Report settings that make the login of people impossible or unsafe.
 
     E006: local accounts are off and there is no identity provider. E001: settings of the provider
-    are missing. E002: the issuer is no https URL, nor one of this machine. E003: the signature
-    algorithm is symmetric. E010: an endpoint is no https URL, nor one of this machine. But for E006
-    they are checked only if ``OIDC_ISSUER`` is set. No server starts with E002, E003 or E010.
+    are missing. E002: the issuer is neither an https URL nor on this machine, or it has a query.
+    E003: the signature algorithm is symmetric. E010: an endpoint is neither an https URL nor on
+    this machine. All but E006 are checked only if ``OIDC_ISSUER`` is set. No server starts with
+    E002, E003 or E010.
     """
     found: list[CheckMessage] = []
     if not settings.OIDC_ISSUER:
@@ -113,9 +114,9 @@ def _is_private(url: str) -> bool:
 def refuse_unsafe_settings() -> None:
     """Raise if the server must not start with its settings.
 
-    The web server, the Celery servers and the auth service call this at their start. The default
-    keys from the source code and an unsafe identity provider are refused on every machine, and what
-    ``_unsafe_in_public`` lists where others reach the server.
+    The web server, the Celery servers and the auth service call this at their start. They
+    refuse an unsafe identity provider on every machine, the default keys from the source code
+    unless DEBUG is on, and what ``_unsafe_in_public`` lists where others reach the server.
 
     Raises:
         ImproperlyConfigured: a setting is unsafe; the message names its environment variable.
@@ -138,8 +139,8 @@ def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> lis
     """Report default keys from the source code (E004, E005), and what is unsafe in public.
 
     E007: DEBUG is on. E008: PUBLIC_URL is plain http. E009: every Host header is accepted. W001:
-    nobody can read /metrics. Reports nothing if the host of ``PUBLIC_URL`` is this machine, and no
-    key if DEBUG is on.
+    nobody can read /metrics. Reports nothing if the host of ``PUBLIC_URL`` is this machine. Does
+    not report default keys if DEBUG is on.
     """
     if urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
         return []
@@ -157,7 +158,10 @@ def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> lis
 
 @register(Tags.security)
 def check_mail(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Report that mails do not leave the installation (W002); none on this machine."""
+    """Report that mails do not leave the installation (W002).
+
+    Reports nothing if the host of ``PUBLIC_URL`` is this machine.
+    """
     if settings.EMAIL_HOST or urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
         return []
     return [

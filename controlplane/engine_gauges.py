@@ -1,8 +1,8 @@
 """The gauges of single brokers, routers and probes in /metrics, for operators.
 
-The values are those of the newest sample; no engine is asked. Counts cover all instances. What
-names a space covers only the ``LARGEST`` instances or spaces that are worst off, so the number of
-series is bounded. ``controlplane.gauges`` yields them.
+The values are those of the newest stored sample. Counts cover all instances. A gauge with the label
+``space`` covers only the ``LARGEST`` instances or spaces that are worst off, so the number of
+series is bounded. ``controlplane.gauges`` yields these gauges with its own.
 """
 
 from collections.abc import Iterator, Mapping
@@ -75,7 +75,7 @@ _DISK = {**_BROKERS, "used": "disk_used", "limit": "disk_limit"}
 
 
 def families() -> Iterator[GaugeMetricFamily]:
-    """Yield the gauges, read by eight queries."""
+    """Yield the gauges of this module with their present values, read by nine queries."""
     yield from _brokers()
     yield from _routers()
     yield from _probes()

@@ -1,8 +1,10 @@
-"""The gauges of /metrics: counts and ages, read from the database by a few aggregate queries.
+"""The gauges of /metrics: counts and ages, read from the database by aggregate queries.
 
-The number of time series is bounded: a label is a phase, a type or a state. Only the gauges of the
-fifty largest spaces and tenants have ids as labels. Names of tenants never appear.
-``controlplane.health`` serves the gauges, and ``messaging_gauges`` has those of the instances.
+The number of time series is bounded: most labels are a phase, a type, a state or the like. Ids are
+labels only in gauges of the fifty largest spaces and tenants, and in those of ``engine_gauges``
+about the fifty instances or spaces that are worst off. Names of tenants never appear.
+``controlplane.health`` serves the gauges of this module, of ``lakehouse_gauges``,
+``messaging_gauges`` and ``engine_gauges``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +40,7 @@ class DatabaseCollector(Collector):
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield all gauges with their present values, those of ``messaging_gauges`` included."""
+        """Yield all gauges with their present values, those of the other modules included."""
         yield GaugeMetricFamily("waypost_tenants", "Tenants", value=Tenant.objects.count())
         yield from self._spaces_and_addresses()
         yield from self._waiting()

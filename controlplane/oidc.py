@@ -109,7 +109,7 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
         """Return the claims of the identity token ``token`` of a login with ``kwargs["nonce"]``.
 
         Raises:
-            SuspiciousOperation: see ``provider_tokens.identity_claims``.
+            SuspiciousOperation, ProviderUnavailable: see ``provider_tokens.identity_claims``.
         """
         return provider_tokens.identity_claims(
             self.provider, token, nonce=str(kwargs.get("nonce") or "")
@@ -131,7 +131,7 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
 
     def get_user(self, user_id: int) -> User | None:
         """Return the user of a session; None if the account is gone or disabled since."""
-        # The library asks for the account only, and a session would go on.
+        # The library checks only that the account exists, so a disabled user's session would go on.
         return User.objects.filter(pk=user_id, is_active=True).first()
 
 
@@ -237,7 +237,7 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
         """Start the session, and remember which session at the provider it belongs to."""
         answer: HttpResponse = super().login_success()
         token = self.request.session.get("oidc_id_token")
-        # Checked when the login ended.
+        # The signature of this token was checked when the login ended.
         claims = jwt.decode(token, options={"verify_signature": False}) if token else {}
         key = str(self.request.session.session_key)
         provider_logout.remember(key, str(claims.get("sid") or ""))
@@ -248,7 +248,8 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
         """The URL to redirect to after a login: the page that was requested before it.
 
         It is the home page if none was requested. For a user who belongs to no tenant and is not
-        staff, it is the signup page, unless an invitation was requested.
+        staff, it is the signup page, unless an invitation or the connection with an organization's
+        login was requested.
         """
         user: User = self.user
         url: str = super().success_url
@@ -292,7 +293,7 @@ def unavailable(error: ProviderUnavailable) -> str:
 def log_out_by_provider(request: HttpRequest) -> HttpResponse:
     """End the sessions of a person who has logged out at the provider, which calls this.
 
-    Answers 400 to a token that is not valid, and 503 if the provider's keys are not reached.
+    Answers 400 to a token that is not valid, and 503 if the provider's keys cannot be had.
     """
     try:
         token = request.POST.get("logout_token", "")
@@ -310,8 +311,8 @@ def logout_url(request: HttpRequest) -> str:
     """Return the URL to which the portal's log-out redirects. Call it before the session ends.
 
     The URL makes the provider end its own session too (OpenID Connect RP-Initiated Logout 1.0). It
-    is the URL of the login page if the provider has no such endpoint or the user logged in with a
-    password.
+    is the URL of the login page if the provider has no such endpoint or does not answer, or if the
+    user logged in with a password.
     """
     home = resolve_url(settings.LOGOUT_REDIRECT_URL)
     token = request.session.get("oidc_id_token")

@@ -2,8 +2,8 @@
 
 The views are those of ``controlplane.oidc`` with another provider and other rules about accounts
 (``accounts.organization_identities``). Each organization has a redirect URI of its own, and the
-session remembers with which provider a login began: the answer of one provider ends no login at
-another one.
+session remembers with which provider a login began. So the answer of one provider cannot complete a
+login that began at another one.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,8 @@ class _OrganizationSettings:
 class OrganizationBackend(_OrganizationSettings, oidc.OidcBackend):
     """The Django authentication backend for the providers of organizations.
 
-    Sessions that it began end as soon as the account belongs elsewhere too, or is staff.
+    Sessions that it began end as soon as ``organization_identities.is_open`` is false: for example
+    if the account has become staff, or a member of another organization.
     """
 
     row: IdentityProvider
@@ -101,7 +102,7 @@ class AuthenticateView(_OrganizationSettings, oidc.AuthenticateView):
         self.OIDC_RP_CLIENT_ID = self.row.client_id
         former = set(request.session.get("oidc_states", {}))
         answer = super().get(request)
-        # Not the state in the URL, in which the provider may have written one too.
+        # From the session, not from the URL, which may have a ``state`` of the provider's own too.
         states = request.session.get("oidc_states", {})
         for state in states.keys() - former:
             states[state]["organization"] = self.row.pk

@@ -1,7 +1,7 @@
 """Takes the webhooks of payment providers, at ``/payment-events/<provider>``.
 
-No login: a delivery is known by its signature. It is no part of the REST API, because each provider
-decides how its deliveries look.
+There is no login: a delivery's signature proves who sent it. The view is no part of the REST API,
+because each provider decides the form of its deliveries.
 """
 
 from django.conf import settings
@@ -20,10 +20,10 @@ _LARGEST = 256 * 1024  # bytes; the largest events of Stripe have some tens of t
 @csrf_exempt  # no browser sends these, and the signature says who does
 @require_POST
 def receive(request: HttpRequest, provider: str) -> HttpResponse:
-    """Store and apply the event of a delivery; answer 200 also if it was known already.
+    """Store and apply the event of a delivery; answer 200 also if the event was known already.
 
-    A delivery that is not signed as it must be is refused (400), one too many as well (429). Any
-    other status than 2xx makes the provider deliver it again.
+    The view refuses a delivery without a valid signature, one over the rate limit (429) and one
+    that is too large (413). After any status other than 2xx, the provider delivers the event again.
     """
     try:
         who = network.address(request)

@@ -1,7 +1,7 @@
 """What operators see of the pipeline: what waits, the runs of its jobs, and quarantined samples.
 
-The staff pages and the API call this module. It reads rows that workers write: nobody else of the
-control plane reads the lakehouse itself. Each function takes a constant number of queries.
+The staff pages and the API call this module. It reads rows that workers write, because the control
+plane does not read the lakehouse itself. Each function takes a constant number of queries.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,9 +51,10 @@ _LAG = ExpressionWrapper(
 
 @dataclass(frozen=True)
 class Waiting:
-    """Samples that are not in bronze yet: those without a file, and files without a commit.
+    """The landing batches whose samples are not in the table bronze yet.
 
-    ``oldest_at`` is when the oldest of them left the sources' states; None if nothing waits.
+    ``n_without_file`` of the ``n_batches`` have no Parquet file yet; the others have one that is
+    not committed. ``oldest_at`` is when the oldest batch was created; None if nothing waits.
     """
 
     n_batches: int

@@ -110,7 +110,7 @@ class Sender(httpx.Client):
         super().__init__(base_url=url, headers=headers, timeout=30, verify=checks, **options)
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Return an answer that is no error.
+        """Send ``request``, repeat it where that is safe, and return the successful answer.
 
         Raises:
             Refused: the answer has an error status.
@@ -136,7 +136,11 @@ class Sender(httpx.Client):
             return answer
 
     def _check_repeat(self, request: httpx.Request, error: httpx.TransportError) -> None:
-        """Return if the request may be sent once more after ``error``."""
+        """Check that the request may be sent once more after ``error``.
+
+        Raises:
+            Unavailable: ``api.certificate`` or ``api.unanswered``: it may not.
+        """
         # httpx has no class of its own for an invalid certificate. Trying again is useless.
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
             raise Unavailable(
@@ -290,14 +294,15 @@ class Api:
         ``tenant`` is the tenant's slug. Of ``operation`` only ``id`` is read. After each poll, the
         last one included, ``progress`` is called with the operation.
 
-        It waits as long as the operation makes progress: ``steps`` are as they never were before.
+        It waits as long as the operation makes progress: ``steps`` differ from those of every
+        earlier poll.
 
         Raises:
             OperationFailed: the operation ended as Failed.
             Unavailable: ``operation.slow``: there was no progress for ``stalled_seconds``.
         """
         began = progressed = time.monotonic()
-        seen: set[str] = set()  # two states in turn are no progress
+        seen: set[str] = set()  # alternating between two states is no progress
         while True:
             current = self.get(f"/tenants/{segment(tenant)}/operations/{operation['id']}")
             progress(current)

@@ -97,7 +97,7 @@ SESSION_IDLE_HOURS = positive(
 SESSION_LONGEST_DAYS = positive(
     "WAYPOST_SESSION_LONGEST_DAYS", 7, "with 0, every login would end at once."
 )
-# How many days after the request to close it a tenant is erased; until then it can be undone.
+# How many days after a request to close a tenant it is erased. Until then this can be undone.
 TENANT_ERASE_DAYS = number("WAYPOST_TENANT_ERASE_DAYS", 30)
 # The number of proxies in front of the web server that append to X-Forwarded-For; 0: the header is
 # ignored.
@@ -175,8 +175,9 @@ payment_settings.check_provider(
 )
 # Deliveries of events, for each network address.
 PAYMENT_EVENT_RATE = rate("WAYPOST_PAYMENT_EVENT_RATE", "600/min")
-# Dunning: reminders so many days after the due time (empty: no dunning). Later sending stops, and
-# later connections are refused (0: never), but not before NOTICE days after the tenant was told.
+# Dunning. REMINDER_DAYS: on which days after the due time reminders are sent (empty: no dunning).
+# LIMIT_DAYS, SUSPEND_DAYS: when sending stops, and when connections are refused (0: never). Both
+# wait until NOTICE_DAYS have passed since the tenant's notice.
 DUNNING_REMINDER_DAYS = payment_settings.reminder_days(
     comma_separated("WAYPOST_DUNNING_REMINDER_DAYS", "")
 )

@@ -1,8 +1,8 @@
 """/tenants/{tenant}/metrics: a tenant's spaces, addresses and quotas for its own Prometheus.
 
-Only a tenant's token may read the metrics, no person. At most ``MOST_ADDRESSES`` addresses appear,
-and ``waypost_addresses_left_out`` says how many do not. All values come from the database, where
-the workers have stored them; no engine is asked.
+Only a token of the tenant may read the metrics; a person's login may not. At most
+``MOST_ADDRESSES`` addresses appear, and ``waypost_addresses_left_out`` is the number of the others.
+All values come from the database, where the workers have stored them.
 """
 
 from collections.abc import Iterator, Sequence

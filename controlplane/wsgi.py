@@ -1,8 +1,8 @@
 """The WSGI application of the web server, as ``application``.
 
 ``controlplane.web`` imports this module before it forks its processes. The import loads whatever is
-slow to load, so no request waits for that. It raises ``ImproperlyConfigured`` if a secret key is
-the default from the source code (``checks.refuse_unsafe_settings``).
+slow to load, so no request waits for that. It raises ``ImproperlyConfigured`` if a setting is
+invalid or unsafe (``checks.refuse_unsafe_settings``).
 """
 
 import os

@@ -27,7 +27,11 @@ LOCAL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the library has no types
-    """Accounts of allauth as Waypost's: plain mail, links by PUBLIC_URL, our own rate limits."""
+    """Makes allauth's accounts work as Waypost's.
+
+    Mails are plain text and go to the outbox. Links begin with PUBLIC_URL. ``core.throttling``
+    limits logins.
+    """
 
     error_messages: Mapping[str, Any] = {
         **DefaultAccountAdapter.error_messages,
@@ -69,7 +73,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the librar
         Raises:
             Denied: the identity provider logs this person in.
         """
-        # A passkey from before the account was linked must not pass by the provider.
+        # A passkey from before the account was linked must not bypass the provider.
         if not user.has_usable_password():
             raise Denied("You log in through the identity provider: your account is linked to it.")
         found: HttpResponse | None = super().pre_login(request, user, **login)
@@ -87,8 +91,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the librar
     def send_mail(self, template_prefix: str, email: str, context: Mapping[str, Any]) -> None:
         """Write the mail ``<template_prefix>_subject.txt`` and ``_message.txt`` to the outbox.
 
-        A worker sends it to ``email`` and repeats that while the mail server is away. So the answer
-        to the request takes equally long, whoever has an account.
+        A worker sends it to ``email``, and tries again while the mail server is away. The request
+        does not wait for the mail server, so its duration does not reveal who has an account.
         """
         values = {**context, "email": email, "portal": settings.PUBLIC_URL}
         # One line: a line break would begin another header of the mail.
@@ -100,15 +104,19 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the librar
                 "account.mail",
                 tenant=None,
                 email=email,
-                # The outbox drops an event with a known key, and a repeated mail is meant.
+                # The outbox drops an event whose key it knows. A mail that a person requests
+                # again must be sent again, so each has a new key.
                 key=secrets.token_urlsafe(16),
                 fields={"subject": subject, "text": body, "link": link},
             )
 
     def send_password_reset_mail(self, user: User, email: str, context: Mapping[str, Any]) -> None:
-        """Send the link for a new password; to people of the identity provider, a note about it."""
-        # A password would open an account whose logins a provider decides about. Where that
-        # provider is removed, the mail is the way back.
+        """Send the link for a new password.
+
+        An account without a password that an identity provider logs in gets a note instead.
+        """
+        # A new password would bypass the provider. If an organization removes its provider, the
+        # identities of the provider go too, and its people get the link.
         is_elsewhere = user.oidc_subject or TenantIdentity.objects.filter(user=user).exists()
         if user.has_usable_password() or not is_elsewhere:
             self.send_mail("account/email/password_reset_key", email, context)

@@ -7,9 +7,9 @@ class AccountsConfig(AppConfig):
     name = "controlplane.accounts"
 
     def ready(self) -> None:
-        """Connect our receivers, which the import of their module does; disconnect one of allauth.
+        """Connect our receivers by importing their module, and disconnect one receiver of allauth.
 
-        That one would delete the command's sessions from the list of a person's sessions.
+        That receiver would delete the command's sessions from the list of a person's sessions.
         """
         from allauth.account.signals import user_logged_in
         from allauth.usersessions.signals import on_user_logged_in

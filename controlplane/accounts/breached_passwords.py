@@ -2,8 +2,8 @@
 
 The setting ``BREACHED_PASSWORDS`` chooses: empty (off), the ``https://`` URL of a service, or the
 path of a file with one SHA-1 hash a line in hexadecimal, sorted, which is the format in which the
-lists are published. A line may go on after the hash, as ``:<count>``. The service answers a GET of
-its URL and five digits with such lines, without these digits.
+lists are published. ``:<count>`` may follow the hash. The service answers
+``GET <url>/<first five digits>`` with the lines that begin so, each without these five digits.
 """
 
 import hashlib
@@ -41,7 +41,10 @@ class BreachedPasswordValidator:
 
 
 def is_breached(password: str) -> bool:
-    """Return whether the configured list has the password; False if no list is configured."""
+    """Return whether the configured list has the password.
+
+    False if no list is configured, or if the list cannot be read: that logs a warning.
+    """
     source = settings.BREACHED_PASSWORDS
     if not source:
         return False

@@ -22,10 +22,10 @@ def are_required() -> bool:
 def sign_up(*, email: str, **wanted: Any) -> SignedUp | None:
     """Sign up as ``tenants.sign_up`` does; return None if the email has an account already.
 
-    Both take equally long and refuse the same values. Sends no mail.
+    Both cases take equally long and refuse the same values. Sends no mail.
 
     Raises:
-        What ``tenants.sign_up`` raises, but ``EmailTaken``.
+        All that ``tenants.sign_up`` raises, except ``EmailTaken``.
     """
     try:
         if not User.objects.filter(email=email.strip().lower()).exists():
@@ -34,16 +34,18 @@ def sign_up(*, email: str, **wanted: Any) -> SignedUp | None:
         return None
     name = email.partition("@")[0][:60]
     with transaction.atomic():
-        # The same work for an address that nobody has, undone at the end.
+        # Do the same work for an email address that nobody has, and undo it: both cases must take
+        # equally long.
         tenants.sign_up(email=f"{name}@{secrets.token_hex(8)}.invalid", **wanted)
         transaction.set_rollback(True)
     return None
 
 
 def send_mail(request: HttpRequest, email: str, signed_up: SignedUp | None) -> None:
-    """Send the mail of a sign-up: a link that confirms the address, or that it has an account.
+    """Send the mail of a sign-up: the link that confirms the email address.
 
-    If the process is killed before, the account has no mail; a login sends one.
+    If ``signed_up`` is None, the mail says instead that the address has an account already. If the
+    process is killed before it sends the mail, the next login to the account sends a link.
     """
     if signed_up is None:
         get_adapter(request).send_account_already_exists_mail(email.strip().lower())

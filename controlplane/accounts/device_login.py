@@ -1,9 +1,9 @@
 """Logs a person in after the identity provider has authenticated them by device.
 
-The command asks the installation's provider itself (OAuth 2.0 Device Authorization Grant, RFC 8628)
-as a public client of its own, and brings the tokens here. They are checked as those of a login in
-a browser are, and the same rules say whose account it is. The nonce is one that Waypost has signed:
-a token that the provider issued for another login, or that was used already, logs nobody in.
+The command gets tokens from the installation's provider (OAuth 2.0 Device Authorization Grant,
+RFC 8628), as a public client with an id of its own, and sends them here. The tokens are checked,
+and the account is found, as for a login in a browser. The login begins with a nonce that Waypost
+signs. A token with any other nonce, or with one that was used before, logs nobody in.
 """
 
 import secrets
@@ -83,8 +83,8 @@ def log_in(request: HttpRequest, tokens: Tokens) -> LoggedIn:
     Raises:
         DeviceLoginOff: ``is_offered`` is false. TooManyAttempts: over a limit of the network
             address. TokenRefused: a token is not valid, or was used. LoginRefused: see
-            ``provider_identities``, or the account is disabled. ProviderUnavailable: the provider
-            does not answer.
+            ``provider_identities``; or the account is disabled, or the two tokens describe
+            different people. ProviderUnavailable: the provider does not answer.
     """
     if not is_offered():
         raise DeviceLoginOff(
@@ -110,7 +110,8 @@ def _checked(tokens: Tokens) -> LoggedIn:
     """Return who logs in; use the nonce up.
 
     Raises:
-        SuspiciousOperation, BadSignature: the token is refused. LoginRefused: the person is.
+        SuspiciousOperation, BadSignature: the token is refused. LoginRefused: the person may not
+            log in. ProviderUnavailable: the provider does not answer.
     """
     # Only signature and age count; the content is random.
     signing.loads(tokens.nonce, salt=_SALT, max_age=_NONCE_SECONDS)
@@ -136,7 +137,7 @@ def _use_up(nonce: str) -> None:
     Raises:
         SuspiciousOperation: it was used before.
     """
-    # In the database and not in the cache, which may be away or lose it.
+    # In the database: the cache may be unreachable, or lose the row.
     row = SessionStore()
     row.set_expiry(timezone.now() + timedelta(seconds=_NONCE_SECONDS))
     # The row is a session like any other: whoever could name its key could end it, and use the

@@ -15,7 +15,7 @@ _YEAR_SECONDS = 365 * 24 * 3600  # how long a browser keeps the cookie
 
 
 def remember(request: HttpRequest, email: str) -> None:
-    """Make the answer to ``request`` tell the browser that it is known for the account."""
+    """Have the middleware below set the cookie for the account in the response to ``request``."""
     request.known_browser_for = email  # type: ignore[attr-defined]
 
 

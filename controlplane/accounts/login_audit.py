@@ -1,6 +1,7 @@
 """Writes logins, failures, log-outs and changes of an account to the audit log.
 
-The events belong to no tenant. Subject is the account; it is empty if the email has none.
+The events belong to no tenant. Their subject is the account. If no account has the email, the id
+of the subject is empty.
 """
 
 from typing import Any
@@ -30,7 +31,7 @@ def record(action: str, user: User, request: HttpRequest | None, **after: Any) -
 
 
 def record_refusal(action: str, email: str, request: HttpRequest, reason: str) -> None:
-    """Write one event about a refused attempt to log in as ``email``; empty: unknown."""
+    """Write one event about a refused attempt to log in as ``email``, empty if it is unknown."""
     email = email.strip().lower()[:_LONGEST_EMAIL]
     pk = User.objects.filter(email=email).values_list("pk", flat=True).first()
     subject = audit.Subject("user", str(pk or ""), email if email.isprintable() else "")

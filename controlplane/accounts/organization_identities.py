@@ -1,19 +1,20 @@
 """Which account a person has who logs in through the identity provider of an organization.
 
-The organization chooses its provider, so the provider is trusted with the people of this
-organization and nobody else. The first line that fits counts:
+The organization chooses its provider, so Waypost believes the provider only about the people of
+this organization. The first line that fits counts:
 
     known issuer#sub at this provider            -> its user
-    email missing, not verified or of another
-    domain than those of the provider            -> refused
+    email missing, not verified, not valid or of
+    another domain than those of the provider    -> refused
     domain that the operator has confirmed, and
     no account with this email                   -> a new user
     anything else                                -> proof is needed: the person must log in to the
                                                     account with this email, then connect it
 
-Whoever this logs in must not be staff and must be a member of no other organization; the same is
-checked with each request of the session (``is_open``). What others see is the same whether there is
-an account with the email or not, but in domains that are confirmed to be the organization's.
+A user who logs in through the provider must not be staff, and must be a member of no other
+organization. Each request of the session checks this again (``is_open``). The result reveals
+whether the email has an account only in domains that the operator has confirmed to be the
+organization's.
 """
 
 import time
@@ -54,7 +55,10 @@ class Pending:
 
 
 class ProofNeeded(LoginRefused):
-    """The person must show first that an account is theirs; ``pending`` is the login that waits."""
+    """The person must first prove that an account is theirs; ``pending`` is the login that waits.
+
+    The proof is a login to that account with its own password or single sign-on.
+    """
 
     def __init__(self, pending: Pending) -> None:
         super().__init__(
@@ -65,10 +69,11 @@ class ProofNeeded(LoginRefused):
 
 
 def sign_in(row: IdentityProvider, claims: Mapping[str, Any]) -> User:
-    """Return the user that ``claims`` of the provider ``row`` describe; make them a member.
+    """Return the user that ``claims`` of the provider ``row`` describe; make the user a member.
 
     Raises:
-        LoginRefused: see the table at the top of this module. ProofNeeded is one.
+        LoginRefused: see the top of this module; or the organization has no role for the person, or
+            cannot take a member. ProofNeeded (a LoginRefused): the person must prove the account.
     """
     identity = provider_identities.read_identity(claims)
     groups = provider_identities.read_groups(claims, row.groups_claim)
@@ -89,9 +94,10 @@ def connect(row: IdentityProvider, user: User, pending: Pending) -> None:
     """Connect the account of ``user``, who has proved it, with the login that waits. Idempotent.
 
     Raises:
-        LoginRefused: the login is too old or for another account, the person is staff or a member
-            of another organization, or the account or the login is connected already
-            (``login.connected_elsewhere``).
+        LoginRefused: the login is too old or for another account; the person is staff or a member
+            of another organization; the person is no member, and the operator has not confirmed
+            the domain; the organization has no role for the person; or the account or the login is
+            connected already (``login.connected_elsewhere``).
     """
     # The organization may have another issuer by now, whose subjects are other people.
     if time.time() - pending.at > _PENDING_SECONDS or not is_of(row, pending.subject):
@@ -115,7 +121,11 @@ def connect(row: IdentityProvider, user: User, pending: Pending) -> None:
 
 
 def is_open(user: User) -> bool:
-    """Return whether a session that an organization's provider began may go on."""
+    """Return whether a session that an organization's provider began may go on.
+
+    It may if the feature is on and ``user`` still has an identity of the provider, is not staff,
+    and is a member of no other organization.
+    """
     if not settings.ORGANIZATION_LOGIN_ENABLED:
         return False
     identity = TenantIdentity.objects.select_related("provider").filter(user=user).first()
@@ -126,12 +136,12 @@ def is_open(user: User) -> bool:
 
 
 def read_pending(value: Any) -> Pending | None:
-    """Return the login that waits, as a session has stored it; None: there is none."""
+    """Return the login that ``value`` of a session describes; None if the session stores none."""
     return Pending(**value) if isinstance(value, dict) else None
 
 
 def store(pending: Pending) -> dict[str, Any]:
-    """Return ``pending`` for a session."""
+    """Return ``pending`` as a dict of JSON types, for a session."""
     return asdict(pending)
 
 
@@ -144,8 +154,8 @@ def _created(row: IdentityProvider, identity: Identity, groups: frozenset[str]) 
     """Return a new user for ``identity``.
 
     Raises:
-        LoginRefused: the email is not one that the provider may speak for. ProofNeeded: there is an
-            account with it, or there may be one.
+        LoginRefused: the email is missing, not verified or not valid, or not in a domain of the
+            provider. ProofNeeded: an account has the email, or the domain is not confirmed.
     """
     domain = identity.email.rpartition("@")[2]
     if not (identity.email and identity.email_verified):
@@ -178,7 +188,7 @@ def _created(row: IdentityProvider, identity: Identity, groups: frozenset[str]) 
 
 def _is_address(email: str) -> bool:
     """Return whether ``email`` is one address, and short enough to be stored."""
-    # It is the name of the account too, which has the shorter column.
+    # The email address is the user name too, whose column is shorter.
     longest = User._meta.get_field("username").max_length
     try:
         validate_email(email)
@@ -228,7 +238,8 @@ def _give_role(row: IdentityProvider, user: User, groups: frozenset[str]) -> Non
     """Make ``user`` a member with the role of ``groups``; a role that a person gave stays.
 
     Raises:
-        LoginRefused: no role is meant for the person, or the organization takes no members.
+        LoginRefused: neither ``groups`` nor the provider's default gives the person a role, or the
+            organization takes no members now.
     """
     found = [
         (len(permissions.ROLES[role]), role, group)

@@ -1,7 +1,7 @@
 """Finds the identity provider of an organization, for the login page and the routes of its login.
 
-Whoever asks learns no more than whether a login can begin: an organization without a provider, one
-that does not exist and a switched-off feature are the same.
+The answer reveals only whether a login can begin. It is the same for an organization without a
+provider, for one that does not exist, and if the feature is off.
 """
 
 from django.conf import settings
@@ -28,7 +28,7 @@ def find(request: HttpRequest, text: str) -> IdentityProvider:
     """
     # Before the search, so that nobody tries out names quickly.
     throttling.require_exchange(request)
-    # Of an email address the domain counts. A text without @ stays whole.
+    # Of an email address, only the domain is searched. A text without @ is searched as it is.
     name = text.strip().lower().rpartition("@")[2]
     rows = IdentityProvider.objects.select_related("tenant").filter(tenant__erase_at=None)
     if "." in name:
@@ -43,5 +43,5 @@ def find(request: HttpRequest, text: str) -> IdentityProvider:
 
 
 def provider_of(row: IdentityProvider) -> Provider:
-    """Return the provider that ``row`` describes. It must be public: see ``Provider.trusts``."""
+    """Return the provider that ``row`` describes. Waypost calls it only at public addresses."""
     return Provider(row.issuer, row.client_id, secrets.decrypt(row.sealed_secret))

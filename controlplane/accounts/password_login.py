@@ -26,7 +26,9 @@ class EmailNotConfirmed(Denied):
 
 
 def log_in(request: HttpRequest, email: str, password: str, code: str = "") -> User | None:
-    """Return the account that email, password and ``code`` open; None if the password is wrong.
+    """Return the account that email, password and ``code`` open.
+
+    None if email or password is wrong, or if the account is disabled.
 
     ``code`` is that of an authenticator app or a recovery code. Starts no session.
 
@@ -63,7 +65,7 @@ def _require_confirmed(user: User) -> None:
 
 def _require_second_factor(user: User, code: str) -> None:
     kinds = set(Authenticator.objects.filter(user=user).values_list("type", flat=True))
-    # Recovery codes alone demand nothing: they replace one of these factors.
+    # Recovery codes alone are no second factor: each only replaces one of these.
     if not kinds & {Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN}:
         return
     if Authenticator.Type.TOTP not in kinds and not code:

@@ -1,16 +1,16 @@
 """Finds the endpoints and the keys of identity providers (OpenID Connect Discovery 1.0).
 
-A provider says in ``<issuer>/.well-known/openid-configuration`` where its endpoints are. This
-document is kept for an hour, its keys for five minutes: a key that the provider has withdrawn is
-accepted for so long. A key that is not among the kept ones is looked for at the provider, but not
-more often than every ten seconds.
+A provider says in ``<issuer>/.well-known/openid-configuration`` where its endpoints are. Each
+process caches this document for an hour and the keys for five minutes. So a key that the provider
+has withdrawn may be accepted for five more minutes. If a token needs a key that is not cached, the
+keys are fetched again, but not more often than every ten seconds.
 
 The document must name the issuer that was configured: otherwise another issuer's provider could
 pose as it. Endpoints must be https, or at the issuer's own host and port. The authorization
 endpoint must leave the parameters of the request to Waypost.
 
-Anybody may name a provider, so what is kept is little: the members that are used, of answers that
-are not long, for a limited number of providers.
+Any organization may name a provider, so each process caches little: only the members that are used,
+of answers that are not long, for a limited number of providers.
 """
 
 import time
@@ -34,7 +34,7 @@ FIELDS: Mapping[str, str] = {
 }
 DOCUMENT_SECONDS = 3600.0  # how old a cached document with the endpoints may be
 KEYS_SECONDS = 300.0  # how old cached keys may be
-UNKNOWN_KEY_SECONDS = 10.0  # the same, if they lack the key of a token
+UNKNOWN_KEY_SECONDS = 10.0  # how old cached keys may be that lack the key of a token
 _LONGEST_KEPT = 65_536  # characters of a document, or of a set of keys
 _MOST_KEPT = 200  # documents and sets of keys
 _MOST_KEYS = 100  # of a set
@@ -54,11 +54,12 @@ class _Kept:
 
 
 class Discovery:
-    """The documents and keys that this process keeps. ``now`` is a clock in seconds."""
+    """The documents and keys that this process caches. ``now`` is a clock in seconds."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        # By provider and URL: what a trusted provider may fetch, another one may not see.
+        # By trust and URL: a provider that is not trusted must not read what Waypost fetched from
+        # a private network for a trusted one.
         self._kept: dict[tuple[bool, str], _Kept] = {}
 
     def endpoint(self, provider: Provider, name: str) -> str:
@@ -79,10 +80,11 @@ class Discovery:
         return found
 
     def logout_endpoint(self, provider: Provider) -> str:
-        """Return where the provider ends its own session; empty if it has no such endpoint.
+        """Return where the provider ends its own session.
 
-        Another host than the issuer's counts only if it is explicit: pages permit forms that lead
-        to the issuer (Content-Security-Policy), and they do not wait for the document.
+        Empty if the provider names no such endpoint, or does not answer. An endpoint that is not at
+        the issuer's own host and port counts only if it is explicit: the Content-Security-Policy of
+        pages permits forms to the issuer, and is written without the provider's document.
         """
         if "logout" in provider.explicit:
             return provider.explicit["logout"]
@@ -140,7 +142,7 @@ class Discovery:
         """Keep ``members``; drop what is too old, and the oldest ones if there are too many."""
         now = self._now()
         self._kept.pop(key, None)
-        # In the order of their age. A copy: other threads keep and drop too.
+        # The oldest first. A copy, because other threads change the dict too.
         kept = list(self._kept.items())
         spare = len(kept) - _MOST_KEPT + 1
         for place, (former, one) in enumerate(kept):

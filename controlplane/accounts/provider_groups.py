@@ -46,8 +46,9 @@ def read_identity(claims: Mapping[str, Any]) -> Identity:
 def apply(user: User, groups: frozenset[str]) -> None:
     """Make staff and memberships of ``user`` agree with ``groups``. Idempotent.
 
-    A group that the person has left takes its role away at the next login. A role that cannot be
-    given or taken, such as that of the last owner, is logged, and the login goes on.
+    If the person has left a group, the next login takes away the role that the group gave. If a
+    role cannot be given or taken, such as that of the last owner, this is logged and the login goes
+    on.
     """
     if settings.OIDC_STAFF_GROUP:
         _set_staff(user, settings.OIDC_STAFF_GROUP in groups)
@@ -98,9 +99,10 @@ def _set_roles(user: User, groups: frozenset[str]) -> None:
 
 
 def _is_ours(membership: Membership) -> bool:
-    """Return whether a group of this provider gave the role.
+    """Return whether a group of the installation's provider gave the role.
 
-    Without a group a person did, and with the mark the provider of the organization: it stays.
+    ``from_group`` is empty if a person gave it. It begins with ``MARK`` if the provider of an
+    organization gave it.
     """
     group = membership.from_group
     return bool(group) and not group.startswith(organization_identities.MARK)

@@ -1,7 +1,8 @@
-"""Sends HTTP requests to identity providers. No redirect is followed, and no answer is endless.
+"""Sends HTTP requests to identity providers. It follows no redirect and limits the answer's size.
 
-What the operator has set is called with `requests`, which uses the proxies and the authorities of
-the environment. Every other URL is called by the rules of ``core.outbound``: only public addresses,
+URLs that the operator has set are called with `requests`, which uses the proxies and certificate
+authorities of the environment.
+ Every other URL is called by the rules of ``core.outbound``: only public addresses,
 or those of ``WEBHOOK_ALLOWED_RANGES``. An organization's provider cannot make Waypost call a host
 of the installation.
 """

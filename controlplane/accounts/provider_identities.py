@@ -5,11 +5,12 @@ The first line that fits counts:
     known issuer#sub                             -> its user, whatever the email is now
     email missing or not verified                -> refused
     verified email without an account            -> a new user
-    verified email of a local account            -> linked, and its password is made unusable,
-                                                    because whoever set it never proved the email
+    verified email of a local account            -> linked, and its password and second factors are
+                                                    removed, because whoever set them never proved
+                                                    the email
     verified email of staff                      -> the same, if the provider says "staff" too
     verified email of a user with another
-    identity, and of other staff                 -> refused
+    identity, of other staff or of a superuser   -> refused
 
 ``organization_identities`` has the rules for the provider of an organization.
 """
@@ -126,7 +127,7 @@ def _linked(identity: Identity) -> User | None:
     user.set_unusable_password()
     user.save(update_fields=["oidc_subject", "password"])
     Authenticator.objects.filter(user=user).delete()
-    # Nor does the provider of an organization log the account in from now on.
+    # From now on the provider of an organization cannot log the account in either.
     TenantIdentity.objects.filter(user=user).delete()
     _confirm(user)
     _record("user.link_identity", user)

@@ -34,11 +34,12 @@ def remember(session_key: str, sid: str) -> None:
 def end_sessions(request: HttpRequest, claims: Mapping[str, Any], now: float | None = None) -> int:
     """End the sessions that the logout token is about; return how many. Idempotent.
 
-    The signature of ``claims`` is checked. With ``sid`` the token is about one
+    The caller has checked the signature of ``claims``. With ``sid`` the token is about one
     session at the provider, without it about all sessions of the person ``sub``.
 
     Raises:
-        SuspiciousOperation: it is no logout token for this client, or it is old.
+        SuspiciousOperation: it is no logout token for a client of this installation, it is old, or
+            it has neither ``sid`` nor ``sub``.
     """
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]

@@ -40,7 +40,7 @@ def identity_claims(provider: Provider, token: str, *, nonce: str) -> dict[str, 
     """Return the claims of an identity token; see the top of this module for what is checked.
 
     Raises:
-        SuspiciousOperation: a check failed. ProviderUnavailable: its keys are not reached.
+        SuspiciousOperation: a check failed. ProviderUnavailable: the provider's keys cannot be had.
     """
     claims = signed_claims(provider, token)
     require_ours(claims, issuer=provider.issuer, client_id=provider.client_id)
@@ -54,7 +54,8 @@ def signed_claims(provider: Provider, token: str) -> dict[str, Any]:
     """Return the claims of a token that the provider has signed and that has not expired.
 
     Raises:
-        SuspiciousOperation: it is none. ProviderUnavailable: the keys are not reached.
+        SuspiciousOperation: the token is not such a token. ProviderUnavailable: the provider's keys
+            cannot be had.
     """
     try:
         header = jwt.get_unverified_header(token)
@@ -81,8 +82,8 @@ def user_claims(provider: Provider, access_token: str) -> dict[str, Any]:
     """Return the answer of the provider's user-info endpoint to ``access_token``.
 
     Raises:
-        ProviderUnavailable: it refuses the token, or does not answer. SuspiciousOperation: the
-            answer is a token that is refused.
+        ProviderUnavailable: the provider refuses the token, or does not answer.
+        SuspiciousOperation: the answer is a token, and a check of it failed.
     """
     url = discovery.endpoint(provider, "user")
     answer = provider_http.get(provider, url, {"Authorization": f"Bearer {access_token}"})

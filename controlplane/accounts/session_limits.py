@@ -17,7 +17,7 @@ _STORED_EVERY_SECONDS = 300
 class SessionLimitsMiddleware:
     """Logs a person out whose session is older or longer unused than the settings allow.
 
-    A session that began before this middleware existed begins with its next request.
+    A session without a stored beginning counts as begun at its next request.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

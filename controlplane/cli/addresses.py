@@ -195,7 +195,7 @@ def history(
         output.show_document(answer, form)
     else:
         # The columns are the fields of a point, so a newer server may have more.
-        points = answer["points"]  # never empty: the last one is still running
+        points = answer["points"]  # never empty: the last point is the step that has not ended
         output.show_rows(points, list(points[0]), form)
 
 

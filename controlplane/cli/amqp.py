@@ -77,9 +77,9 @@ class Client:
     ) -> Iterator[Message]:
         """Yield messages; settle each with ``outcome`` when the next one is requested.
 
-        So a message whose processing ends the program stays in the address. It ends after ``limit``
-        messages, or when none has come for ``wait_seconds``; None means no end. ``outcome`` is a
-        key of ``OUTCOMES``.
+        If the program ends while it processes a message, the message stays in the address. The
+        iteration ends after ``limit`` messages, or when none has come for ``wait_seconds``; None
+        means no limit. ``outcome`` is a key of ``OUTCOMES``.
         """
         with _explained(address):
             # ``receive`` grants credit for one message at a time: none is taken that nobody reads.
@@ -98,7 +98,7 @@ class Client:
     def browse(self, address: str, *, limit: int, wait_seconds: float) -> Iterator[Message]:
         """Yield copies of stored messages: ``limit``, or until none came for ``wait_seconds``."""
         with _explained(address):
-            # Copies stay in the queue, so credit for all of them keeps nothing from others.
+            # The messages stay in the queue, so credit for all copies takes none from receivers.
             receiver = self.connection.create_receiver(address, credit=limit, options=Copy())
             with suppress(Timeout):
                 for _ in range(limit):

@@ -51,7 +51,7 @@ def apply(
         )
     with output.working("comparing"):
         changes = Difference(api, slug, prune).read(wanted)
-    # In the order in which they are carried out, so that the printed lines have it too.
+    # Sorted as they will be carried out, so that the lines are printed in this order.
     changes.sort(key=lambda change: change.stage)
     # Without a difference it ends here too: there is nothing to ask and nothing to request.
     if dry_run or not changes:
@@ -91,7 +91,7 @@ def export(
             ],
         }
         if with_tokens:
-            # With the limits and the end that they have now.
+            # The limits and the end that each token has now.
             document["tokens"] = [
                 {
                     **{name: row[name] for name in ("name", "role", "spaces", "permissions")},

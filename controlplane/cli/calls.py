@@ -39,7 +39,7 @@ def named_address(address: str) -> str:
 
 
 def given(text: str) -> str | Unset:
-    """Return the value of an option, or what means that it is not given: an empty text is not."""
+    """Return the value of an option, or UNSET for an empty text: the option is not given."""
     return text or UNSET
 
 
@@ -69,7 +69,7 @@ def rows(api: Api, page: Callable[..., Response[Any]]) -> Iterator[Json]:
     ``page`` is the function of the list with its other arguments; it is called with ``cursor``.
     """
     found = body(api, page())
-    if isinstance(found, list):  # a list of few rows, by a server of an older version
+    if isinstance(found, list):  # a server of an older version sends some lists without pages
         yield from found
         return
     while True:
@@ -94,7 +94,7 @@ def shared_list(operation: Callable[..., Response[Any]]) -> Callable[[Api], Iter
 
 
 def tag(answer: Response[Any]) -> str:
-    """Return the ETag that a change sends back; ``*`` by a server of an older version."""
+    """Return the ETag that a change sends back; ``*`` if an older server has sent none."""
     return answer.headers.get("ETag", "*")
 
 

@@ -1,7 +1,8 @@
 """`waypost login --device`: log in through the identity provider of a Waypost (RFC 8628).
 
 The command asks the provider for a code, which the person enters in a browser anywhere. Meanwhile
-it polls the provider, no faster than the provider says, and then brings its tokens to Waypost.
+the command polls the provider, no faster than the provider permits. Then it sends the provider's
+tokens to Waypost.
 """
 
 import time

@@ -116,7 +116,10 @@ def samples(
 
 
 class _Export:
-    """Reads all samples of a part, one reading after the other; ``reading`` is the newest one."""
+    """Reads all samples of a part of an invoice's period, one sample reading after the other.
+
+    ``reading`` is the newest sample reading.
+    """
 
     def __init__(
         self,

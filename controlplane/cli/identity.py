@@ -1,4 +1,4 @@
-"""`waypost whoami` and `waypost open`: as who the commands act, and the portal's page of it."""
+"""`waypost whoami` and `waypost open`: show the caller, and open a tenant's page in the portal."""
 
 import sys
 from typing import Annotated

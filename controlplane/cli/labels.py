@@ -86,5 +86,5 @@ def change(
 
 
 def shown(row: Json) -> Json:
-    """Return a row of a list as a table shows it. A server of before labels shows none."""
+    """Return a row of a list as a table shows it. A server older than labels sends none."""
     return {**row, "labels": text(row.get("labels") or {})}

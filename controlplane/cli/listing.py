@@ -132,7 +132,10 @@ def _show(
 
 
 def _is_field(rows: Sequence[Json], name: str) -> bool:
-    """Return whether one of ``rows`` has the field; also if no row can show it."""
+    """Return whether one of ``rows`` has the field.
+
+    True also without rows, and if each row's nested object is null: then the field may exist.
+    """
     first, _, rest = name.partition(".")
     if not rest or first == _LABELS:  # each row has labels of its own choice
         return not rows or any(first in row for row in rows)
@@ -151,7 +154,7 @@ def _value(row: Mapping[str, Any], name: str) -> Any:
 
 def _matches(value: Any, sign: str, wanted: str) -> bool:
     if sign in _COMPARE:
-        # No number and no text is less or more than nothing.
+        # null is neither less nor more than any value.
         if value is None:
             return False
         try:
@@ -161,7 +164,7 @@ def _matches(value: Any, sign: str, wanted: str) -> bool:
     texts = [_text(one) for one in (value if isinstance(value, list) else [value])]
     if sign == "~":
         return any(wanted.lower() in text.lower() for text in texts)
-    # Of a list, one element that equals is enough for =, and too much for !=.
+    # For a list, = holds if one element is equal, and != if none is.
     return (wanted in texts) == (sign == "=")
 
 

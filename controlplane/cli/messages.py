@@ -151,7 +151,10 @@ def _change(
     call: Callable[..., "Response[models.Operation]"],
     question: str = "",
 ) -> None:
-    """Ask the question, if any, and follow what ``call`` begins, which has its body already."""
+    """Ask ``question``, if there is one; then begin a change with ``call`` and follow it.
+
+    ``call`` is a function of the generated client, with its body bound.
+    """
     calls.named(space)
     if question:
         output.confirm(question)

@@ -24,8 +24,8 @@ def _completion(
 ) -> Callable[..., list[str]]:
     """Return a completion of typer: the values of ``field`` in the list of ``operation``.
 
-    ``operation`` is a function of the generated client. With ``in_space`` it lists what the space
-    that the command line names already has, else what the tenant has.
+    ``operation`` is a function of the generated client. With ``in_space`` its list belongs to the
+    space that the command line names, else to the tenant.
     """
 
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -130,15 +130,16 @@ def _matching(every: Iterable[Json], wanted: dict[str, str]) -> list[Json]:
     return [
         offer
         for offer in every
-        # An empty wish matches every plan.
+        # An empty value of ``wanted`` matches every plan.
         if all(offer[name] == value for name, value in wanted.items() if value)
     ]
 
 
 def hour_price(definition: Json, currency: str) -> str:
-    """Return the price of an hour of a space or address plan in a currency.
+    """Return the price of an hour of a space or address plan in a currency, as a decimal text.
 
-    A catalog with one currency names none; neither does a server of an older version.
+    If the catalog has one currency, or the server is older, ``definition`` has only one price. Then
+    the result is this price.
     """
     return str(definition.get("hour_prices", {}).get(currency, definition["hour_price"]))
 

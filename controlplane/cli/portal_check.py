@@ -48,7 +48,7 @@ def _trouble(base: str, path: str, meaning: str, right: Callable[[str], bool]) -
         if right(body):
             return ""
         said = body[:200]
-    # Before OSError, of which it is a subclass: its body says more than its text.
+    # Before its base class OSError: the body of an HTTPError says more than its text.
     except urllib.error.HTTPError as error:
         said = f"{error.code} {error.read(200).decode(errors='replace')}"
     # The last three: a body that is not the expected JSON.

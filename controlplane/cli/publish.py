@@ -101,7 +101,10 @@ def _show_difference(catalog: Catalog, form: Format) -> None:
 
 
 def _last_month(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each tenant, then one for each plan, and one for all of them."""
+    """Return a row for each tenant and month; then the sums of each plan, and those of all plans.
+
+    Each plan has a row for each currency.
+    """
     from django.utils import timezone
 
     from plans.invoicing import back_testing, rated_period

@@ -74,7 +74,7 @@ def follow(
     * ``ask``: gets the API client and the tenant's slug. It returns an operation, or the resource
       itself if there was nothing to change.
     * ``how``: with ``no_wait``, the operation is printed at once.
-    * ``done``: the text for success; ``done`` if empty.
+    * ``done``: the text for success; without it the command prints "done".
     * ``once``: values that only this output shows, such as a generated password.
 
     Raises:

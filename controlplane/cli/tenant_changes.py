@@ -54,7 +54,7 @@ class Change:
 
 
 class FixedAtCreation(Conflict):
-    """The file wants another type, plan or topic of something than it was created with."""
+    """The file wants another value of a field that is fixed at creation, such as a space's type."""
 
     code = "apply.fixed_at_creation"
 
@@ -83,7 +83,10 @@ class Comparison:
         return f"/tenants/{segment(self.tenant)}"
 
     def extra(self, present: dict[str, Json], named: set[str]) -> Iterable[str]:
-        """Return the names that the file lacks and that are not being deleted already."""
+        """Return the names that the file lacks and that are not being deleted already.
+
+        Without ``prune`` the result is empty.
+        """
         if not self.prune:
             return []
         return [
@@ -186,7 +189,10 @@ def require_staying(kind: str, name: str, row: Json) -> None:
 
 
 def bound(request: Callable[[Api, Any], Json], value: Any) -> Callable[[Api], Json]:
-    """Return ``request`` with its second argument; a loop would bind the last one only."""
+    """Return ``request`` with ``value`` as its second argument.
+
+    A lambda in a loop would take the value of the loop's last step.
+    """
     return lambda api: request(api, value)
 
 

@@ -20,6 +20,8 @@ class Difference(Comparison):
 
         Raises:
             FixedAtCreation: something would have to be deleted and created again.
+            BeingDeleted: the file names something that is being deleted.
+            Invalid: a value in the file is not valid, such as the end of a token.
             WaypostError: the API refuses to show the tenant.
         """
         if wanted.spaces is not None:
@@ -69,7 +71,7 @@ class Difference(Comparison):
         wanted = {"plan": space.plan or row["plan"]}
         if space.labels is not None:
             wanted["labels"] = space.labels
-        # ``get``: a server of before labels shows none.
+        # ``get``: a server older than labels sends none.
         changed = {
             name: (row.get(name), value) for name, value in wanted.items() if row.get(name) != value
         }

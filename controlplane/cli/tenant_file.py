@@ -21,7 +21,7 @@ _MOST_MISTAKES = 20  # of a file that are shown
 
 
 def _written(value: Any) -> Any:
-    """Return a date or time, as which YAML reads some texts, as a text again."""
+    """Return the text of a date or time, because YAML reads some texts so; else ``value``."""
     return value.isoformat() if isinstance(value, date) else value
 
 
@@ -46,7 +46,7 @@ class _Part(BaseModel):
 
 
 class Grant(_Part):
-    """Operations that a messaging user may perform on addresses, which are names or patterns."""
+    """What a messaging user may do (``operations``) at ``addresses``: names or patterns."""
 
     addresses: list[str]
     operations: list[Literal["send", "recv"]]
@@ -114,7 +114,8 @@ class Window(_Part):
 class Token(_Part):
     """An API token, by its name. Empty ``spaces`` and ``permissions`` do not limit it.
 
-    ``expires`` is that of ``waypost tokens issue``; it counts when the token is created.
+    ``expires`` has the format of the option ``--expires`` of ``waypost tokens issue``. It counts
+    only when the token is created.
     """
 
     name: str
@@ -134,7 +135,7 @@ class TenantFile(_Part):
 
 
 class FileInvalid(output.WrongUse):
-    """The file is no description of a tenant; ``fields`` say what is wrong where."""
+    """The file is no description of a tenant; ``fields`` maps each wrong part to its reasons."""
 
     code = "tenant_file.invalid"
 
@@ -165,7 +166,7 @@ def read(path: Path) -> TenantFile:
         raise problem from None
     try:
         _require_unique(path, parsed)
-    # It is an ``Invalid`` too, and complete already.
+    # ``FileInvalid`` is an ``Invalid`` too, and its message is complete already.
     except FileInvalid:
         raise
     except Invalid as error:  # no day, or no time

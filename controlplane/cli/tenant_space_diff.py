@@ -105,7 +105,7 @@ class SpaceDifference:
             key: (present[key], value) for key, value in wanted.items() if present[key] != value
         }
         body = {"type": row["type"], "plan": row["plan"], **wanted}
-        labels = row.get("labels") or {}  # a server of before labels shows none
+        labels = row.get("labels") or {}  # a server older than labels sends none
         if entry.labels is not None and entry.labels != labels:
             changed["labels"], body["labels"] = (labels, entry.labels), entry.labels
         if not changed:
@@ -170,7 +170,10 @@ class SpaceDifference:
         )
 
     def _alarms(self, wanted: list[Alarm]) -> None:
-        """Compare alarms; one of a metric of an address whose limits changed is updated."""
+        """Add the changes of alarms.
+
+        If exactly one alarm of an address and metric goes and one comes, the alarm is updated.
+        """
         rows = [] if self.is_new else list(self.outer.api.pages(f"{self.path}/alarms"))
         left = {_identity(row): row for row in rows}
         new = []
@@ -183,7 +186,7 @@ class SpaceDifference:
                 self.outer.changes += self._change_alarm(entry, row)
         for entry in new:
             same = [key for key in left if key[:2] == _identity(entry)[:2]]
-            # Several alarms of one metric have nothing that says which one became which.
+            # With several alarms of one metric, nothing says which of them became which.
             is_only = sum(_identity(one)[:2] == _identity(entry)[:2] for one in new) == 1
             if len(same) == 1 and is_only:
                 self.outer.changes += self._change_alarm(entry, left.pop(same[0]))

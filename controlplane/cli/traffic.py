@@ -188,7 +188,7 @@ def _print(message: "Message", form: Format) -> None:
         output.show_text(output.name_of(document(message)))
     else:
         output.show_text(text(message.body))
-    # The message is settled after this, so nobody may lose it in a buffer.
+    # The message is settled after this, so its text must not stay in a buffer.
     sys.stdout.flush()
 
 

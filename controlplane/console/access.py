@@ -91,10 +91,10 @@ def tenant_page(
 
     GET and HEAD need the permission ``see`` or ``or_see``. Other methods need ``change``, or
     ``see`` if ``change`` is None. A member without the permission gets an error page with status
-    403, and so does everybody who changes a tenant that is suspended or being closed, unless the
-    view only takes access away (``ends_access``). A user who is no member gets one with 404, and so
-    does an operator who does not act there with the tenant's consent. An anonymous visitor is
-    redirected to the login page.
+    403. So does a member who may not change a tenant that is suspended or being closed
+    (``permissions.require_changeable``), unless the view only takes access away (``ends_access``).
+    A user who is no member gets an error page with status 404, and so does an operator who does not
+    act there with the tenant's consent. An anonymous visitor is redirected to the login page.
     """
 
     def decorate(view: Page) -> Page:
@@ -117,7 +117,7 @@ def tenant_page(
             try:
                 return view(scope, **kwargs)
             except WaypostError as error:
-                # Within the organization's pages, so that the way on is at hand.
+                # Rendered as a page of the organization, so that its navigation is at hand.
                 return scope.render("error.html", _refusal(error, "shell"), error.status)
 
         return page

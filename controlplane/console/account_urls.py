@@ -25,10 +25,11 @@ _View = Callable[..., HttpResponseBase]
 
 
 def _local(view: _View) -> _View:
-    """Return ``view`` for local accounts: it answers 404 where they are switched off.
+    """Return ``view`` for local accounts only: it answers 404 where they are switched off.
 
-    It also does for a person who logs in by the identity provider. Such a person could otherwise
-    add a passkey, and log in with it after the provider has removed the account.
+    It also answers 404 to a person whose account has no password, because an identity provider
+    logs this person in. Such a person could otherwise add a passkey, and log in with it after the
+    provider has removed them.
     """
 
     @public_page

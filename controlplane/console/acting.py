@@ -17,7 +17,7 @@ _KEY, _CONSENT = "acting_in", "acting_by"
 
 
 def begin(request: HttpRequest, consent: SupportConsent) -> None:
-    """Let the session's operator see the pages of the consent's tenant while it is in force."""
+    """Let the session's operator into the tenant's pages while ``consent`` is in force."""
     request.session[_KEY], request.session[_CONSENT] = consent.tenant.slug, consent.pk
 
 
@@ -44,7 +44,7 @@ def membership(
         if not user.is_staff or request.session.get(_KEY) != slug:
             raise
         tenant = queries.get_tenant(slug)
-        # 0 is no key: a session of before the key was stored has to begin again.
+        # 0 is no consent's key. If the session stores no key, the operator must begin again.
         consent = support_consents.get(tenant, timezone.now(), request.session.get(_CONSENT, 0))
         if consent is None:
             end(request)

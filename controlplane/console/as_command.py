@@ -27,7 +27,7 @@ _DOTS = (".", "..")
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A command, a file and an API call that do what a form does.
+    """A command, a file and an API call that do the same as a form or a button of the portal.
 
     ``command`` are the words after ``waypost``; empty if there is no such command. ``path`` follows
     ``/api/v1``. ``body`` is None for a request without one. ``file`` is what a file that describes
@@ -57,7 +57,7 @@ class Equivalent:
             '-H "Authorization: Bearer $WAYPOST_TOKEN"',
         ]
         if self.method in ("PUT", "PATCH"):
-            lines.append("-H 'If-Match: *'")  # in whatever state it is, as the form does
+            lines.append("-H 'If-Match: *'")  # whatever state the resource is in
         if self.body is not None:
             text = json.dumps(self.body, ensure_ascii=False)
             lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(text)}"]
@@ -67,7 +67,7 @@ class Equivalent:
 def create_space(
     tenant: str, name: str, type: str, plan: str, *, dead_letter_plan: str | None
 ) -> Equivalent:
-    """Return what creates a space.
+    """Return the equivalent of creating a space.
 
     ``dead_letter_plan`` is the plan of the address for dead letters that is created with it. It is
     '' if the form wants none, None if the tenant's plan includes none.
@@ -88,14 +88,14 @@ def create_space(
 
 
 def change_space_plan(tenant: str, space: str, plan: str, *, type: str) -> Equivalent:
-    """Return what moves a space of ``type`` to another plan."""
+    """Return the equivalent of moving a space of ``type`` to another plan."""
     command = ["spaces", "change-plan", space, plan, "--tenant", tenant]
     file = _file(tenant, {"name": space, "type": type, "plan": plan})
     return Equivalent(command, "PATCH", _space(tenant, space), {"plan": plan}, file)
 
 
 def delete_space(tenant: str, space: str, *, keeps_volumes: bool) -> Equivalent:
-    """Return what deletes a space, with its volumes unless ``keeps_volumes``."""
+    """Return the equivalent of deleting a space, with its volumes unless ``keeps_volumes``."""
     command = ["spaces", "delete", space, *(["--keep-volumes"] if keeps_volumes else [])]
     path = f"{_space(tenant, space)}{'?volumes=keep' if keeps_volumes else ''}"
     return Equivalent([*command, "--tenant", tenant], "DELETE", path)
@@ -110,7 +110,10 @@ def create_address(
     type: str,
     plan: str,
 ) -> Equivalent:
-    """Return what creates an address; ``given`` are settings by their names in the API."""
+    """Return the equivalent of creating an address.
+
+    ``given`` has settings by their names in the API.
+    """
     address = address or "ADDRESS"
     command = ["addresses", "create", space.name, address, "--type", type, "--plan", plan]
     command += [*_options(given), "--tenant", tenant]
@@ -120,13 +123,13 @@ def create_address(
 
 
 def change_address(tenant: str, row: Address, given: Mapping[str, Any]) -> Equivalent | None:
-    """Return what gives an address these settings, and no others of its own.
+    """Return the equivalent of giving an address these settings, and no others of its own.
 
-    None if no URL can end with its name.
+    None if no URL can end with the address's name.
     """
     if row.address in _DOTS:
         return None
-    # The command keeps what it does not name. What is fixed no form can clear.
+    # The command keeps settings that it does not name. No form can clear a fixed setting.
     cleared = [
         name for name in row.settings.given() if name not in given and not SETTING[name].is_fixed
     ]
@@ -144,9 +147,9 @@ def change_address(tenant: str, row: Address, given: Mapping[str, Any]) -> Equiv
 def change_labels(
     tenant: str, row: AddressSpace | Address, labels: Mapping[str, str]
 ) -> Equivalent | None:
-    """Return what gives a space or an address these labels, and no others.
+    """Return the equivalent of giving a space or an address these labels, and no others.
 
-    None if no URL can end with its name.
+    None if no URL can end with the address's name.
     """
     words = [f"{key}={value}" for key, value in labels.items()]
     words += [f"{key}-" for key in row.labels if key not in labels]
@@ -168,7 +171,7 @@ def change_labels(
 
 
 def create_alarm(tenant: str, row: Address, metric: str, limits: Mapping[str, int]) -> Equivalent:
-    """Return what sets an alarm of an address; ``limits`` by their names in the API."""
+    """Return the equivalent of creating an alarm; ``limits`` by their names in the API."""
     words = [str(limits["threshold"]), "for", str(limits["for_seconds"])]
     if "clear_below" in limits:
         words += ["below", str(limits["clear_below"])]
@@ -180,7 +183,7 @@ def create_alarm(tenant: str, row: Address, metric: str, limits: Mapping[str, in
 
 
 def delete_address(tenant: str, space: str, address: str) -> Equivalent | None:
-    """Return what deletes an address; None if no URL can end with its name."""
+    """Return the equivalent of deleting an address; None if no URL can end with its name."""
     if address in _DOTS:
         return None
     path = f"{_space(tenant, space)}/addresses/{_encoded(address)}"
@@ -190,7 +193,9 @@ def delete_address(tenant: str, space: str, address: str) -> Equivalent | None:
 def create_user(
     tenant: str, space: AddressSpace, name: str, permissions: Sequence[Mapping[str, Sequence[str]]]
 ) -> Equivalent:
-    """Return what creates a messaging user. The command generates and shows a password.
+    """Return the equivalent of creating a messaging user.
+
+    The command generates a password and shows it.
 
     There is no command and no file for a user who may do nothing: without --send and --recv the
     command would allow everything.
@@ -215,28 +220,28 @@ def create_user(
 def new_password(
     tenant: str, space: str, name: str, permissions: Sequence[Mapping[str, Sequence[str]]]
 ) -> Equivalent:
-    """Return what sets a new password of a messaging user, whose permissions stay."""
+    """Return the equivalent of setting a messaging user's password; its permissions stay."""
     body = {"password": "PASSWORD", "permissions": list(permissions)}
     path = f"{_space(tenant, space)}/users/{_encoded(name)}"
     return Equivalent(["users", "password", space, name, "--tenant", tenant], "PUT", path, body)
 
 
 def revoke_user(tenant: str, space: str, name: str) -> Equivalent:
-    """Return what revokes a messaging user."""
+    """Return the equivalent of revoking a messaging user."""
     path = f"{_space(tenant, space)}/users/{_encoded(name)}"
     return Equivalent(["users", "revoke", space, name, "--tenant", tenant], "DELETE", path)
 
 
 def change_plan(tenant: str, plan: str) -> Equivalent:
-    """Return what moves an organization to another plan."""
+    """Return the equivalent of moving an organization to another plan; there is no command."""
     return Equivalent([], "PUT", f"/tenants/{tenant}/plan-subscription", {"plan": plan})
 
 
 def set_windows(tenant: str, windows: Sequence[Window], added: Window | None = None) -> Equivalent:
-    """Return what gives an organization these maintenance windows and, last, the one ``added``.
+    """Return the equivalent of giving an organization these maintenance windows and ``added``.
 
-    The command adds that one; without it there is no command. As in the command, it replaces one
-    that begins at the same time.
+    The command adds the window ``added``; without this window there is no command. ``added``
+    replaces a window that begins at the same time.
     """
     begin = added and (added.weekday, added.starts_at)
     wanted = [window for window in windows if (window.weekday, window.starts_at) != begin]
@@ -255,7 +260,7 @@ def set_windows(tenant: str, windows: Sequence[Window], added: Window | None = N
 
 
 def invite(tenant: str, email: str, role: str) -> Equivalent:
-    """Return what invites a person."""
+    """Return the equivalent of inviting a person."""
     email = email or "EMAIL"
     command = ["invitations", "send", email, "--role", role, "--tenant", tenant]
     return Equivalent(
@@ -266,7 +271,7 @@ def invite(tenant: str, email: str, role: str) -> Equivalent:
 def issue_token(
     tenant: str, name: str, role: str, days: int, limits: TokenScope, now: datetime
 ) -> Equivalent:
-    """Return what issues an API token that ends ``days`` after ``now`` (0: never)."""
+    """Return the equivalent of issuing an API token that ends ``days`` after ``now`` (0: never)."""
     name, expires = name or "NAME", f"{days}d" if days else "never"
     command = ["tokens", "issue", name, "--role", role, "--expires", expires]
     for limit in (*(f"space:{space}" for space in limits.spaces), *limits.permissions):
@@ -283,12 +288,15 @@ def issue_token(
 
 
 def replace_billing(tenant: str, details: Mapping[str, str]) -> Equivalent:
-    """Return what replaces the billing details, which are by their names in the API."""
+    """Return the equivalent of replacing the billing details; there is no command.
+
+    ``details`` has them by their names in the API.
+    """
     return Equivalent([], "PUT", f"/tenants/{tenant}/billing-details", details)
 
 
 def create_channel(tenant: str, name: str, kind: str, url: str, kinds: Sequence[str]) -> Equivalent:
-    """Return what creates a channel of ``kind`` for the events ``kinds``; none means all."""
+    """Return the equivalent of creating a channel for the events ``kinds``; none means all."""
     name, shown = name or "NAME", url or "URL"
     command = ["notifications", "add-channel", name, shown]
     command += [word for event in kinds for word in ("--event", event)]
@@ -300,13 +308,13 @@ def create_channel(tenant: str, name: str, kind: str, url: str, kinds: Sequence[
 
 
 def change_channel(tenant: str, channel: str, changes: Mapping[str, Any]) -> Equivalent:
-    """Return what changes a channel; ``changes`` by their names in the API."""
+    """Return the equivalent of changing a channel; ``changes`` by their names in the API."""
     path = f"/tenants/{tenant}/notification-channels/{_encoded(channel)}"
     return Equivalent([], "PATCH", path, changes)
 
 
 def delete_channel(tenant: str, channel: str) -> Equivalent:
-    """Return what deletes a channel."""
+    """Return the equivalent of deleting a channel."""
     path = f"/tenants/{tenant}/notification-channels/{_encoded(channel)}"
     command = ["notifications", "remove-channel", channel, "--tenant", tenant]
     return Equivalent(command, "DELETE", path)
@@ -315,7 +323,7 @@ def delete_channel(tenant: str, channel: str) -> Equivalent:
 def send_message(
     tenant: str, row: Address, body: str, properties: Mapping[str, Any], *, durable: bool
 ) -> Equivalent:
-    """Return what sends a test message to an address."""
+    """Return the equivalent of sending a test message to an address."""
     command = ["messages", "send", row.space.name, row.address, "--body", body]
     for name, value in properties.items():
         command += ["--property", f"{name}={json.dumps(value, ensure_ascii=False)}"]
@@ -329,7 +337,7 @@ def send_message(
 def change_messages(
     tenant: str, row: Address, verb: str, values: Mapping[str, Any] | None = None
 ) -> Equivalent:
-    """Return what purges, deletes, moves or resends messages of an address.
+    """Return the equivalent of purging, deleting, moving or resending messages of an address.
 
     ``values``: the fields of the API's request except the address.
     """
@@ -344,7 +352,7 @@ def change_messages(
 
 
 def close_connections(tenant: str, space: str, ids: Sequence[str], user: str) -> Equivalent:
-    """Return what closes these connections, or all of a messaging user."""
+    """Return the equivalent of closing these connections, or all of a messaging user."""
     chosen = ["--user", user] if user else list(ids)
     command = ["connections", "close", space, *chosen, "--tenant", tenant]
     body = {"user": user} if user else {"ids": list(ids)}

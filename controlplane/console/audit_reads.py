@@ -1,4 +1,8 @@
-"""Reads a tenant's audit events as its members may see them. A constant number of queries."""
+"""Reads audit events: of a tenant as its members may see them, and of all tenants for staff.
+
+The number of queries does not depend on the number of events. ``stream`` alone makes one query for
+each chunk of 500 events.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -35,9 +39,10 @@ class AuditFilter:
 
 @dataclass(frozen=True)
 class ShownEvent:
-    """An audit event as a member reads it.
+    """An audit event as a page shows it.
 
-    ``who`` hides operators. ``source_ip`` and ``reason`` are empty for what an operator did.
+    For members of the tenant, ``who`` hides operators, and ``source_ip`` and ``reason`` are empty
+    if an operator did it. For staff nothing is hidden.
     """
 
     at: datetime
@@ -53,7 +58,8 @@ def find(
 ) -> QuerySet[AuditEvent, AuditEvent]:
     """Return the tenant's audit events that ``wanted`` selects, newest first.
 
-    ``most``: a text is searched in the newest so many events of its kind and days; None: in all.
+    With ``most``, ``wanted.text`` is searched in at most the newest ``most`` events of that kind
+    and those days. Without it, ``wanted.text`` is searched in all of them.
     """
     rows = _of_kind_and_time(queries.list_audit(tenant), wanted)
     if wanted.text:
@@ -157,7 +163,7 @@ def _of_kind_and_time(
 def _newest(
     rows: QuerySet[AuditEvent, AuditEvent], most: int | None
 ) -> QuerySet[AuditEvent, AuditEvent]:
-    """Return the newest ``most`` of ``rows``, which are sorted; None: all of them."""
+    """Return at most the newest ``most`` of ``rows``, which are sorted; all if ``most`` is None."""
     if most is None:
         return rows
     following = next(iter(rows.values_list("at", flat=True)[most : most + 1]), None)

@@ -1,6 +1,6 @@
-"""Shows what buttons of rows and pages do, as ``as_command`` does for forms. Pure.
+"""Shows what buttons do as commands and API calls, as ``as_command`` does for forms. Pure.
 
-Each function returns titled equivalents: a title that names the row, and its ``Equivalent``.
+Most functions return one ``Button`` for each button of a page, or of each row of a table.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,14 +17,14 @@ from tenants.rollouts import Window
 
 
 class Button(NamedTuple):
-    """What a button does; ``title`` is its text with the name of its row."""
+    """A button: ``title`` is its text with the name of its row, ``same`` is its equivalent."""
 
     title: str
     same: Equivalent
 
 
 def of_tokens(tenant: str, rows: Iterable[ApiToken]) -> list[Button]:
-    """Return what rotates and revokes each token."""
+    """Return the buttons that rotate and revoke each token."""
     found = []
     for row in rows:
         path, number = f"/tenants/{tenant}/tokens/{row.pk}", str(row.pk)
@@ -40,9 +40,10 @@ def of_tokens(tenant: str, rows: Iterable[ApiToken]) -> list[Button]:
 def of_members(
     tenant: str, rows: Iterable[Membership], *, hands_over: bool, own: str
 ) -> list[Button]:
-    """Return what changes the role of each member and removes them.
+    """Return the buttons that change the role of each member and remove each member.
 
-    With ``hands_over``, also what makes each the owner, but not the caller, whose email is ``own``.
+    With ``hands_over``, also the buttons that make a member the owner. The caller, whose email is
+    ``own``, gets no such button.
     """
     found = []
     for row in rows:
@@ -62,7 +63,7 @@ def of_members(
 
 
 def of_invitations(tenant: str, rows: Iterable[Invitation]) -> list[Button]:
-    """Return what sends each invitation again and revokes it."""
+    """Return the buttons that send each invitation again and revoke it."""
     found = []
     for row in rows:
         path, number = f"/tenants/{tenant}/invitations/{row.pk}", str(row.pk)
@@ -76,13 +77,13 @@ def of_invitations(tenant: str, rows: Iterable[Invitation]) -> list[Button]:
 
 
 def leave(tenant: str) -> list[Button]:
-    """Return what removes the caller from the organization."""
+    """Return the button by which the caller leaves the organization."""
     same = Equivalent(_command(tenant, "members", "leave"), "POST", f"/tenants/{tenant}/leave")
     return [Button("Leave", same)]
 
 
 def of_windows(tenant: str, windows: Sequence[Window]) -> list[Button]:
-    """Return what removes each maintenance window."""
+    """Return the buttons that remove each maintenance window."""
     found = []
     for window in windows:
         # The API replaces all windows at once, so it gets those that stay.
@@ -96,7 +97,7 @@ def of_windows(tenant: str, windows: Sequence[Window]) -> list[Button]:
 
 
 def of_alarms(tenant: str, row: Address, alarms: Iterable[AddressAlarm]) -> list[Button]:
-    """Return what deletes each alarm of the address."""
+    """Return the buttons that delete each alarm of the address."""
     space = row.space.name
     # The API lists the alarms of a whole space together.
     path = f"/tenants/{tenant}/address-spaces/{_encoded(space)}/alarms"
@@ -114,7 +115,7 @@ def of_alarms(tenant: str, row: Address, alarms: Iterable[AddressAlarm]) -> list
 
 
 def of_channel(tenant: str, row: Channel) -> list[Button]:
-    """Return what sends a test event to the channel, and what renews the secret of a webhook."""
+    """Return the buttons of a channel: a test event, and for a webhook a new secret."""
     path = f"/tenants/{tenant}/notification-channels/{_encoded(row.pk)}"
     test = _command(tenant, "notifications", "test-channel", row.pk)
     found = [Button("Send a test event", Equivalent(test, "POST", f"{path}/test"))]
@@ -125,45 +126,45 @@ def of_channel(tenant: str, row: Channel) -> list[Button]:
 
 
 def replay(tenant: str, delivery: str) -> list[Button]:
-    """Return what sends an event to its channel again."""
+    """Return the button that sends an event to its channel again."""
     path = f"/tenants/{tenant}/notification-deliveries/{_encoded(delivery)}/replay"
     command = _command(tenant, "notifications", "replay", delivery)
     return [Button("Send again", Equivalent(command, "POST", path))]
 
 
 def verify_invoice(tenant: str, invoice: str) -> list[Button]:
-    """Return what recomputes an invoice."""
+    """Return the button that recomputes an invoice."""
     path = f"/tenants/{tenant}/invoices/{_encoded(invoice)}/verify"
     command = _command(tenant, "invoices", "verify", invoice)
     return [Button("Recompute and compare", Equivalent(command, "POST", path))]
 
 
 def close_tenant(tenant: str) -> Equivalent:
-    """Return what requests that the organization is closed."""
+    """Return the equivalent of requesting that the organization is closed."""
     # As on the page, the caller must repeat the short name: ``confirm``.
     command = _command(tenant, "tenant", "close")
     return Equivalent(command, "POST", f"/tenants/{tenant}/closure", {"confirm": tenant})
 
 
 def keep_tenant(tenant: str) -> Equivalent:
-    """Return what undoes the request to close the organization."""
+    """Return the equivalent of undoing the request to close the organization."""
     command = _command(tenant, "tenant", "keep")
     return Equivalent(command, "DELETE", f"/tenants/{tenant}/closure")
 
 
 def bulk(tenant: str, space: str, verb: str, names: Sequence[str]) -> Equivalent:
-    """Return what changes many rows of a space; ``verb`` such as ``delete-addresses``.
+    """Return the equivalent of changing many rows of a space by ``verb``: ``delete-addresses``.
 
-    There is no command: it changes one row each time.
+    No command does this: a command changes one row each time.
     """
     path = f"/tenants/{tenant}/address-spaces/{_encoded(space)}/bulk/{verb}"
     return Equivalent([], "POST", path, {"names": list(names)})
 
 
 def own_preferences(tenant: str, choices: Mapping[str, bool | None]) -> Equivalent:
-    """Return what changes which kinds of events the caller gets by mail.
+    """Return the equivalent of choosing which kinds of events the caller gets by mail.
 
-    The command changes one kind each time.
+    There is a command only if ``choices`` has one kind.
     """
     path = f"/tenants/{tenant}/notification-preferences/me"
     command: list[str] = []
@@ -176,7 +177,7 @@ def own_preferences(tenant: str, choices: Mapping[str, bool | None]) -> Equivale
 def default_preferences(
     tenant: str, choices: Mapping[str, bool | None], budget_minor: int | None
 ) -> Equivalent:
-    """Return what changes the defaults of the organization, and sets its budget (None: none)."""
+    """Return the equivalent of setting the organization's defaults and budget (None: no budget)."""
     path = f"/tenants/{tenant}/notification-preferences"
     return Equivalent([], "PATCH", path, {"choices": dict(choices), "budget_minor": budget_minor})
 

@@ -27,7 +27,7 @@ TAX_ID_WORDS = {
 
 @dataclass(frozen=True)
 class GrantRow:
-    """A grant of credit; ``state`` says whether it can pay invoices now."""
+    """A grant of credit; ``state`` is ``available``, ``expired`` or ``used up``."""
 
     grant: CreditGrant
     left_minor: int
@@ -35,7 +35,11 @@ class GrantRow:
 
 
 def credit(tenant: Tenant, now: datetime) -> dict[str, Any]:
-    """Return ``balances``, ``grants``, ``progress``, ``gauge`` and ``trial`` of a tenant."""
+    """Return ``offer``, ``balances``, ``grants``, ``progress``, ``gauge``, ``trial`` of a tenant.
+
+    ``progress`` and ``gauge`` are None without a commitment in the running month, ``trial`` without
+    a trial.
+    """
     offer = selling.of_tenant(tenant.pk)
     progress = agreements.progress(tenant, now)
     return {

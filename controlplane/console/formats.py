@@ -103,7 +103,7 @@ def invoice_class(state: str) -> str:
 
 
 def invoice_state_words(state: str) -> str:
-    """Return an invoice's state for its tenant; what an operator does before issue is one state."""
+    """Return an invoice's state for its tenant: ``In preparation`` for all states before issue."""
     return _INVOICE_WORDS.get(state, plain_words(state).capitalize())
 
 
@@ -115,7 +115,8 @@ def step_class(step: Mapping[str, str]) -> str:
     Raises:
         KeyError: the step's state is not one that ``operations.progress`` documents.
     """
-    # A step that waits for something says for what. One whose turn has not come has no message.
+    # The message of a step that waits for something says for what. A step whose turn has not come
+    # has no message.
     if step["state"] == "waiting" and not step["message"]:
         return "todo"
     return _STEP_CLASS[step["state"]]
@@ -147,9 +148,9 @@ def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
     """Return the problems of a space (see ``problems``).
 
-    Of an Active space, only those that clients notice: an expiring certificate, an endpoint that
-    they cannot reach yet, routers that are not all connected to each other. Of a space that was
-    never Active, not what every space waits for while it starts.
+    If the space is Active, the result has only problems that clients notice: an expiring
+    certificate, an endpoint that they cannot reach yet, routers that are not all connected to each
+    other. If the space was never Active, the result lacks what every space waits for at its start.
     """
     found = problems(space.conditions)
     if space.active_since is None:
@@ -165,7 +166,7 @@ def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
 
 
 def is_in_trouble(space: AddressSpace) -> bool:
-    """Return whether a space that has worked does not: messages may not pass through it now.
+    """Return whether a space that was Active has stopped working: messages may not pass now.
 
     A space whose brokers or routers restart for a change is in no trouble.
     """
@@ -202,7 +203,7 @@ def step_words(message: str) -> str:
 
 
 def operation_words(operations: Sequence[str]) -> str:
-    """Return the operations of a grant as text: ``send and receive`` for ``send``, ``recv``."""
+    """Return what a messaging user may do as text: ``send and receive`` for ``send``, ``recv``."""
     return " and ".join("receive" if name == "recv" else name for name in operations)
 
 

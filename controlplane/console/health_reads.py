@@ -171,7 +171,7 @@ def usage(now: datetime) -> Check:
 
 def certificates(now: datetime) -> Check:
     """Check: whether certificates of spaces end within a week."""
-    # Workers renew certificates long before, so one of these was missed.
+    # Workers renew certificates long before this, so they have missed each of these.
     ending = SpaceSecret.objects.filter(
         space__deleted_at__isnull=True, expires_at__lt=now + fleet_reads.ENDING_WITHIN
     ).count()

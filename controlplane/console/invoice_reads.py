@@ -70,7 +70,7 @@ def get(tenant: Tenant | None, name: str) -> Invoice:
     ``tenant`` None searches all tenants; only operator pages may do so.
 
     Raises:
-        Missing: no invoice has this name, or it belongs to another tenant.
+        Missing: no invoice has this id or number, or it belongs to another tenant.
     """
     rows = Invoice.objects.select_related("tenant").filter(Q(pk=name) | Q(number=name))
     # The tenant is part of the query, so the number of another tenant's invoice finds nothing.
@@ -109,7 +109,7 @@ def tenant_history(row: Invoice) -> list[tuple[datetime, str]]:
 
 
 def payments(row: Invoice) -> Sequence[Payment]:
-    """Return the invoice's payments, oldest first, with what went back of them."""
+    """Return the invoice's payments, oldest first, with their refunds and disputes."""
     rows = row.payments.prefetch_related("refunds", "disputes")
     return list(rows.order_by("received_on", "id"))
 

@@ -52,8 +52,9 @@ def of(tenant: Tenant) -> list[Limit]:
     """Return the limits and use of every resource that a plan can limit for a whole tenant.
 
     Spaces, addresses, members and the like are counted as admission counts them. The use of a
-    monthly resource is that of the current month, by which quotas decide too; one without a limit
-    is left out, except messages. Empty for a tenant without a plan, such as an erased one.
+    monthly resource is that of the current month, by which quotas decide too. A monthly resource
+    without a limit and without an override is left out, except messages. The result is empty for a
+    tenant without a plan, such as an erased one.
     """
     plan = admission.open_plan(tenant)
     if plan is None:

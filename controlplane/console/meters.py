@@ -38,7 +38,7 @@ SHOWN = tuple(
 def relevant(named: Collection[str]) -> Sequence[Shown]:
     """Return the meters to show to a tenant whose plan or limits name the meters ``named``.
 
-    Optional meters are left out, unless one of these is such a meter or a sum of it.
+    An optional meter is left out, unless ``named`` has it or has a sum that it is part of.
     """
     parts = {part for meter in named for part in meters.DERIVED.get(meter, ())}
     return [

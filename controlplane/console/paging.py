@@ -1,4 +1,4 @@
-"""Pages of lists that take two queries, whatever the number of rows: nothing is counted."""
+"""Pages of lists, which do not count the rows: a page reads its keys, then the rows of these."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,10 +47,10 @@ class ListPage(Generic[Row]):
 
 
 def select(rows: QuerySet[Row], asked: str | None, size: int = PAGE_SIZE) -> ListPage[Row]:
-    """Return the page of ``rows`` with the number ``asked``, by two queries; ``size`` rows a page.
+    """Return the page of ``rows`` with the number ``asked``; a page has at most ``size`` rows.
 
-    A missing or invalid number selects the first page. A number beyond the end selects the last
-    one; only then are the rows counted.
+    A missing or invalid number selects the first page. A number past the end selects the last page;
+    only then are the rows counted.
     """
     asked = asked or ""
     # ``isdigit`` alone accepts digits of other scripts; the length bounds the time of ``int``.

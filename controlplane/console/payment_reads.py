@@ -15,12 +15,12 @@ _LARGE = ("invoice__document", "invoice__manifest", "invoice__quality")
 
 
 def of(tenant: Tenant) -> QuerySet[Payment]:
-    """Return the payments of a tenant, the newest first, with what went back of them."""
+    """Return the payments of a tenant, the newest first, with their refunds and disputes."""
     return everyone().filter(invoice__tenant=tenant)
 
 
 def everyone() -> QuerySet[Payment]:
-    """Return the payments of all tenants, the newest first, with what went back of them."""
+    """Return the payments of all tenants, the newest first, with their refunds and disputes."""
     rows = Payment.objects.select_related("invoice__tenant").defer(*_LARGE)
     rows = rows.prefetch_related("refunds", "disputes")
     # By id too: a bank reports many payments with the same day.

@@ -64,7 +64,7 @@ def build(steps: Sequence[Step], span: str) -> Charts | None:
     """Return the charts of ``steps``, a history over ``span``; None if no job ran in it."""
     if not any(step.n_runs for step in steps):
         return None
-    # Only the steps of a day are shorter than a day, so only they need the time.
+    # Only a span of 24 hours has steps shorter than a day, so only its labels need the time.
     label, tick = ("%-d %b %H:%M", "%H:%M") if span == "24h" else ("%-d %b", "%-d %b")
     rows = [
         Row(f"{step.at:{label}}", step.n_runs, [column.value(step) for column in _COLUMNS])

@@ -160,7 +160,8 @@ def hour_price_on(plan: PlanDefinition, resource: Resource, price: Decimal) -> s
 def comparison(offers: Sequence[Comparable]) -> list[ComparedRow]:
     """Return the rows of a table that compares plans, with one column for each of ``offers``.
 
-    Rows in which no plan has a value are left out.
+    The rows of the fee, of limits and of hourly prices are always there. Rows of included usage, of
+    prices of meters and of what happens at a monthly limit are left out if no plan has a value.
     """
     plans = [offer.plan for offer in offers]
     currency = plans[0].currency if plans else ""

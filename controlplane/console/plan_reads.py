@@ -74,8 +74,8 @@ def hour_prices(
 ) -> dict[str, str]:
     """Return {key: what an hour costs the tenant, as text} of space plans or address plans.
 
-    ``resource`` is SPACES for space plans and ADDRESSES for address plans. What the tenant's plan
-    includes for all that the tenant may have is said to be included.
+    ``resource`` is SPACES for space plans and ADDRESSES for address plans. The text is ``Included
+    in your plan`` if the plan's included hours cover all that the tenant may have.
 
     Raises:
         NoPlan: the tenant has no open subscription.

@@ -39,8 +39,8 @@ _TENANTS = 20  # those with the largest revenue
 class MonthRevenue:
     """What the invoices of one month and currency say.
 
-    ``month`` is the first day of the billing month. ``outstanding_minor`` is what was not paid yet
-    of what is to pay.
+    ``month`` is the first day of the billing month. ``outstanding_minor`` is the part of the total
+    that is still to be paid.
     """
 
     month: date
@@ -64,10 +64,10 @@ class PlanRevenue:
 
 
 def by_month() -> Sequence[MonthRevenue]:
-    """Return the 24 months up to the newest with an issued invoice, that first, then by currency.
+    """Return the revenue of the last 24 months by month and currency, the newest month first.
 
-    Months without an issued invoice are left out. A billing month begins at midnight in the time
-    zone of its invoice, so it is that of the period's start there.
+    The last month is the newest one with an issued invoice. Months without an issued invoice are
+    left out. An invoice belongs to the month in which its period begins, in its own time zone.
     """
     newest = _issued().aggregate(newest=Max("starts_at"))["newest"]
     if newest is None:

@@ -1,7 +1,7 @@
 """Sets security headers of responses.
 
 * HTML: content security policy and no caching. Pages load scripts, styles, images and frames from
-  this site only. Browsers and proxies must not store pages.
+  this site only (images also from ``data:`` URLs). Browsers and proxies must not store pages.
 * All: no page may use devices of the visitor (Permissions-Policy). Where the portal has an https
   address, browsers use only https for it (Strict-Transport-Security), whichever proxy ends TLS.
 """

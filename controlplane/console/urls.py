@@ -226,7 +226,7 @@ staff_urls = [
     path("health/", staff_installation.health, name="staff_health"),
     path("revenue/", staff_installation.revenue, name="staff_revenue"),
     path("finance/", finance.page, name="staff_finance"),
-    # First: a report of the next path has any name.
+    # Before the next path, which matches any name of a report.
     path("finance/focus.<slug:suffix>", finance.all_charges, name="staff_charges"),
     path("finance/<slug:report>.csv", finance.report, name="staff_finance_report"),
     path("finance/codes", finance.change_code, name="staff_account_code"),

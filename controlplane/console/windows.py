@@ -139,7 +139,8 @@ def parse(text: str, zone: str, now: datetime) -> Window:
     name.
 
     Raises:
-        Invalid: ``text`` is no month, day or range of the years 2000 to 2999.
+        Invalid: ``text`` is no month, day or range of the years 2000 to 2999, or a range that
+            ``of_days`` refuses.
     """
     if range_ := _RANGE.fullmatch(text):
         try:

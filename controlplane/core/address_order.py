@@ -17,14 +17,14 @@ def levels(addresses: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """Return {address: level}; an address has a higher level than those that its settings name.
 
     ``addresses`` is {address: its fields}. A field that is absent or None has its default. Names
-    of other addresses than these are ignored. In a circle of addresses that name each other, the
-    order is any.
+    of other addresses than these are ignored. If addresses name
+    each other in a circle, their order is arbitrary.
     """
     found: dict[str, int] = {}
 
     def level(name: str, above: frozenset[str]) -> int:
         if name not in found:
-            # Without those above it: addresses that name each other would never end.
+            # Without the names above this one: a circle of addresses would recurse for ever.
             named = _named(addresses[name]) & addresses.keys() - above - {name}
             found[name] = max((level(one, above | {name}) + 1 for one in named), default=0)
         return found[name]

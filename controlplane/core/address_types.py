@@ -257,9 +257,10 @@ class AddressSettings(PlanSettings):
     )
 
     def columns(self) -> dict[str, int | str | None]:
-        """Return {name: value} of all settings that are columns of ``Address``, also without value.
+        """Return {name: value} of all settings that are columns of ``Address``.
 
-        Settings that a foreign key stores (``topic``) are left out.
+        Settings without a value are included. Settings that a foreign key stores (``topic``) are
+        left out.
         """
         return {row.name: getattr(self, row.name) for row in SETTINGS if not row.is_relation}
 

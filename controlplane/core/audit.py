@@ -15,7 +15,9 @@ _MASKED = ("password", "secret", "token", "key", "verifier")
 class Actor:
     """Who makes a change: ``user:<email>``, ``token:<prefix>``, ``worker`` or ``system``.
 
-    ``source_ip`` is the network address from which the request came; empty without a request.
+    A few changes have another name, such as ``identity-provider``, ``anonymous`` or
+    ``operator:command-line``. ``source_ip`` is the network address from which the request came;
+    empty without a request.
     """
 
     name: str
@@ -53,7 +55,7 @@ def record(
 
     ``action`` is a slug such as ``address.delete``. ``before`` and ``after`` are the values that
     changed, by name. A value whose name suggests a secret is stored as ``***``; only names at the
-    top level are compared.
+    top level are checked.
     """
     row = event(actor, action, subject, before=before, after=after, reason=reason)
     row.save()

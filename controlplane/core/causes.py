@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """One cause: its stored value, and ``words`` for tenants that go on after an instance's name.
+    """One cause: its stored value, and ``words``, which follow an instance's name in a sentence.
 
     ``words`` of ``NONE`` are empty. Values are stored in conditions, so they never change.
     """

@@ -9,7 +9,8 @@ from django.http import FileResponse
 def attached(file: IO[bytes], name: str, media_type: str) -> FileResponse:
     """Return a response that browsers save as ``name`` and that caches must not store.
 
-    ``file`` is sent from where it is, and closed at the end, also if nobody reads the answer.
+    ``file`` is sent from its present position. It is closed at the end, also if nobody reads the
+    response.
     """
     answer = FileResponse(
         file,

@@ -3,8 +3,8 @@
 A view authenticates the caller and returns an ``EventStreamResponse``. The web server
 (``controlplane.web``) then sends the events, and no thread or database connection waits with it.
 Every ``settings.EVENT_RECHECK_SECONDS`` the web server sends the same request to Django again,
-marked with ``RECHECK``. It ends the stream if the answer is not an ``EventStreamResponse`` of the
-same space. An answer of status 500 or more does not end the stream.
+marked with ``RECHECK``. An answer of status 500 or more changes nothing. Any other answer ends the
+stream, unless it is an ``EventStreamResponse`` of the same space.
 
 Triggers in the database report changes on the PostgreSQL channel ``CHANNEL`` (migration 0007 of
 ``workers``). The counts of open streams are those of one process.

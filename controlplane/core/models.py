@@ -86,7 +86,7 @@ class AuditEvent(models.Model):
 
     at = models.DateTimeField(auto_now_add=True, db_index=True)
     tenant_id = models.CharField(max_length=40, blank=True, db_index=True)
-    actor = models.CharField(max_length=255)  # user:<email> | token:<prefix> | worker | system
+    actor = models.CharField(max_length=255)  # ``core.audit.Actor.name``, such as user:<email>
     action = models.CharField(max_length=80)  # e.g. address.delete
     subject_type = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=40)

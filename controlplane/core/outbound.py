@@ -4,8 +4,9 @@ Without these rules a tenant could make Waypost call its own database, the clust
 metadata service of a cloud (server-side request forgery).
 
 * Only https. Plain http goes only to ``settings.WEBHOOK_ALLOWED_RANGES``.
-* The name is resolved once, and every address that it has must be public. The connection goes to
-  one of these addresses, so a second answer of the name server cannot change the target.
+* The name is resolved once, and every address that it has must be public or in these ranges. The
+  connection goes to one of these addresses, so a second answer of the name server cannot change
+  the target.
 * Redirects are not followed, and proxies of the environment are not used.
 * The whole exchange has a time limit, and only the beginning of an answer is read.
 """
@@ -111,7 +112,8 @@ def resolve(url: str, lookup: Resolve | None = None) -> Target:
     ``lookup`` replaces the name server, for tests.
 
     Raises:
-        TargetRefused: the URL is not permitted, or one of its addresses is not public.
+        TargetRefused: the URL is not permitted; one of its addresses is neither public nor in the
+            allowed ranges; or plain http would leave these ranges.
         OSError: the host has no address.
     """
     parts = check(url)
@@ -153,7 +155,7 @@ def send(target: Target, request: Request, seconds: float) -> Answer:
                 answer = _exchange(connected, target, request)
             finally:
                 watchdog.cancel()
-        if time.monotonic() >= ends_at:  # what arrived until the watchdog looks complete
+        if time.monotonic() >= ends_at:  # the part that arrived before the watchdog looks complete
             raise TimeoutError
         return answer
     except (OSError, http.client.HTTPException):
@@ -164,7 +166,7 @@ def send(target: Target, request: Request, seconds: float) -> Answer:
 
 def _exchange(connected: socket.socket, target: Target, request: Request) -> Answer:
     connection = http.client.HTTPConnection(target.host, target.port)
-    # With a socket it opens none of its own, for which it would resolve the name again.
+    # Otherwise it would resolve the name again, and open a socket of its own.
     connection.sock = connected
     # RFC 9110, 7.2: an IPv6 address is in brackets, and the usual port is left out.
     host = f"[{target.host}]" if ":" in target.host else target.host

@@ -63,10 +63,12 @@ def reminder_days(found: Sequence[str]) -> tuple[int, ...]:
 
 
 def check_dunning(reminders: Sequence[int], limit_days: int, suspend_days: int) -> None:
-    """Check that sending stops and connections are refused only after a reminder, in this order.
+    """Check that the first reminder comes before sending stops and before connections are refused.
+
+    Connections must not be refused before sending stops. 0 days means never.
 
     Raises:
-        ImproperlyConfigured: they do not.
+        ImproperlyConfigured: the days are in another order.
     """
     measures = [days for days in (limit_days, suspend_days) if days]
     if measures and not (reminders and reminders[0] < min(measures)):

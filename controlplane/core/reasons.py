@@ -327,7 +327,7 @@ class Reason(StrEnum):
     ROUTER_MISSING = "RouterMissing", _PROGRAM_INVALID_HELP
 
 
-# Messages may not pass while one of these is the reason of Ready. Then nothing is Active.
+# While one of these is the reason of Ready, messages may not pass, and the object is not Active.
 ENGINE_DOWN = frozenset(
     {
         Reason.BROKER_STARTING,
@@ -364,7 +364,7 @@ _HEAD = "| Reason | What it takes |\n| --- | --- |\n"
 
 
 def help_of(reason: str, *, is_local: bool = False) -> str:
-    """Return what an operator does about ``reason``, in plain text; without Kubernetes if local."""
+    """Return what an operator does about ``reason``, as plain text; '' for an unknown reason."""
     text = next((member.help for member in Reason if member.value == reason), "")
     text = _BROKER_DOWN_LOCAL_HELP if is_local and text == _BROKER_DOWN_HELP else text
     # Markdown: links keep their text, code keeps its words.

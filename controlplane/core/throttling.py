@@ -10,9 +10,9 @@ Signup has one count for each network address and one for each email address. A 
 * in a browser that has logged in to this account before: for this browser alone;
 * elsewhere: for the network address, for the account at this network address, and for the account.
 
-The counts of an account forget a successful login. So whoever guesses from one network address is
-stopped at this address. Whoever guesses from many is stopped at the limit of the account, which the
-browsers of its owner do not have. In a new browser the owner can set a new password by mail.
+A successful login is taken off the counts of its account. So guesses from one network address are
+stopped by the limits of that address, and guesses from many by the limit of the account. The latter
+does not stop the owner's known browsers. In a new browser the owner can set a new password by mail.
 """
 
 import hashlib
@@ -75,8 +75,8 @@ class TooManyAttempts(RateLimited):
 class CacheUnavailable(Unavailable):
     """A library cannot count attempts, because the cache is away: the request is refused.
 
-    The counts of this module let requests pass then, because a slow password hash still limits
-    guessing. Nothing but its count limits the guessing of a code of a second factor.
+    While the cache is away, the counts of this module let requests pass, because the slow password
+    hash still limits guessing. Only a count limits the guessing of a second factor's code.
     """
 
     code = "cache.unavailable"

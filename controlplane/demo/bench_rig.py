@@ -1,7 +1,7 @@
 """Measures one router and one broker with a thousand queues, for ``bench_routers``.
 
-Router and broker run outside any space, without control plane. Their files and drivers are those of
-the product, so the times are those of the workers. No client logs in, so no auth service runs.
+Router and broker run outside any space, without control plane. They use the product's files and
+drivers, so workers would take the same times. No client logs in, so no auth service runs.
 """
 
 import os

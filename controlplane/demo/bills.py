@@ -44,7 +44,7 @@ def metered(customer: Customer) -> Metered:
 
 
 def issue(operator: Operator, customer: Customer, invoice: str) -> Json:
-    """Approve and issue an invoice, and return it as its tenant reads it then.
+    """Approve and issue an invoice; return the issued invoice as its tenant reads it.
 
     ``invoice`` is the id. The invoice's close must have ended.
 

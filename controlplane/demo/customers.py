@@ -152,7 +152,7 @@ class Customer:
         stalled_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
-        """Wait until the operation has succeeded or failed, and return it as it is then.
+        """Wait until the operation has succeeded or failed, and return the ended operation.
 
         ``progress`` is called with each state of the operation that is read.
 
@@ -167,7 +167,7 @@ class Customer:
             return self.api.get(self.path(f"/operations/{operation['id']}"))
 
     def finish(self, operation: Json) -> Json:
-        """Wait until the operation has succeeded, and return it as it is then.
+        """Wait until the operation has succeeded, and return the ended operation.
 
         Raises:
             OperationFailed: the operation failed.

@@ -22,7 +22,7 @@ from controlplane.core.files import write_atomically
 from controlplane.embedded import artifacts, java, ports, postgres, routers, supervisor_client
 
 DATABASE = "waypost"
-_USUAL_WEB_PORT = 8000  # if nobody asked for another one
+_USUAL_WEB_PORT = 8000  # if the caller requests no other one
 # The kernel limits the path of a unix socket to 107 characters.
 _LONGEST_ROOT = 107 - len("/run/supervisor.sock")
 

@@ -99,8 +99,8 @@ class Server:
 def environment(server: Server) -> dict[str, str]:
     """Return the WAYPOST_OIDC_* variables that make a Waypost log people in through ``server``.
 
-    The endpoints are empty: Waypost finds them by the issuer, also if an earlier version has stored
-    some with the installation.
+    The endpoints are empty, so Waypost discovers them from the issuer. The empty values replace
+    endpoints that an earlier version may have stored with the installation.
     """
     explicit = ("AUTHORIZATION", "TOKEN", "USER", "JWKS", "LOGOUT")
     return {
@@ -115,10 +115,10 @@ def environment(server: Server) -> dict[str, str]:
 def build_realm(
     client_secret: str, public_urls: Sequence[str], people: Sequence[Person]
 ) -> dict[str, Any]:
-    """Return the realm to import (Keycloak's JSON): two clients, and the users.
+    """Return the realm to import (Keycloak's JSON): two clients, the groups and the users.
 
     The client of the portal is confidential and must use PKCE; ``public_urls`` are the portals to
-    which a login may return. That of the command has no secret and logs in by device only.
+    which a login may return. The client of the command has no secret and logs in by device only.
     """
     client = {
         "clientId": CLIENT_ID,
@@ -129,7 +129,7 @@ def build_realm(
         "standardFlowEnabled": True,
         "implicitFlowEnabled": False,
         "directAccessGrantsEnabled": False,
-        # The second is for trials of an organization's own provider.
+        # The second path is for trials of an organization's own provider.
         "redirectUris": [
             f"{url}{path}"
             for url in public_urls

@@ -42,7 +42,7 @@ class _Lock:
         return True
 
     def wait(self, root: Path, say: Callable[[str], None], timeout_seconds: float) -> None:
-        """Wait until the lock is free and take it; ``say`` once which command holds it meanwhile.
+        """Wait until the lock is free, and take it. Report once which command holds it, by ``say``.
 
         Raises:
             Occupied: ``stack.busy``: the lock was not free after ``timeout_seconds``.

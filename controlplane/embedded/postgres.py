@@ -29,7 +29,7 @@ from controlplane.core.errors import Unavailable
 from controlplane.embedded import ports
 
 USER = "waypost"
-_END_SECONDS = 120  # a busy machine takes its time; who waits has no other way
+_END_SECONDS = 120  # the longest wait for a server to end; a busy machine needs long
 # Options of setpriv that give CAP_DAC_READ_SEARCH. PostgreSQL checks its own programs with
 # access(2), which ignores the capabilities of every user but root unless no_setuid_fixup is set
 # (capabilities(7)).

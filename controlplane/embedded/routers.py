@@ -1,9 +1,9 @@
 """Find the real router (Qpid Dispatch) of embedded installations, and install a built one.
 
 No package registry carries Qpid Dispatch, so an operator builds it once. Then
-``python -m controlplane.embedded.routers <folder>`` (``make router FROM=<folder>``) copies what is
-needed at run time into the cache, beside the other servers. ``installation`` and tests look for the
-router with ``find``. Without a real router, the development router runs instead.
+``python -m controlplane.embedded.routers <folder>`` (``make router FROM=<folder>``) copies the
+router's run-time files into the cache, beside the other servers. ``installation`` and tests look
+for the router with ``find``. Without a real router, the development router runs instead.
 """
 
 import hashlib

@@ -27,7 +27,7 @@ from controlplane.core.files import write_atomically
 
 # The PATH of supervisord and of all programs; the PATH of the caller's shell is not used.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# For tests, on a busy machine too: until it answers, and until it and its programs have ended.
+# For tests: the longest wait until supervisord answers, and until it and its programs have ended.
 _PATIENCE_SECONDS = 120
 # The name becomes a file name and a section of supervisord's configuration.
 _LEGAL_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")

@@ -103,8 +103,7 @@ def main() -> None:
     """Bind the port, import Django, and serve until SIGTERM or SIGINT.
 
     Raises:
-        ImproperlyConfigured: a setting is invalid, or a secret key is the default from the source
-            code.
+        ImproperlyConfigured: a setting is invalid or unsafe (``checks.refuse_unsafe_settings``).
     """
     arguments = argparse.ArgumentParser(prog="python -m controlplane.web")
     arguments.add_argument("--host", default="127.0.0.1")

@@ -86,9 +86,9 @@ class Changes:
     async def wait_listening(self, seconds: float) -> bool:
         """Wait, for ``seconds`` at most, until the database connection listens for changes.
 
-        Returns at once if it listens already, and False if it does not listen in time: then the
-        subscription gets ``MISSED`` as soon as it does. Call it inside ``subscribe``, which starts
-        the connection.
+        Returns True once the connection listens, and False if it does not listen in time. After
+        False, every subscription gets ``MISSED`` when the connection begins to listen. Call this
+        inside ``subscribe``, which starts the connection.
         """
         try:
             async with asyncio.timeout(seconds):

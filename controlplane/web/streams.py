@@ -54,7 +54,7 @@ class Listener:
         the server stops, or after an hour. ``headers`` are those of the response. ``receive`` and
         ``send`` are those of ASGI.
         """
-        # Django counted the first event alone.
+        # Django's Content-Length is that of the first event alone.
         headers = [(name, value) for name, value in headers if name != b"content-length"]
         with (
             event_streams.counted(self._response.tenant_id),

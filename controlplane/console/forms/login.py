@@ -14,7 +14,7 @@ class OrganizationLoginForm(ConsoleForm):
 
     organization = forms.CharField(
         label="Organization",
-        # Of the longest domain name.
+        # The length of the longest domain name.
         max_length=253,
         help_text="Its short name, or your email address at it.",
         widget=forms.TextInput(attrs={"autofocus": True, "autocomplete": "organization"}),

@@ -92,7 +92,10 @@ class PreferencesForm(ConsoleForm):
 
 
 class DefaultsForm(ConsoleForm):
-    """Asks what members get by mail who chose nothing; each kind is by role, on or off."""
+    """Asks which kinds of events go by mail to members who have made no choice of their own.
+
+    Each kind is by role, on or off.
+    """
 
     def __init__(self, *args: Any, defaults: dict[str, bool], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -112,7 +115,7 @@ class DefaultsForm(ConsoleForm):
 
 
 class BudgetForm(ConsoleForm):
-    """Asks for the monthly budget, in whole units of the currency; empty removes it."""
+    """Asks for the monthly budget in the currency (euros, not cents); an empty one removes it."""
 
     budget = forms.DecimalField(
         label="Monthly budget",
@@ -127,12 +130,16 @@ class BudgetForm(ConsoleForm):
         self._digits = money.minor_digits(currency)
 
     def clean_budget(self) -> int | None:
-        """Return the budget in minor units; raise ValidationError if the currency has no such."""
+        """Return the budget in minor units, or None if the field is empty.
+
+        Raises:
+            ValidationError: it is not positive, or has more decimals than the currency.
+        """
         entered = self.cleaned_data["budget"]
         return None if entered is None else minor_amount(entered, self._digits)
 
     def field_named(self, name: str) -> str:
-        """Return the form's name of a field of an error."""
+        """Return the name of the form field that an error calls ``name``."""
         return "budget" if name == "budget_minor" else name
 
 

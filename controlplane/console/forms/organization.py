@@ -54,7 +54,7 @@ class TokenForm(ConsoleForm):
         choices=[
             (item.value, item.value.replace("_", " "))
             for item in Permission
-            # With one of those, a limited token could make itself one without limits.
+            # With such a permission, a limited token could issue a token without limits.
             if item not in NOT_FOR_LIMITED_TOKENS
         ],
         widget=forms.CheckboxSelectMultiple,
@@ -71,7 +71,7 @@ class TokenForm(ConsoleForm):
         return TokenScope(spaces.split(), permissions)
 
     def days_now(self) -> int:
-        """Return for how many days the form is now; its initial value unless it is valid."""
+        """Return the chosen number of days, or the initial one if there is no valid choice."""
         # A form that was not sent has no ``cleaned_data``; one with errors lacks the wrong fields.
         valid = getattr(self, "cleaned_data", {})
         return int(valid.get("days", self.fields["days"].initial))

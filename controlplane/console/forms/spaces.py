@@ -22,8 +22,8 @@ class SpaceForm(ConsoleForm):
     """Asks for a new space's name, its space plan, and whether it keeps dead letters.
 
     The space plan determines type and size. ``space_plans`` are the choices; the first is selected.
-    ``keeps``: the types of spaces for which the tenant's plan includes an address plan for dead
-    letters. Without any there is no such field.
+    ``keeps`` has the types of spaces for which the tenant's plan includes an address plan for dead
+    letters. If it is empty, the form lacks the field ``dead_letters``.
     """
 
     name = forms.CharField(
@@ -338,8 +338,8 @@ class _Texts(forms.MultipleChoiceField):
 class BulkForm(ConfirmForm):
     """The confirmation of an action on several rows, whose ids are ``chosen``: at most ``MOST``.
 
-    The hidden fields carry the ids to the confirmation. Which of them are still rows, and rows of
-    the caller, the view decides: one that is gone must not stop the others.
+    Hidden fields carry the ids to the confirmation. The form accepts any id: the view skips those
+    that name no row of the space, because a row that is gone must not stop the others.
     """
 
     MOST = 500

@@ -45,7 +45,7 @@ class OverrideForm(ConsoleForm):
 
 
 class ReasonForm(ConsoleForm):
-    """Asks for the reason for an operator's action, which goes to the audit log."""
+    """Asks for the reason for an operator's action; the audit log shows the reason."""
 
     reason = forms.CharField(label="Reason", max_length=500)
 
@@ -176,7 +176,7 @@ class FleetForm(ConsoleForm):
 
 
 class MandatoryReasonForm(ConsoleForm):
-    """Asks for the reason of a step that cannot be undone."""
+    """Asks for the reason of an operator's action; the base of forms that also ask for more."""
 
     reason = forms.CharField(label="Reason", max_length=1000)
 
@@ -190,7 +190,7 @@ class WriteOffForm(MandatoryReasonForm):
 
 
 class CreditNoteForm(MandatoryReasonForm):
-    """Asks which line of ``invoice`` a credit note takes back, how much of it, and why."""
+    """Asks from which line of ``invoice`` a credit note takes back how much, and why."""
 
     position = forms.TypedChoiceField(label="Line", coerce=int)
     amount = forms.DecimalField(label="Amount", max_digits=20)
@@ -300,7 +300,7 @@ class DunningPauseForm(ConsoleForm):
     )
 
     def field_named(self, name: str) -> str:
-        """Return the form field of the API's field ``until``."""
+        """Return the name of the form field that an error calls ``name``."""
         return "until_day" if name == "until" else name
 
     def until(self) -> datetime | None:

@@ -50,7 +50,11 @@ class AmountForm(ConsoleForm):
         self.fields["amount"].label = f"{self.fields['amount'].label}, {currency}"
 
     def clean_amount(self) -> int | None:
-        """Return the amount in minor units; raise ValidationError if it is wrong."""
+        """Return the amount in minor units; None if the field is optional and empty.
+
+        Raises:
+            ValidationError: it is not positive, or has more decimals than the currency.
+        """
         entered = self.cleaned_data["amount"]
         return None if entered is None else minor_amount(entered, money.minor_digits(self.currency))
 
@@ -258,13 +262,13 @@ class CouponCreateForm(ReductionForm):
         self.fields["coupon_currency"].choices = [(one, one) for one in currencies]  # type: ignore[attr-defined]
 
     def use(self) -> CouponUse:
-        """Return who may redeem the coupon."""
+        """Return how many tenants may redeem the coupon, until when, and its amount's currency."""
         found = self.cleaned_data
         return CouponUse(found["limit"], end_of(found["expires_on"]), found["coupon_currency"])
 
 
 class EndCouponForm(MandatoryReasonForm):
-    """Asks why nobody may redeem a coupon any more."""
+    """Asks which coupon nobody may redeem any more, and why."""
 
     code = forms.ChoiceField(label="Coupon")
     field_order = ["code", "reason"]

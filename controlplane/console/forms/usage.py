@@ -62,7 +62,7 @@ class UsageForm(ConsoleForm):
 
 
 class SpendCapForm(ConsoleForm):
-    """Asks for a spend cap, in whole units of the currency, and for what happens then."""
+    """Asks for a spend cap in the currency (euros, not cents), and for what happens at the cap."""
 
     amount = forms.DecimalField(label="Amount", max_value=Decimal(10**9), max_digits=20)
     action = forms.ChoiceField(
@@ -82,7 +82,11 @@ class SpendCapForm(ConsoleForm):
         self._digits = money.minor_digits(currency)
 
     def clean_amount(self) -> int:
-        """Return the amount in minor units; raise ValidationError if the currency has no such."""
+        """Return the amount in minor units.
+
+        Raises:
+            ValidationError: it is not positive, or has more decimals than the currency.
+        """
         return minor_amount(self.cleaned_data["amount"], self._digits)
 
     @property

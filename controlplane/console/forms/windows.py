@@ -48,7 +48,7 @@ class WindowForm(ConsoleForm):
 
 
 class RemoveWindowForm(ConsoleForm):
-    """Names the window to remove, as its text, which is the same for no other of ``windows``."""
+    """Names the window to remove by its text; no two of ``windows`` have the same text."""
 
     remove = forms.CharField()
 

@@ -53,10 +53,10 @@ def learn_more(context: Mapping[str, Any]) -> dict[str, object]:
 
 @register.simple_tag(takes_context=True)
 def log_out_url(context: Mapping[str, Any]) -> str:
-    """Return where a form that logs the person out is posted to.
+    """Return the URL to which the log-out form is posted.
 
-    A login through the identity provider ends there too. Otherwise the next login would be that
-    of the same person, without a question.
+    If the person logged in through the identity provider, the log-out also ends the provider's
+    session. Otherwise the provider would log the same person in again without a question.
     """
     request = context.get("request")
     if settings.OIDC_ISSUER and request and request.session.get("oidc_id_token"):
@@ -91,7 +91,10 @@ def live_figure(value: Decimal | int | float | None) -> str:
 
 @register.filter
 def label_pairs(labels: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return labels as (key, value), sorted. A template cannot ask a mapping with a key "items"."""
+    """Return labels as (key, value), sorted.
+
+    ``labels.items`` in a template would be the value of the label ``items``, if there is one.
+    """
     return sorted(labels.items())
 
 

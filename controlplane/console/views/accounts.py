@@ -88,7 +88,8 @@ def home(scope: Scope) -> HttpResponseBase:
 def sign_up(request: HttpRequest) -> HttpResponseBase:
     """Show the sign-up form; on POST create a user, an organization and its plan subscription.
 
-    Then log the user in and redirect to the form for a first space. A visitor who is logged in
+    Then log the user in and redirect to the form for a first space. Where email addresses must be
+    confirmed, redirect to a page that asks to open a mail instead. A visitor who is logged in
     already is redirected to the form for a new organization. Answers 403 where sign-up or local
     accounts are disabled.
     """

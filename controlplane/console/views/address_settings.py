@@ -38,7 +38,7 @@ def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     )
     own = scope.url("address_settings", row.space.name, row.pk)
     if form.is_valid() and not scope.shows_command:
-        # An update would begin an operation, which changes nothing.
+        # ``addresses.update`` would begin an operation that changes nothing.
         if form.settings() == row.settings:
             messages.info(scope.request, "Nothing is different, so nothing changes.")
             return redirect(own)

@@ -154,13 +154,14 @@ def _chosen_type(
 def live_context(address: Address, now: datetime) -> dict[str, Any]:
     """Return the template context of the card with an address's newest reading.
 
-    ``live_reading`` is None before the first reading. ``is_stale`` is that of the
-    reading. ``seen_live``: a hash of the reading, the address's phase, and the ages in
-    minutes of the reading and of the last test message.
+    ``live_reading`` is None before the first reading. ``is_stale`` says whether the reading is too
+    old to describe the present; it is False without a reading. ``seen_live`` is a hash of the
+    reading, the address's phase, and the ages in minutes of the reading and of the last test
+    message.
     """
     reading = live_readings.of_addresses(address.space, [address]).get(address.id)
     age = now - reading.as_of if reading else timedelta(0)
-    # While an instance is silent, only the age changes: the card must say so.
+    # While an instance does not answer, only the age of the reading changes. The card must show it.
     probed = address.probed_at and (now - address.probed_at) // _MINUTE
     content = repr((reading, age // _MINUTE, address.phase, probed))
     return {

@@ -65,7 +65,7 @@ def delete(scope: TenantScope, space: str, address: str, alarm: str) -> HttpResp
 def _as_command(
     scope: TenantScope, address: Address, form: AlarmForm | None
 ) -> as_command.Equivalent | None:
-    """Return what sets the alarm that the form has now; None without a form."""
+    """Return the equivalent of creating the alarm that the form shows now; None without a form."""
     if form is None:
         return None
     valid = getattr(form, "cleaned_data", {})

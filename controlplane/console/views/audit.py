@@ -44,7 +44,7 @@ def export(scope: TenantScope, kind: str) -> HttpResponseBase:
 
     Raises:
         Missing: there is no such format.
-        Invalid: a value of the filter is not valid. Without it, the file would hold other events.
+        Invalid: a value of the filter is not valid, so the file would hold other events.
     """
     formats = {"csv": (_csv, "text/csv"), "jsonl": (_json_lines, "application/x-ndjson")}
     if kind not in formats:

@@ -1,7 +1,7 @@
 """Actions on several rows of a list: delete addresses, revoke messaging users.
 
-The list posts the chosen ids. The answer is a page that asks for confirmation. Its POST acts on
-each row for itself, and says which rows could not be changed, and why.
+The list posts the chosen ids. The answer is a page that asks for confirmation. The POST of that
+page acts on each row separately, and reports which rows could not be changed, and why.
 """
 
 from collections.abc import Callable, Sequence

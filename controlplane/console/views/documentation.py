@@ -9,7 +9,8 @@ from django.views.static import serve
 from controlplane.console.access import public_page
 from controlplane.core.errors import Missing
 
-# As for the portal's pages, but its own: the theme of the site draws its icons by style attributes.
+# Like the policy of the portal's pages, but with inline styles: the theme of the site draws its
+# icons by style attributes.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; "

@@ -120,7 +120,7 @@ def _line(scope: Scope, row: Invoice, position: int) -> HttpResponseBase:
     context: dict[str, Any] = {"links": (links := _Links(scope, row)), "day": day}
     try:
         found = drill_down.hours(row, position, day) if day else drill_down.days(row, position)
-    # Such as a fee: the page says why it has no days.
+    # A line such as a fee has no days, and the page says why.
     except drill_down.NoUsageBehind as error:
         made = document.loaded(row.document)
         shown = drill_down.line_of(made, position)
@@ -182,7 +182,7 @@ def _chart(found: DrillDown, rows: Sequence[_Row]) -> BarChart:
 
 
 def _spaces(line: dict[str, Any], names: dict[str, str]) -> list[tuple[str, str, int]]:
-    """Return (space, time in hours, amount) of a line of hours; empty for other lines."""
+    """Return (space, hours as text, amount in minor units) of a line of hours; [] for others."""
     if line["kind"] != "lifetime":
         return []
     return [
@@ -303,7 +303,7 @@ def _part(scope: Scope, row: Invoice) -> Period:
     """Return the part of the invoice's period that the query names.
 
     Raises:
-        Invalid: the query has times that are none.
+        Invalid: a time in the query is not valid, or has no time zone.
     """
     query, bounds = scope.request.GET, []
     for name, default in (("starts_at", row.starts_at), ("ends_at", row.ends_at)):

@@ -54,7 +54,10 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
 def _as_command(
     scope: TenantScope, form: FirstMessageForm, addresses: Sequence[Address]
 ) -> as_command.Equivalent | None:
-    """Return what sends the message to the address that the form has now; None without any."""
+    """Return the equivalent of sending the message to the address that the form shows now.
+
+    None if the form shows no address.
+    """
     shown = form["address"].value()
     chosen = next((one for one in addresses if one.pk == shown), None)
     if chosen is None:

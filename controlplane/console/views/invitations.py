@@ -66,7 +66,7 @@ def _render(
         "token": token,
         "form": form,
         "is_local": settings.LOCAL_ACCOUNTS_ENABLED,
-        # Only who reads the mail of the address sees this.
+        # Only a person who can read the mail of the address sees this page.
         "has_account": User.objects.filter(email=invitation.email).exists(),
         "is_mine": isinstance(user, User) and user.email.lower() == invitation.email,
     }

@@ -102,7 +102,7 @@ def note_file(scope: TenantScope, credit_note: str, suffix: str) -> HttpResponse
 @require_POST
 @tenant_page(Permission.VIEW_BILLING)
 def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
-    """Request a verification: a worker recomputes the invoice and compares every place.
+    """Request a verification: a worker recomputes the invoice and compares it with the stored one.
 
     With the field ``files``, whole files are checked too.
     Then redirect to the invoice's page, which shows the result later. POST only.

@@ -16,7 +16,7 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW_BILLING)
 def history(scope: TenantScope) -> HttpResponseBase:
-    """List the tenant's payments, the newest first, with what went back of them."""
+    """List the tenant's payments, the newest first, with their refunds and disputes."""
     page = scope.page_of(payment_reads.of(scope.tenant))
     return scope.render("payments/history.html", {"page": page})
 
@@ -35,7 +35,7 @@ def pay(scope: TenantScope, invoice: str) -> HttpResponseBase:
     form = ConsoleForm(scope.request.POST if is_sent else None)
     checkout = None
     if is_sent and form.is_valid():
-        # Sent twice, it finds the page that the first POST opened.
+        # A second POST finds the provider's page that the first one opened.
         checkout = form.attempt(checkouts.begin, invoice=row, by=scope.actor, now=timezone.now())
     context = {
         "row": row,

@@ -53,7 +53,10 @@ def page(scope: TenantScope) -> HttpResponseBase:
 @require_POST
 @tenant_page(Permission.MANAGE_BILLING)
 def follow(scope: TenantScope) -> HttpResponseBase:
-    """Follow new versions of the plan, or stay with the present one (``follows`` empty); POST."""
+    """Follow new versions of the plan, or stay with the present one if ``follows`` is empty.
+
+    POST only.
+    """
     follows = bool(scope.request.POST.get("follows"))
     plan_versions.choose(tenant=scope.tenant, follows=follows, by=scope.actor, now=timezone.now())
     text = "You follow new versions of your plan." if follows else "You stay with your version."

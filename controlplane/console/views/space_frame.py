@@ -142,7 +142,8 @@ def client_notes(space: AddressSpace) -> Sequence[str]:
 def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:
     """Return what a new space needs next: a first address, a first messaging user, a test message.
 
-    None if the space has all of them or is being deleted.
+    None if the space has all of them or is being deleted, or if it needs only the test message and
+    the member may not send messages.
     """
     if space.deletion_requested_at:
         return None

@@ -191,7 +191,7 @@ def settings(scope: TenantScope, space: str) -> HttpResponseBase:
 def _as_command(
     scope: TenantScope, form: SpaceForm, offered: Sequence[SpacePlanDefinition]
 ) -> as_command.Equivalent:
-    """Return what creates the space that the form has now."""
+    """Return the equivalent of creating the space that the form shows now."""
     chosen = form["space_plan"].value()
     types = {plan.key: plan.space_type for plan in offered}
     kind = types.get(chosen, "")

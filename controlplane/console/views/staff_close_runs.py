@@ -87,13 +87,13 @@ def detail(scope: StaffScope, run: str) -> HttpResponseBase:
 
 @staff_page
 def approve(scope: StaffScope, run: str) -> HttpResponseBase:
-    """Ask before all drafts of a run are approved; on POST begin it."""
+    """Ask whether to approve all drafts of a run; on POST begin to approve them."""
     return _act(scope, run, _Kind.APPROVE)
 
 
 @staff_page
 def issue(scope: StaffScope, run: str) -> HttpResponseBase:
-    """Ask before all approved invoices of a run are issued; on POST begin it."""
+    """Ask whether to issue all approved invoices of a run; on POST begin to issue them."""
     return _act(scope, run, _Kind.ISSUE)
 
 

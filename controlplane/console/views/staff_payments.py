@@ -30,7 +30,7 @@ def payment_list(scope: StaffScope) -> HttpResponseBase:
 
 @staff_page
 def detail(scope: StaffScope, payment: int) -> HttpResponseBase:
-    """Show a payment and what went back of it; on POST refund it."""
+    """Show a payment with its refunds and disputes; on POST refund it."""
     row = payment_reads.get(payment)
     provider = providers.of_source(row.source)
     # Only for the form: ``refunding.book`` checks the amount again, under the lock of the invoice.

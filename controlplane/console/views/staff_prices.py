@@ -31,7 +31,7 @@ def page(scope: StaffScope) -> HttpResponseBase:
         made = form.attempt(catalog_drafts.prepare, **form.cleaned_data, by=scope.actor)
         if made is not None:
             return redirect("console:staff_draft", made.pk)
-    # Each holds a whole catalog twice, and the list shows none of it.
+    # Each draft holds a whole catalog twice, and the list shows none of it.
     drafts = CatalogDraft.objects.select_related("version").defer("yaml", "document")
     context = {
         "form": form,

@@ -54,7 +54,7 @@ def confirm_domains(scope: StaffScope, tenant: str) -> HttpResponseBase:
     """Confirm that the domains which the page showed are the tenant's; POST only."""
     row = queries.get_tenant(tenant)
     identity_providers.confirm_domains(
-        # Those of the form: the owner may have added others since the page was shown.
+        # Only the domains that the page showed: the owner may have added others since.
         tenant=row,
         domains=scope.request.POST.getlist("domains"),
         by=scope.actor,
@@ -104,7 +104,7 @@ def act(scope: StaffScope, tenant: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def stop_acting(scope: StaffScope) -> HttpResponseBase:
-    """Stop acting in a tenant's pages, and return to its page of the operator; POST only."""
+    """Stop acting in a tenant's pages, and redirect to the operator's page of it; POST only."""
     slug = acting.end(scope.request)
     if not slug:
         raise Missing("You do not act in the pages of any organization.")

@@ -38,7 +38,10 @@ from tenants.permissions import Permission
 
 @dataclass(frozen=True)
 class _Request:
-    """What a request for usage selects. ``space`` None: all spaces. ``address`` '': all of them."""
+    """What a request for usage selects.
+
+    ``space`` is None for all spaces. ``address`` is '' for all addresses.
+    """
 
     form: UsageForm
     space: AddressSpace | None
@@ -131,7 +134,7 @@ def cells(scope: TenantScope) -> HttpResponseBase:
     The query string selects as on the usage page.
 
     Raises:
-        Invalid: the window is none.
+        Invalid: the query names no valid window. Missing: there is no such space.
     """
     asked = _requested(scope)
     if not asked.form.is_valid():
