@@ -115,9 +115,9 @@ def parsed(limits: list[str]) -> dict[str, int]:
     """
     # The first number has no word before it, and each other one has.
     values = dict(zip(["threshold", *limits[1::2]], [limits[0], *limits[2::2]], strict=False))
-    # The threshold, then pairs of a word and a number. ``strict=False``: a word without a number
-    # is refused here, with a hint.
-    is_whole = len(limits) % 2 == 1 and all(value.isdecimal() for value in values.values())
+    # The threshold, then pairs of a word and a number. A word without a number, or one that comes
+    # twice, is refused here, with a hint.
+    is_whole = len(limits) == 2 * len(values) - 1 and all(map(str.isdecimal, values.values()))
     if not is_whole or not values.keys() <= {"threshold", *_WORDS}:
         raise Invalid("Write the limits like: 1000 for 60 below 800.", code="alarm.invalid")
     return {_WORDS.get(word, word): int(value) for word, value in values.items()}

@@ -53,7 +53,8 @@ def line(
     if form.is_document:
         output.show_document(found, form)
         return
-    per, unit = UNITS[found["meter"]]
+    # A newer server may know a meter that this command does not: then in base units.
+    per, unit = UNITS.get(found["meter"], (1, ""))
     rows = [
         {
             "starts_at": step["starts_at"],

@@ -50,11 +50,11 @@ def login(
     second factor, the command asks for its code. With --device you log in through the identity
     provider of the installation: the command shows a code to enter in a browser.
     """
-    address = url or _embedded_url(state)
+    address, email = url or _embedded_url(state), proof.email
     if proof.device:
         begun = device_login.log_in(address)
     else:
-        email = proof.email or typer.prompt("Email")
+        email = email or typer.prompt("Email")
         password = proof.password or typer.prompt("Password", hide_input=True)
         begun = _begin_session(address, email, password)
     slugs = [membership["slug"] for membership in begun["tenants"]]
@@ -67,7 +67,7 @@ def login(
         )
     chosen = tenant or (slugs[0] if slugs else "")
     login_store.save(Login(address, begun["token"], chosen), context)
-    who = begun.get("name") or proof.email
+    who = begun.get("name") or email
     output.say(f"logged in at {address} as {who}, tenant {chosen or '(none)'}")
 
 

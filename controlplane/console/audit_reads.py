@@ -166,8 +166,10 @@ def _newest(
     """Return at most the newest ``most`` of ``rows``, which are sorted; all if ``most`` is None."""
     if most is None:
         return rows
-    following = next(iter(rows.values_list("at", flat=True)[most : most + 1]), None)
-    return rows.filter(at__gt=following) if following else rows
+    following = next(iter(rows[most : most + 1]), None)
+    if following is None:
+        return rows
+    return rows.filter(Q(at__gt=following.at) | Q(at=following.at, pk__gt=following.pk))
 
 
 def _midnight(day: date) -> datetime:

@@ -43,6 +43,16 @@ def test_a_line_is_shown_by_days_in_units_that_people_read(
     assert json.loads(run("invoices", "line", "INV-1", "2", "-o", "json").stdout) == LINE
 
 
+def test_a_meter_that_only_a_newer_server_knows_is_shown_in_base_units(
+    run: Run, answers: dict[str, Any]
+) -> None:
+    answers[f"{INVOICE}/lines/2"] = {**LINE, "meter": "messages_seen"}
+
+    shown = run("invoices", "line", "INV-1", "2").stdout.splitlines()
+
+    assert shown[1].split()[-3:] == ["7,200,000", "3,600,000", "3600000"]
+
+
 def test_a_day_is_asked_for_and_what_is_none_refused(run: Run, answers: dict[str, Any]) -> None:
     asked: list[dict[str, str]] = []
 

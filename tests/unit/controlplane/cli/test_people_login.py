@@ -33,6 +33,12 @@ def test_the_chosen_tenant_is_remembered_or_the_first(
     assert login_store.load() == Login(_AT, "wps_x", expected)
 
 
+def test_the_email_that_was_typed_is_named(run: Run) -> None:
+    done = run("login", "--url", _AT, answers="a@acme.example\nsecret\n")
+
+    assert "as a@acme.example, tenant acme" in done.output
+
+
 @pytest.mark.parametrize("is_up", [True, False])
 def test_a_tenant_of_somebody_else_is_missing_and_the_session_ends(
     run: Run, answers: dict[str, Any], is_up: bool
