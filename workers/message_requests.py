@@ -145,9 +145,9 @@ class MessageWorker:
     def _browse(self, request: MessageRequest, brokers: Sequence[LocatedInstance]) -> None:
         """Put one page of messages, and the position of the next page, into ``request.sealed``.
 
-        A position is ``<broker>:<messages passed>:<id of the last>``. The argument ``after`` is
-        that of this page; if it is empty, the page is the first. The next position is empty after
-        the last page. The caller saves the row.
+        A position is ``<broker>:<messages passed>:<id of the last>``. The request's argument
+        ``after`` is the position of this page; it is empty for the first page. The next position
+        is empty after the last page. The caller saves the row.
         """
         name, *numbers = str(request.arguments["after"]).split(":")
         names = [broker.id.name for broker in brokers]
@@ -233,7 +233,9 @@ class _Change:
         return state
 
     def run(self) -> float | None:
-        """Change the selected messages, or a part of all; store how many were changed.
+        """Change the selected messages, or all, or the part that this call has time for.
+
+        It stores how many were changed.
 
         Returns None once this broker is done; otherwise the seconds after which to call again: the
         request has a rate, or ``_SLICE_SECONDS`` are over.
@@ -383,12 +385,12 @@ def _report(request: MessageRequest, state: str) -> None:
 
 @contextmanager
 def _unsampled(space_id: str) -> Iterator[None]:
-    """Hold the lease of the space's sampling cycle during the block, so that no cycle reads it.
+    """Hold the lease of the space's sampling cycle, so that none reads the space in the block.
 
     A thread extends the lease, because a batch takes as long as a slow broker needs for it.
 
     Raises:
-        Unreachable: somebody else had the lease for longer than ``_LEASE_SECONDS``.
+        Unreachable: another process had the lease for longer than ``_LEASE_SECONDS``.
     """
     name, holder = f"sample:{space_id}", uuid.uuid4().hex
     with leases.kept(name, holder, _SAMPLE_LEASE_SECONDS, patience=_LEASE_SECONDS) as won:

@@ -1,4 +1,4 @@
-"""Celery tasks. Those for one space, invoice or request take its id, periodic ones no arguments.
+"""Celery tasks. Those for one space, invoice or request take its id; periodic ones need none.
 
 A task reads from the database what is to be done, and stores the outcome there. So a task that is
 lost, repeated or reordered does no harm. ``workers.schedule`` has the periods and the queues. Every
@@ -77,6 +77,7 @@ def release_volumes(**_future: str) -> None:
 def sample(**_future: str) -> None:
     """Sample once every space that has been Active and is not being deleted.
 
+    With more than one shard (``SAMPLE_SHARDS``), enqueue ``sample_shard`` for each shard instead.
     A reconcile pass is enqueued for a space when an instance does not answer (is silent), and when
     all answer again. A space that is known as silent, and no longer Active, gets no further pass
     from here. The pass updates the space's conditions, so they show a lost instance within about
@@ -135,8 +136,8 @@ def land(**_future: str) -> None:
 def enforce_quotas(*, tenant_id: str | None = None, **_future: str) -> None:
     """Raise and lift alerts of period quotas and spend caps; restrict spaces, or end that.
 
-    Of the tenant that is named, or of all that are due. Usage that is not in gold yet,
-    because Spark has not computed it, counts too.
+    With ``tenant_id`` only for this tenant, else for all tenants that are due. Usage that Spark has
+    not computed yet counts too.
     """
     live.enforce(timezone.now(), tenant_id)
 
@@ -338,10 +339,10 @@ def notify(**_future: str) -> None:
 
 @shared_task(name="workers.watch")  # type: ignore[untyped-decorator]
 def watch(**_future: str) -> None:
-    """Write events about what no request changes.
+    """Write events about changes that no request caused.
 
-    Spaces in trouble and recovered, certificates and API tokens that expire soon, and maintenance
-    in the next window of a tenant.
+    They are about spaces in trouble or recovered, certificates and API tokens that expire soon, and
+    maintenance in the next window of a tenant.
     """
     watching.watch(timezone.now())
 

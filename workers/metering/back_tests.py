@@ -57,8 +57,8 @@ class NoGold(Conflict):
 def run(back_test_id: str) -> None:
     """Carry out one back-test, from where it was; it succeeds or fails.
 
-    Nothing happens if it has ended, or if another process carries it out. It stays running if the
-    Spark job is busy with other work; the periodic task tries again. Idempotent.
+    Nothing happens if it has ended, or if another process carries it out. While another Spark job
+    runs, the back-test stays in the state running, and the periodic task tries again. Idempotent.
     """
     with leases.kept(f"back-test:{back_test_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
         # Read under the lease: another process may have ended it just before.

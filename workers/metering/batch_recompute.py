@@ -2,8 +2,8 @@
 
 ``recompute`` reads all history of one tenant. This module reads only the days of the period, of all
 its tenants together: what each incarnation had reached before them is in ``state.openings``. It
-returns what a flawless period needs. Whatever it doubts about a tenant, ``recompute`` examines for
-that tenant alone, and has the details.
+returns what is enough if the samples are complete and consistent. It marks other tenants as
+doubtful; callers then examine each of those with ``recompute``, which also finds the details.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -87,7 +87,7 @@ class Reader:
         return cls(bronze, usage, delta.open_table(root, delta.OPENINGS), period)
 
     def read(self, tenant_ids: Sequence[str]) -> dict[str, PeriodUsage]:
-        """Return the usage of each tenant. The number of queries depends on that of samples."""
+        """Return the usage of each tenant. More samples, not more tenants, need more queries."""
         found: dict[str, PeriodUsage] = {}
         for chunk in self._chunks(tenant_ids):
             found |= _Chunk(self, chunk).read()

@@ -73,7 +73,7 @@ class SamplesNotStored(Unavailable):
 
 @dataclass(frozen=True)
 class CloseAttempt:
-    """One attempt to close ``invoice``: its methods are the steps before the validation.
+    """One attempt to close ``invoice``. ``cut`` and ``land`` are its first two steps.
 
     ``readers`` read the instances; ``root`` is that of the lakehouse.
     """
@@ -127,7 +127,7 @@ class CloseAttempt:
 
 
 def list_uncut(tenant_ids: Collection[str], ends_at: datetime) -> list[AddressSpace]:
-    """Return the tenants' spaces with a source whose next sample would still be before ``ends_at``.
+    """Return the tenants' spaces with a source that is still in a bucket before ``ends_at``.
 
     Includes spaces that were never sampled. A space that is being deleted is left out once its
     last sample has ended all incarnations. Spaces that were never Active are left out.

@@ -62,7 +62,7 @@ class Down:
 
 @dataclass(frozen=True)
 class OpenNamespace:
-    """The finding of the step "namespace": it exists, so endpoints and instances can be created."""
+    """Proof that the namespace exists, so that endpoints and instances can be created in it."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,9 @@ class Instances:
         return [broker for broker in rows.brokers if broker.name not in self.down]
 
     def holds_unknown(self, rows: SpaceRows) -> bool:
-        """Return whether an instance was added, removed or restarted since the last whole pass.
+        """Return whether an instance was added, removed or restarted since ``known_boots``.
 
-        Only a pass that was Done counts.
-
+        The last whole pass that was Done has stored ``known_boots``.
         A restarted instance may have read files that lack a change, so its entities must be read
         back.
         """

@@ -37,7 +37,7 @@ StepState = dict[str, str]
 class PassReport:
     """What a pass has found so far. An immutable value: each step gives a new report.
 
-    ``findings`` describes the fields that come from there. ``outcome`` is that of the last step.
+    The module ``findings`` describes the types of the fields. ``outcome`` is that of the last step.
     None in another field stands for a step that the pass did not reach, or that had nothing to
     report.
     """

@@ -106,9 +106,9 @@ class Restarter:
     ) -> dict[str, Down]:
         """Return {name: why} for the instances that do not run or do not answer.
 
-        A running instance is asked with ``ask``, in a full pass, while another instance does not
-        run, while the space is not ready, and while an instance does not answer the sampler.
-        Otherwise it counts as up, because asking takes a connection.
+        Running instances are asked for an answer if one of these is true: ``ask``; the pass is
+        full; another instance does not run; the space is not ready; an instance does not answer the
+        sampler. Otherwise they count as up, because a request takes a connection.
         """
         late = self._is_late(rolled_at)
         found = {

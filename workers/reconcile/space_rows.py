@@ -100,7 +100,7 @@ class SpaceRows:
     def unready_since(self) -> datetime | None:
         """Since when the space has not been ready, as of the last pass; None if it was ready.
 
-        A space that no pass has judged yet was never ready, so this is its creation.
+        Before the first pass has stored a condition, this is when the space was created.
         """
         ready = phases.find_condition(self.space.conditions, phases.READY)
         if ready is None:
