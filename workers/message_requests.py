@@ -1,4 +1,6 @@
-"""Carry out requests for operations on messages (``tenants.actions.message_requests``).
+"""Carry out requests to browse, send, purge, delete, move or resend stored messages.
+
+``tenants.actions.message_requests`` makes them.
 
 ``workers.tasks`` calls ``MessageWorker.run`` for one request, and ``list_due`` and ``delete_old``
 periodically.
@@ -233,12 +235,10 @@ class _Change:
         return state
 
     def run(self) -> float | None:
-        """Change the selected messages, or all, or the part that this call has time for.
+        """Change the selected messages, or all; store how many were changed.
 
-        It stores how many were changed.
-
-        Returns None once this broker is done; otherwise the seconds after which to call again: the
-        request has a rate, or ``_SLICE_SECONDS`` are over.
+        Returns None once this broker is done. Otherwise some are left, because the request has a
+        rate or ``_SLICE_SECONDS`` are over: returns the seconds after which to call again.
         """
         with management.connected(self._broker.target, purpose="messages") as client:
             changes = MessageChanges(client)

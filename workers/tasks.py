@@ -224,7 +224,7 @@ def back_tests_due(**_future: str) -> None:
 
 @shared_task(name="workers.advance_catalog")  # type: ignore[untyped-decorator]
 def advance_catalog(**_future: str) -> None:
-    """Publish the scheduled catalog if it is due, tell tenants, and move subscriptions to it.
+    """Publish the scheduled catalog if it is due, notify tenants, and move subscriptions to it.
 
     One batch of each; if more is left, the task enqueues itself again.
     """
@@ -242,7 +242,7 @@ def bill_due(**_future: str) -> None:
     Then enqueue ``close_run`` for every run that has not ended, ``act_on_close_run`` for every
     approval or issue of its invoices, ``close_invoice`` for every other invoice in ``closing``,
     ``verify_invoice`` for every invoice whose verification is requested and not finished, and
-    ``read_samples`` for every reading of samples that is not finished.
+    ``read_samples`` for every sample reading that is not finished.
     """
     due = periodic.list_due(timezone.now())
     for run_id in due.runs:
@@ -284,10 +284,11 @@ def dun(*, tenant_id: str = "", **_future: str) -> None:
 
 @shared_task(name="workers.delete_expired")  # type: ignore[untyped-decorator]
 def delete_expired(**_future: str) -> None:
-    """Delete expired login sessions, idempotency keys, old notifications, readings and history.
+    """Delete rows that are kept for a limited time.
 
-    The history of addresses' readings is deleted by dropping partitions. The task also creates
-    those of the next days.
+    These are expired login sessions and idempotency keys, old notifications, old sample readings,
+    and the history of addresses' readings. The history is deleted by dropping partitions. The task
+    also creates its partitions of the next days.
     """
     now = timezone.now()
     expiry.delete_expired(now)
@@ -304,7 +305,7 @@ def erase_tenants(**_future: str) -> None:
 
 @shared_task(name="workers.run_message_request")  # type: ignore[untyped-decorator]
 def run_message_request(*, request_id: str, **_future: str) -> None:
-    """Carry out one ``MessageRequest`` (an operation on stored messages), or a slice of it.
+    """Carry out one ``MessageRequest`` (such as to browse or purge a queue), or a slice of it.
 
     If messages are left, the task enqueues itself again. It does nothing if another worker carries
     out the same request, or if the request has ended.

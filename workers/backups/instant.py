@@ -84,7 +84,8 @@ def fixed(root: Root, sleep: Callable[[float], None]) -> Iterator[Instant]:
     nothing is lost.
 
     Raises:
-        InstantLost: by ``release``: the lease was lost. Begin again.
+        InstantLost: at the start of the block, or by ``release``: another process has committed to
+            bronze although this one had the lease. Run the backup again.
         StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     holder = uuid.uuid4().hex

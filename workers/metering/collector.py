@@ -45,7 +45,7 @@ _COMPUTED = {STORED_BYTE_MS, CONNECTION_MS, PEAK_CONNECTIONS}
 
 @dataclass(frozen=True)
 class Reading:
-    """What one sampling cycle read from one space.
+    """What one sampling cycle read from one space. It is no reading of docs/glossary.md.
 
     * ``taken_at``: when the last snapshot arrived.
     * ``instances``: snapshots by instance name. An instance that did not answer has no entry.

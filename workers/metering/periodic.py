@@ -30,8 +30,11 @@ HOUSEKEEPING_HOUR = 2  # UTC
 class Due:
     """Lists the ids of what waits for a worker.
 
-    ``runs`` are close runs, ``actions`` approve or issue the invoices of one. ``closing`` and
-    ``verifying`` are invoices; those that a run closes are not among them.
+    * ``runs``: close runs that have not ended.
+    * ``actions``: requests to approve or issue the invoices of a close run.
+    * ``closing``: invoices that are being closed, except those that a close run closes.
+    * ``verifying``: invoices whose verification is requested and not finished.
+    * ``reading``: sample readings that are not finished.
     """
 
     runs: tuple[str, ...]

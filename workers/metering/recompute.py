@@ -279,7 +279,7 @@ def last_seqs(query: Question) -> dict[tuple[str, str], int]:
 
 
 def _doubled(query: Question) -> tuple[str, ...]:
-    """Return the keys of samples that have more than one value, as ``source boot address seq``."""
+    """Return the keys of samples with several values: ``source boot_id address epoch seq``."""
     key = ", ".join(sample_hash.KEY)
     words = sample_hash.words_sql(sample_hash.DATAFUSION, "samples", query.inside)
     rows = query.ask(

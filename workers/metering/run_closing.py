@@ -8,8 +8,8 @@
 6. Rating: validate and price hundreds of invoices in one transaction.
 
 Each step reads from the rows what is left to do, so ``advance`` may be killed anywhere and called
-again. What is in doubt about one tenant, such as a silent instance, keeps or holds its invoice
-only. The periodic task ``workers.bill_due`` goes on with unfinished runs.
+again. A problem of one tenant, such as a silent instance, delays or holds the invoice of this
+tenant only. The periodic task ``workers.bill_due`` goes on with unfinished runs.
 """
 
 import uuid

@@ -59,10 +59,11 @@ class Restarter:
     ) -> StepResult[Instances]:
         """Apply the specs of all instances of one kind; restart at most one of them. Idempotent.
 
-        Waits if all instances of ``specs`` are down, or for the sample before a restart. Else Done:
-        the following steps reach those that are up, and ``settled`` at the end of the pass waits
-        for the others. A running instance is sampled before its restart, because a restart resets
-        its counters. A restart for a new version of Waypost alone is left to a rollout.
+        The outcome is Wait if all instances of ``specs`` are down, or while the sample before a
+        restart is pending. Else it is Done: the following steps reach the instances that are up,
+        and ``settled`` at the end of the pass waits for the others. A running instance is sampled
+        before its restart, because a restart resets its counters. A restart for a new version of
+        Waypost alone is left to a rollout.
 
         ``answers`` returns whether the instance of a name answers. ``before`` are the findings
         about the other kinds, which the result includes.

@@ -60,7 +60,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Frame:
-    """One received frame, a value; ``raw`` holds its bytes as received, header included.
+    """One received frame; ``raw`` holds its bytes as received, header included.
 
     ``code`` is the descriptor of its performative, ``fields`` are the performative's fields.
     """

@@ -26,7 +26,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class OpenConnection:
-    """One connection as the broker lists it, of a client or an internal one; a value.
+    """One connection as the broker lists it, of a client or an internal one.
 
     ``user`` is empty before the first session. ``listener`` is the local address that the peer
     connected to. ``sessions``: None if the broker does not list their number.
@@ -64,9 +64,10 @@ class OpenConnection:
         return self.user.startswith(_INTERNAL_USER)
 
     def is_unknown(self, users: Mapping[str, DesiredUser]) -> bool:
-        """Return whether the connection's user does not exist, or was created after it was opened.
+        """Return whether the connection is of no desired user.
 
-        ``users`` are the desired users by name. False before the first session.
+        So it is if no user has the name, or if the user was created after the connection was
+        opened. ``users`` are the desired users by name. False before the first session.
         """
         if self.user == "":
             return False  # no session yet, so it has no links

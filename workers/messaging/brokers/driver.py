@@ -38,7 +38,7 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Converged:
-    """The result of ``converge`` and ``apply``, a value.
+    """The result of ``converge`` and ``apply``.
 
     * ``pending``: address -> why it is not as desired yet; empty if all is done. The key
       ``desired.USERS_MATCH`` stands for the users, which only ``converge`` checks.

@@ -68,7 +68,7 @@ _TRIES = 5  # to read all queues while no message is being moved
 
 @dataclass(frozen=True)
 class MeteredAddress:
-    """Names a tenant's address that a snapshot should cover; a value.
+    """Names a tenant's address that a snapshot should cover.
 
     ``type`` is a slug of ``address_types``. The instance need not have the address.
     """

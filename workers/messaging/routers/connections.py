@@ -11,7 +11,10 @@ from workers.messaging.routers.tables import RouterTables, bare_address, client_
 
 
 def read_links(tables: RouterTables, rows: Sequence[Row]) -> Sequence[Row]:
-    """Return all links of the router; nothing, and nothing is read, without client connections.
+    """Return all links of the router, those of workers and brokers included.
+
+    ``rows`` are the client connections. Without any, this sends no request and returns no links.
+    It also returns none if the router refuses the query.
 
     Raises:
         Unreachable: no answer in time.

@@ -39,7 +39,7 @@ _FEW = 200  # up to this number of entities, single READs cost less than one QUE
 
 @dataclass(frozen=True)
 class Converged:
-    """The result of ``converge`` and ``apply``, a value.
+    """The result of ``converge`` and ``apply``.
 
     * ``pending``: address -> why it does not work yet; the key "" stands for a connector.
     * ``created``, ``deleted``: how many entities the call tried to create and to delete.

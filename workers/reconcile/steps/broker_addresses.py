@@ -37,7 +37,7 @@ _IMPOSSIBLE = Problem(
 def ensure(
     rows: SpaceRows, brokers: ManagedBrokers, keys: SpaceKeys, instances: Instances
 ) -> StepResult[BrokerAddresses]:
-    """Make every broker that is up hold what the rows ask for; wait until it does.
+    """Make every broker that is up hold what the rows ask for; the outcome is Wait until then.
 
     An address that no broker can hold is a final problem in the findings, and nothing waits for it.
     """

@@ -151,7 +151,7 @@ class Network:
 
 @dataclass(frozen=True)
 class ConnectorSpec:
-    """The settings of a connector, a value; ``profile`` has the certificates for TLS."""
+    """The settings of a connector; ``profile`` has the certificates for TLS."""
 
     name: str
     host: str
