@@ -273,7 +273,7 @@ class _Change:
         self._save(progressed=is_first)
 
     def _run_selected(self, changes: MessageChanges, ids: Sequence[int]) -> float | None:
-        """Change the chosen messages; ``skip`` of the state counts those of earlier runs."""
+        """Change the chosen messages; stored ``skip`` is how many ids earlier runs handled."""
         rate: int | None = self._request.arguments.get("rate")
         size = min(_BATCH, rate) if rate else _BATCH
         began = time.monotonic()

@@ -193,9 +193,9 @@ def act_on_close_run(*, action_id: str, **_future: str) -> None:
 def verify_invoice(*, invoice_id: str, **_future: str) -> None:
     """Recompute an invoice from its pinned table versions, and compare it with the stored one.
 
-    The operation of the requested verification succeeds if every byte is the same. Otherwise it
-    fails with the differences, or with the error that prevented the comparison. The invoice itself
-    does not change.
+    The operation of the requested verification succeeds if no comparison finds a difference.
+    Otherwise it fails with the differences, or with the error that prevented the comparison. The
+    invoice itself does not change.
     """
     verifying.verify(invoice_id)
 

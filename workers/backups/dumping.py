@@ -1,4 +1,4 @@
-"""Hand the dump to the container that has pg_dump.
+"""Request a dump of the database from the container that has pg_dump.
 
 Waypost's image has no PostgreSQL. The pod of a backup has a second container of PostgreSQL's own
 image, which runs ``charts/waypost/files/dump.sh``. Both share a folder, the exchange:

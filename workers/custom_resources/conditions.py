@@ -1,7 +1,7 @@
 """The conditions in the status of a custom resource. Pure.
 
-``Synced`` says whether the API accepts what the resource says. All others, such as ``Ready``, are
-those of the object in the API.
+``Synced`` is True if the API has accepted the state that the resource describes. All other
+conditions, such as ``Ready``, are copied from the object in the API.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The login of a messaging user: a Secret in the namespace of its resource.
 
-The Secret decides the password. Who deletes the Secret gets a new password; who changes the
-password in it changes that of the user.
+The Secret decides the password. If somebody deletes the Secret, a new password is generated. If
+somebody changes the password in it, the messaging user gets this password.
 """
 
 import secrets

@@ -1,4 +1,6 @@
-"""Carries out back-tests: quantities by Spark or from the copy, money by the kernel, in batches.
+"""Carry out back-tests: rate past months of all tenants under a draft catalog, in batches.
+
+Quantities come from a Spark job, or from the copy of gold usage in PostgreSQL.
 
 1. Write the windows of all tenants that are not rated yet to a file.
 2. A Spark job sums gold over these windows, at a version that the back-test pins.

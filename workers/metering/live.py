@@ -1,8 +1,9 @@
-"""Count the usage of the month that the copy of gold lacks so far, and enforce period quotas.
+"""Count the usage of the running month that PostgreSQL lacks, and enforce period quotas.
 
-A quota must not wait for Spark. What is not copied yet is computed from the collector's states:
-what the sources counted since the bucket in which the copy was last complete. ``UsageTail`` keeps
-it for pages, the API and quotas alike; each subtracts what the copy has of the same time.
+Usage in PostgreSQL is a copy of gold, which Spark computes late. A quota must not wait for it. So
+this module computes what is not copied yet from the collector's states: what the sources counted
+since the bucket in which the copy was last complete. ``UsageTail`` keeps it for pages, the API and
+quotas. Each of these subtracts what the copy has of the same time.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -90,8 +91,8 @@ def keep_tails(tenant_ids: Collection[str], now: datetime) -> None:
 def counted(states: Iterable[SourceState], since: datetime) -> dict[str, int]:
     """Return {meter: quantity} of the buckets from ``since`` on, over all ``states``.
 
-    Of the peak meter it is the largest one. The numbers are exact while the copy is less than a day
-    behind, and a lower bound after that.
+    The quantity of the peak meter is the largest peak, not a sum. The numbers are exact while the
+    copy is less than a day behind, and a lower bound after that.
     """
     found = dict.fromkeys(METERS, 0)
     for state in states:

@@ -47,7 +47,7 @@ class CertificateState:
 class Down:
     """Why an instance is down. ``lasting``: the instance is not expected to come up soon.
 
-    Staff read ``reason``. Tenants read ``words``: those of ``cause`` if it is known, else
+    Staff read ``reason``. Tenants read ``words``: the text of ``cause`` if the cause is known, else
     ``reason``.
     """
 
@@ -154,7 +154,8 @@ class RouterAddresses:
     Once the step is Done, clients with links to leaving addresses are disconnected.
 
     * ``desired``: the routers as the step applied them, without the addresses in ``problems``.
-    * ``problems``: by address id, including those of the step "broker addresses".
+    * ``problems``: why addresses are not ready, by address id. The problems of the step "broker
+      addresses" are included.
     * ``unjoined``: a text for each pair of routers that are not connected. None if no such pair is
       known and not all routers were read.
     """

@@ -54,7 +54,7 @@ class PassReport:
 
     @property
     def down(self) -> Mapping[str, Down]:
-        """Why instances are down: {instance name: reason}; empty if none is known to be."""
+        """The instances that are down: {instance name: why}; empty if none is known to be down."""
         return self.instances.down if self.instances else {}
 
     @property

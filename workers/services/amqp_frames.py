@@ -17,7 +17,7 @@ from proton import ubyte as _ubyte
 AMQP_HEADER = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER = b"AMQP\x03\x01\x00\x00"
 AMQP_FRAME = 0  # the byte ``type`` of a frame (AMQP 1.0, 2.3.1)
-SASL_FRAME = 1  # the same (AMQP 1.0, 5.3.1)
+SASL_FRAME = 1  # the byte ``type`` of a SASL frame (AMQP 1.0, 5.3.1)
 _UNDESCRIBED: Any = UNDESCRIBED  # proton's type stubs declare a Constant
 # Larger frames are refused. A login needs a few hundred bytes, and the open frame with a user's
 # permissions up to 32 KiB (``auth.server``).

@@ -120,7 +120,8 @@ class _Link:
 class _Lists:
     """Reads a broker's whole lists of connections, sessions, producers and consumers.
 
-    Each method reads again. Each raises ``Unreachable`` if the broker stops answering.
+    Each method reads again. Each raises ``Unreachable`` if the broker stops answering, and
+    ``Refused`` if it refuses a list.
     """
 
     def __init__(self, client: ManagementClient) -> None:
@@ -192,6 +193,7 @@ def list_clients(client: ManagementClient) -> Sequence[OpenConnection]:
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     return _Lists(client).clients()
 
@@ -211,6 +213,7 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     lists = _Lists(client)
     clients = {connection.id: connection for connection in lists.clients()}
@@ -235,6 +238,7 @@ def find_on(client: ManagementClient, addresses: Collection[str]) -> set[str]:
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     lists = _Lists(client)
     clients = {connection.id for connection in lists.clients()}
@@ -251,6 +255,7 @@ def find_of(client: ManagementClient, ids: Collection[str], user: str | None) ->
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     return {
         connection.id
@@ -272,6 +277,7 @@ def describe(
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     if not clients:
         return ()

@@ -95,8 +95,8 @@ def take(
     record of restored messages in the broker (``restored``).
 
     Raises:
-        Unreachable: the broker does not answer, or management moves messages all the time. The
-            counters are then unknown.
+        Unreachable: the broker does not answer, or management moves messages all the time.
+        Refused: the broker refused a request. In both cases the counters are unknown.
     """
     with management.connected(
         target, purpose="meter", greeting_seconds=management.GREETING_SECONDS
@@ -137,7 +137,7 @@ def take(
 class _Reading:
     """Reads a running broker's counters through one management connection.
 
-    Each method raises ``Unreachable`` if the broker does not answer.
+    Each method raises ``Unreachable`` if the broker does not answer, and most raise ``Refused``.
     """
 
     def __init__(self, client: ManagementClient) -> None:

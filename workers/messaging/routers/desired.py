@@ -150,12 +150,13 @@ class DesiredRouter:
     * ``leads``: the router holds the link routes of topics. One router of a space leads, because
       brokers identify a durable subscription by the router that made it. With the patch
       ``container-id`` all routers lead.
-    * ``client``: the key pair that the router presents to brokers and peers; ``server``: the one of
-      its listeners. ``authority_pem``: the authority of both, and of brokers and peers.
+    * ``client``: the key pair that the router presents to brokers and peers.
+    * ``server``: the key pair of its listeners.
+    * ``authority_pem``: the authority that signed both, and the certificates of brokers and peers.
     * ``max_connections``: of clients at this router; None is no limit.
     * ``peers``: the routers that this router connects to; each pair has one connection.
-    * ``allowed``: user -> connections opened before this time must be closed. So must all
-      connections of users who are not in it.
+    * ``allowed``: {user: time}. Connections of the user that were opened before the time must be
+      closed, and so must all connections of users who are not in the mapping.
     * ``public_certificate``: presented to clients instead of ``server``, from files of its own.
     """
 

@@ -79,9 +79,9 @@ def converge(
 
     * ``leaving``: addresses that lose all entities except the hold that keeps their counters.
     * ``only``: names of changed addresses. The call then reads and repairs the entities of these
-      addresses, and the shared ones: connectors, all link routes and the entities for probes. Of
-      entities that are not desired it then deletes only link routes. None, or any ``leaving``
-      address, makes the call read and repair everything.
+      addresses, and the shared ones: connectors, all link routes and the entities for probes. It
+      then deletes no undesired entities except link routes. None, or any ``leaving`` address, makes
+      the call read and repair everything.
 
     Idempotent.
 

@@ -88,7 +88,7 @@ def forget_departed(
 ) -> StepResult[None]:
     """Delete the entities that kept the counters of addresses which no broker holds any more.
 
-    At every router of the space: one that is down ends the step with a wait.
+    It does so at every router of the space. If one is down, the outcome is Wait.
     """
     if not departures.gone:
         return StepResult(Done(), None)

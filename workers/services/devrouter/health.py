@@ -1,7 +1,7 @@
 """The listener that answers probes over HTTP: ``GET /healthz``, as Dispatch's ``healthz`` does.
 
-``__main__`` opens it. The answer comes from the event loop that serves all connections, as that of
-Dispatch comes through its core thread.
+``__main__`` opens it. The answer comes from the event loop that serves all connections. In
+Dispatch it comes through the core thread.
 """
 
 import asyncio
