@@ -42,7 +42,7 @@ class Changes:
     _known: dict[tuple[str, str], InstanceSight] = field(default_factory=dict)
 
     def update(self, sights: Sights) -> Collection[InstanceSight]:
-        """Store the sights; return each that differs from the stored one of its instance.
+        """Store the sights; return those that differ from what was stored of their instance.
 
         An instance that is missing in a complete listing is returned without a ``boot``.
         """
@@ -64,7 +64,7 @@ class Changes:
         return sight != before
 
     def find_boots(self) -> Mapping[str, Mapping[str, str]]:
-        """Return {namespace: {instance: boot}} of the instances that are well."""
+        """Return {namespace: {instance: boot}} of the instances whose pods are ready (``well``)."""
         found: dict[str, dict[str, str]] = {}
         for (namespace, instance), sight in self._known.items():
             if sight.well:

@@ -29,7 +29,7 @@ class DumpFailed(Unavailable):
 
 @dataclass(frozen=True)
 class Dumper:
-    """Requests dumps through the folder ``exchange``. The job's deadline ends a wait."""
+    """Requests dumps through the folder ``exchange``. Only the job's deadline limits the wait."""
 
     exchange: Path
     sleep: Callable[[float], None]

@@ -61,7 +61,7 @@ class DatabaseInstant:
 
 @dataclass(frozen=True)
 class Lakehouse:
-    """The tables at the instant: {name: (id, version)}; ``commit`` is the last one of bronze."""
+    """The tables at the instant: {name: (id, version)}; ``commit``: number of bronze's last one."""
 
     tables: Mapping[str, tuple[str, int]]
     commit: int

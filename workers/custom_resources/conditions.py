@@ -32,7 +32,7 @@ def synced() -> Json:
 
 
 def refused(error: WaypostError) -> Json:
-    """Return the condition of a resource that was refused: with the code and the text."""
+    """Return the condition ``Synced`` with status False, and the code and text of ``error``."""
     details = "; ".join(
         f"{name}: {' '.join(map(str, reasons)) if isinstance(reasons, list) else reasons}"
         for name, reasons in error.fields.items()

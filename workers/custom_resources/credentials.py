@@ -17,14 +17,17 @@ USERNAME, PASSWORD, HOST, PORT, AUTHORITIES = "username", "password", "host", "p
 
 
 class SecretTaken(Conflict):
-    """There is such a Secret already, and another object owns it or nobody does."""
+    """A Secret of this name exists already, and the resource does not own it."""
 
     code = "resources.secret_taken"
 
 
 @dataclass(frozen=True)
 class Login:
-    """The password of a messaging user; ``is_set``: the user in Waypost has it already."""
+    """A messaging user's password, and the ``version`` of the Secret with it.
+
+    ``is_set``: the user in Waypost has the password already.
+    """
 
     password: str
     version: str

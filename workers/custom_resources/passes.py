@@ -40,7 +40,7 @@ class ObjectGoing(Conflict):
 
 
 class TypeDiffers(Conflict):
-    """An adopted space has another type than the resource says."""
+    """The space in Waypost has another type than the resource describes."""
 
     code = "address_space.fixed_at_creation"
 

@@ -46,7 +46,7 @@ def state(resource: Resource) -> Json:
 
 
 def creation(resource: Resource, **more: str) -> Json:
-    """Return the body that creates the object; ``more`` are fields that no resource has."""
+    """Return the body that creates the object; ``more``: fields not in ``spec``: the password."""
     return {resource.kind.name_field: resource.object_name, **state(resource), **more}
 
 

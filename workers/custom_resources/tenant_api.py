@@ -1,4 +1,4 @@
-"""The REST API as one tenant's token may use it: with ETags, and with keys that name a resource."""
+"""The REST API for the token of one tenant, with ETags and Idempotency-Keys."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -35,7 +35,7 @@ class Snapshots(Protocol):
     """
 
     def request(self, backup: str, volume: VolumeId) -> None:
-        """Request a snapshot of the volume, which belongs to the backup of this name."""
+        """Request a snapshot of the volume for the backup named ``backup``."""
         ...
 
     def status(self, backup: str, volume: VolumeId) -> SnapshotStatus:

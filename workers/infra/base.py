@@ -224,7 +224,7 @@ class InstanceSight:
 
 @dataclass(frozen=True)
 class Sights:
-    """What a watch saw at once. With ``complete``, instances that are not in it have no pod."""
+    """What a watch saw at one time. If ``complete``, all other instances have no pod."""
 
     seen: Sequence[InstanceSight]
     complete: bool = False

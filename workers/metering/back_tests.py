@@ -116,7 +116,7 @@ def _pin(back_test: BackTest, root: Root) -> None:
 def _summed(
     back_test: BackTest, root: Root, folder: Path, group: Iterable[Sequence[TenantMonths]]
 ) -> ReaderOf:
-    """Return what reads the quantities of the group's windows, which one Spark job sums."""
+    """Sum the quantities of the group's windows by one Spark job; return a reader of the sums."""
     windows, sums = folder / "windows.csv", folder / "quantities.csv"
     with windows.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

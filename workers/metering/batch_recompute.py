@@ -131,7 +131,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class _Chunk:
-    """Reads some tenants. Each method is one query, and returns what it finds by tenant."""
+    """Reads some tenants. Each method but ``read`` is one query for all of them."""
 
     reader: Reader
     tenant_ids: Sequence[str]
@@ -268,7 +268,7 @@ class _Chunk:
         return found
 
     def last_seqs(self) -> dict[str, dict[tuple[str, str], int]]:
-        """Return the largest ``seq`` of each incarnation since the period began."""
+        """Return the largest ``seq`` of each incarnation, from the period's first day on."""
         # Without a last day: the numbers that this is compared with go on after the period.
         rows = delta.ask(
             "SELECT tenant_id, source, boot_id, max(seq) AS seq FROM bronze "

@@ -289,7 +289,7 @@ def examined(
 
 
 def earlier(attempt: CloseAttempt, report: Report, span: Period) -> EarlierUsage:
-    """Return the tenant's usage of ``span`` from gold and from bronze, at the reported versions."""
+    """Return the tenant's usage of ``span`` from gold and bronze, at the versions in ``report``."""
     tenant_id = attempt.invoice.tenant_id
     bronze, usage = report.tables[delta.BRONZE], report.tables[delta.USAGE]
     return read_span(attempt.root, (bronze, usage), tenant_id, span)

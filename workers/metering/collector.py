@@ -63,7 +63,7 @@ class Reading:
 class Advance:
     """The next states, including those of ended incarnations, and the rows to land with them.
 
-    Store both in one transaction: the rows use up the numbers (``seq``) that the states count.
+    Store both in one transaction, because the states count the ``seq`` that the rows have.
     """
 
     states: tuple[SourceState, ...]

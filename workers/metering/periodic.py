@@ -70,7 +70,7 @@ def compute_usage() -> None:
 
 
 def run_pipeline(now: datetime) -> None:
-    """Compute usage and log errors; then delete old files and outbox rows (``ingest.tidy``).
+    """Compute usage and log errors; then delete temporary files and old rows (``ingest.tidy``).
 
     If a close waits for the pipeline, usage is not computed here: the close does it.
     """

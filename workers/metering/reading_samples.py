@@ -164,7 +164,7 @@ def _value(value: Any) -> Any:
 
 
 def _counter(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a counter as JSON values, with only the meters that it used."""
+    """Return a counter as JSON values, with only the meters whose usage is not zero."""
     key = ("space_id", "source", "boot_id", "address", "epoch")
     meters = {
         meter: {"before": before, "after": after, "used": used}

@@ -279,7 +279,10 @@ class SourceState:
         return replace(begun, marks=marks)
 
     def compared(self, before: Self) -> Self:
-        """Return the state after a sample; ``before`` is the one without it, in the same bucket."""
+        """Return this state after a sample, with a new ``moved_at`` if the totals changed.
+
+        ``before`` is the state without the sample, in the same bucket.
+        """
         return self if self.totals == before.totals else replace(self, moved_at=self.sampled_at)
 
     def used_with(self, seen: Mapping[str, AddressState]) -> Counters:

@@ -196,7 +196,7 @@ class _Reading:
         return sizes, ages
 
     def health(self) -> EngineHealth:
-        """Return how full the broker is; metering does not depend on it, so nothing is refused."""
+        """Return how full the broker is. A value that the broker refuses to show is None."""
         names = ("AddressMemoryUsage", "GlobalMaxSize", "DiskStoreUsage", "MaxDiskUsage")
         used, limit, disk, percent = (
             None if isinstance(answer, Refused) else answer

@@ -44,7 +44,7 @@ _BEGIN = Position()
 
 @dataclass(frozen=True)
 class Listed:
-    """A page of a queue, and where the next one begins; None if there is none."""
+    """A page of a queue; ``next``: where the next page begins, or None after the last page."""
 
     messages: Sequence[ShownMessage]
     next: Position | None

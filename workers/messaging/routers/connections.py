@@ -26,7 +26,7 @@ def read_links(tables: RouterTables, rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def describe(rows: Sequence[Row], links: Sequence[Row]) -> Sequence[ConnectionSeen]:
-    """Return the client connections ``rows`` with their links, of all ``links``, and counters."""
+    """Return the client connections in ``rows``, with counters and their links in ``links``."""
     by_connection = client_links(links)
     now = datetime.now(UTC)
     return [_seen(row, by_connection.get(str(row["identity"]), ()), now) for row in rows]
