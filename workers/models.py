@@ -114,9 +114,8 @@ class LandingBatch(Timestamped):
 class FileHash(models.Model):
     """The SHA-256 of one file of the bronze table, recorded when the file was written.
 
-    Key: ``path``, relative to the table. Rows never change and are kept as long as the file, so
-    that a verification can tell altered files apart. Files that landed before this table existed
-    have none.
+    Key: ``path``, relative to the table. Rows never change and are never deleted, so that a
+    verification finds altered files. Files that landed before this table existed have no row.
     """
 
     path = models.CharField(primary_key=True, max_length=300)

@@ -108,7 +108,7 @@ class PodWatcher(threading.Thread):
                     if won:
                         self._follow()
                     else:
-                        # The holder's changes are not ours: what we remember grows old.
+                        # Another worker watches, so what this one remembers becomes outdated.
                         self._changes = Changes()
             except InfraError as error:
                 logger.warning("pods are not watched; trying again", error=str(error))

@@ -211,7 +211,11 @@ def read_samples(*, reading_id: str, **_future: str) -> None:
 
 @shared_task(name="workers.run_back_test")  # type: ignore[untyped-decorator]
 def run_back_test(*, back_test_id: str, **_future: str) -> None:
-    """Rate past months of all tenants under a draft catalog, unless another worker does."""
+    """Rate past months of all tenants under a draft catalog (``back_tests``).
+
+    Nothing happens while another worker has the lease of the back-test, which it keeps for 15
+    minutes at most.
+    """
     back_tests.run(back_test_id)
 
 

@@ -41,7 +41,7 @@ from workers.metering.roots import Root
 
 logger = structlog.get_logger(__name__)
 
-_LEASE_SECONDS = 60  # extended while a back-test runs
+_LEASE_SECONDS = 60  # extended while a back-test runs, for 15 minutes at most (``leases.kept``)
 _JOB = "backtest"
 _WINDOWS = ("tenant_id", "starts_at", "ends_at")
 # The columns of the file of results, as ``lakehouse.schemas.BACKTEST`` has them.

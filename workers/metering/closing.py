@@ -44,7 +44,7 @@ PIPELINE_VERSION = "1"
 # time between two full passes (``reconcile.loop.FULL_PASS_EVERY``), because on Kubernetes a full
 # pass gives metering its rights in a space.
 PATIENCE = timedelta(minutes=7)
-_LEASE_SECONDS = 60  # extended while the close runs
+_LEASE_SECONDS = 60  # extended while the close runs, for 15 minutes at most (``leases.kept``)
 WAIT_SECONDS = 20  # for a sampling cycle that reads the same space now
 # The names of the steps that the invoice's operation shows.
 _STEPS = ("last samples", "landing", "pipeline", "recompute", "validation")

@@ -50,7 +50,7 @@ logger = structlog.get_logger(__name__)
 Step = CloseRun.Step
 # After an error of the lakehouse, which concerns all tenants, the run waits this long.
 RETRY_AFTER = timedelta(minutes=1)
-_LEASE_SECONDS = 60  # extended while a worker carries the run out
+_LEASE_SECONDS = 60  # extended while a worker carries the run out, for 15 minutes at most
 _EVIDENCE_AT_ONCE = 2000  # invoices whose evidence is gathered together
 _Key = TypeVar("_Key", datetime, Period)
 # The evidence of an invoice; or why it cannot be gathered, for which the invoice is held.

@@ -93,7 +93,7 @@ class Frame:
             raise Malformed(f"not a performative: {error}") from error
 
     def field(self, index: int) -> Any:
-        """Return the field at ``index``; None if it is null, or left out at the end of the frame."""
+        """Return the field at ``index``; None if it is null, or left out at the end."""
         return self.fields[index] if index < len(self.fields) else None
 
 
