@@ -241,9 +241,11 @@ def advance_catalog(**_future: str) -> None:
 
 @shared_task(name="workers.bill_due")  # type: ignore[untyped-decorator]
 def bill_due(**_future: str) -> None:
-    """Begin a close run of the billing periods that are due, and mark invoices that are overdue.
+    """Begin a close run of the billing periods that are due, and enqueue what waits for a worker.
 
-    Then enqueue ``close_run`` for every run that has not ended, ``act_on_close_run`` for every
+    Also mark the invoices that are overdue, and book the credit that has expired.
+
+    It enqueues ``close_run`` for every run that has not ended, ``act_on_close_run`` for every
     approval or issue of its invoices, ``close_invoice`` for every other invoice in ``closing``,
     ``verify_invoice`` for every invoice whose verification is requested and not finished, and
     ``read_samples`` for every sample reading that is not finished.

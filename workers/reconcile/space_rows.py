@@ -67,8 +67,8 @@ class SpaceRows:
     def probes_all(self) -> bool:
         """Whether to probe every type of address in use, not only the types of changed addresses.
 
-        True in a full pass, and in a whole pass over a space that was not ready or did not answer.
-        So a space is Ready again only after messages have passed.
+        True in a full pass, and in a whole pass over a space that was not ready or did not answer
+        the sampler. So a space is Ready again only after messages have passed.
         """
         is_doubtful = self.unready_since is not None or self.space.silent_since is not None
         return self.full or (is_doubtful and not self.partial)
