@@ -64,8 +64,8 @@ def read(
 class Reader:
     """Reads the usage of tenants in one period: from bronze and gold at pinned versions.
 
-    ``openings`` are those of a run of the pipeline that included the version of bronze. They may be
-    newer: then a late sample may make a tenant doubtful, and never hides anything.
+    ``openings`` is the table ``state.openings``. It includes the version of bronze, and may be
+    newer. If it is newer, a late sample may make a tenant doubtful, but never hides a difference.
     """
 
     bronze: DeltaTable
