@@ -27,13 +27,13 @@ class SecretName(StrEnum):
     The members are the fixed names. ``SecretName.server`` makes the name for each instance.
     """
 
-    AUTHORITY = "authority"  # the space's own; signs its certificates, with the exceptions below
+    AUTHORITY = "authority"  # the space's certificate authority; signs all but AUTH_CLIENT, PUBLIC
     CONTROL_CLIENT = "client/control"  # Waypost authenticates with it at brokers and routers
     ROUTER_CLIENT = "client/router"  # routers authenticate with it at brokers
     # Routers authenticate with it at the auth service. The control authority signs it.
     AUTH_CLIENT = "client/auth"
-    # The key pair of public listeners, if the installation provides certificates for them. Until
-    # every instance reads it, the space's own authority signs it.
+    # The key pair of public listeners, if the installation provides certificates for them. The
+    # space's own authority signs the pair until every instance reads it.
     PUBLIC = "public"
     PUBLIC_TRUST = "public/trust"  # who signed PUBLIC (PEM); empty: clients trust it already
 

@@ -1,4 +1,6 @@
-"""Carry out requests for operations on messages (``tenants.actions.message_requests``).
+"""Carry out requests to browse, send, purge, delete, move or resend stored messages.
+
+``tenants.actions.message_requests`` makes them.
 
 ``workers.tasks`` calls ``MessageWorker.run`` for one request, and ``list_due`` and ``delete_old``
 periodically.
@@ -145,9 +147,9 @@ class MessageWorker:
     def _browse(self, request: MessageRequest, brokers: Sequence[LocatedInstance]) -> None:
         """Put one page of messages, and the position of the next page, into ``request.sealed``.
 
-        A position is ``<broker>:<messages passed>:<id of the last>``. The argument ``after`` is
-        that of this page; if it is empty, the page is the first. The next position is empty after
-        the last page. The caller saves the row.
+        A position is ``<broker>:<messages passed>:<id of the last>``. The request's argument
+        ``after`` is the position of this page; it is empty for the first page. The next position
+        is empty after the last page. The caller saves the row.
         """
         name, *numbers = str(request.arguments["after"]).split(":")
         names = [broker.id.name for broker in brokers]
@@ -233,10 +235,10 @@ class _Change:
         return state
 
     def run(self) -> float | None:
-        """Change the selected messages, or a part of all; store how many were changed.
+        """Change the selected messages, or all; store how many were changed.
 
-        Returns None once this broker is done; otherwise the seconds after which to call again: the
-        request has a rate, or ``_SLICE_SECONDS`` are over.
+        Returns None once this broker is done. Otherwise some are left, because the request has a
+        rate or ``_SLICE_SECONDS`` are over: returns the seconds after which to call again.
         """
         with management.connected(self._broker.target, purpose="messages") as client:
             changes = MessageChanges(client)
@@ -271,7 +273,7 @@ class _Change:
         self._save(progressed=is_first)
 
     def _run_selected(self, changes: MessageChanges, ids: Sequence[int]) -> float | None:
-        """Change the chosen messages; ``skip`` of the state counts those of earlier runs."""
+        """Change the chosen messages; stored ``skip`` is how many ids earlier runs handled."""
         rate: int | None = self._request.arguments.get("rate")
         size = min(_BATCH, rate) if rate else _BATCH
         began = time.monotonic()
@@ -383,12 +385,12 @@ def _report(request: MessageRequest, state: str) -> None:
 
 @contextmanager
 def _unsampled(space_id: str) -> Iterator[None]:
-    """Hold the lease of the space's sampling cycle during the block, so that no cycle reads it.
+    """Hold the lease of the space's sampling cycle, so that none reads the space in the block.
 
     A thread extends the lease, because a batch takes as long as a slow broker needs for it.
 
     Raises:
-        Unreachable: somebody else had the lease for longer than ``_LEASE_SECONDS``.
+        Unreachable: another process had the lease for longer than ``_LEASE_SECONDS``.
     """
     name, holder = f"sample:{space_id}", uuid.uuid4().hex
     with leases.kept(name, holder, _SAMPLE_LEASE_SECONDS, patience=_LEASE_SECONDS) as won:

@@ -18,7 +18,8 @@ class MeteredSource(Timestamped):
     * ``seq`` rises by one with each set of sample rows that goes from this row to the outbox.
     * ``sampled_at`` is the time of the last sample; null before the first one.
     * ``bucket_at`` is the start of the bucket that the source is in; null before the first sample.
-    * ``moved_at`` is the last sample in which a counter changed; quotas read only such sources.
+    * ``moved_at`` is the time of the last sample in which a counter changed; null before the first
+      one. By it, quotas find the tenants whose usage has changed.
     * ``addresses`` maps each address to the JSON of its ``AddressState``: epoch, counters and more.
     * ``integrals`` has the other fields of ``SourceState``: counters of the source, open
       connections, marks, ended epochs. ``workers.metering.sources`` converts both columns.
@@ -113,9 +114,8 @@ class LandingBatch(Timestamped):
 class FileHash(models.Model):
     """The SHA-256 of one file of the bronze table, recorded when the file was written.
 
-    Key: ``path``, relative to the table. Rows never change and are kept as long as the file, so
-    that a verification can tell altered files apart. Files that landed before this table existed
-    have none.
+    Key: ``path``, relative to the table. Rows never change and are never deleted, so that a
+    verification finds altered files. Files that landed before this table existed have no row.
     """
 
     path = models.CharField(primary_key=True, max_length=300)

@@ -1,8 +1,8 @@
 """Make a space due as soon as one of its pods changes: killed, evicted, not ready, ready again.
 
-One worker of the installation watches; a lease says which. The others wait for the lease, which
-expires 15 s after its holder was killed. The watch is only a faster way to what the sampler and the
-full passes find too, so a missed change does no harm. Every listing is compared with the instances
+The worker that holds a lease watches. The others wait for the lease, which expires 15 s after its
+holder was killed. The sampler and the full passes find the same changes later, so a change that the
+watch misses does no harm. Every listing is compared with the instances
 that the last whole pass of each space saw (``AddressSpace.known_boots``), so that a change during a
 broken watch is found when the watch begins again.
 """
@@ -37,12 +37,12 @@ _RETRY_SECONDS = 2.0  # before a broken watch is opened again
 
 @dataclass
 class Changes:
-    """Remembers the newest sight of each instance, and says which spaces have changed."""
+    """Remembers the newest sight of each instance, and finds the instances that have changed."""
 
     _known: dict[tuple[str, str], InstanceSight] = field(default_factory=dict)
 
     def update(self, sights: Sights) -> Collection[InstanceSight]:
-        """Store the sights; return those that differ from the ones before.
+        """Store the sights; return those that differ from what was stored of their instance.
 
         An instance that is missing in a complete listing is returned without a ``boot``.
         """
@@ -64,7 +64,7 @@ class Changes:
         return sight != before
 
     def find_boots(self) -> Mapping[str, Mapping[str, str]]:
-        """Return {namespace: {instance: boot}} of the instances that are well."""
+        """Return {namespace: {instance: boot}} of the instances whose pods are ready (``well``)."""
         found: dict[str, dict[str, str]] = {}
         for (namespace, instance), sight in self._known.items():
             if sight.well:
@@ -108,7 +108,7 @@ class PodWatcher(threading.Thread):
                     if won:
                         self._follow()
                     else:
-                        # The holder's changes are not ours: what we remember grows old.
+                        # Another worker watches, so what this one remembers becomes outdated.
                         self._changes = Changes()
             except InfraError as error:
                 logger.warning("pods are not watched; trying again", error=str(error))
@@ -131,7 +131,7 @@ class PodWatcher(threading.Thread):
     def _find_stale(self) -> Collection[str]:
         """Return the ids of spaces whose instances are not those of their last whole pass.
 
-        A space without a whole pass is left out: it waits, and is looked at often anyway.
+        A space is left out until its first whole pass is Done: passes over it are frequent anyway.
         """
         boots = self._changes.find_boots()
         spaces = AddressSpace.objects.filter(deleted_at__isnull=True).exclude(known_boots={})

@@ -1,4 +1,4 @@
-"""Celery tasks. Those for one space, invoice or request take its id, periodic ones no arguments.
+"""Celery tasks. Those for one space, invoice or request take its id; periodic ones need none.
 
 A task reads from the database what is to be done, and stores the outcome there. So a task that is
 lost, repeated or reordered does no harm. ``workers.schedule`` has the periods and the queues. Every
@@ -77,6 +77,7 @@ def release_volumes(**_future: str) -> None:
 def sample(**_future: str) -> None:
     """Sample once every space that has been Active and is not being deleted.
 
+    With more than one shard (``SAMPLE_SHARDS``), enqueue ``sample_shard`` for each shard instead.
     A reconcile pass is enqueued for a space when an instance does not answer (is silent), and when
     all answer again. A space that is known as silent, and no longer Active, gets no further pass
     from here. The pass updates the space's conditions, so they show a lost instance within about
@@ -135,8 +136,8 @@ def land(**_future: str) -> None:
 def enforce_quotas(*, tenant_id: str | None = None, **_future: str) -> None:
     """Raise and lift alerts of period quotas and spend caps; restrict spaces, or end that.
 
-    Of the tenant that is named, or of all that are due. Usage that is not in gold yet,
-    because Spark has not computed it, counts too.
+    With ``tenant_id`` only for this tenant, else for all tenants that are due. Usage that Spark has
+    not computed yet counts too.
     """
     live.enforce(timezone.now(), tenant_id)
 
@@ -192,9 +193,9 @@ def act_on_close_run(*, action_id: str, **_future: str) -> None:
 def verify_invoice(*, invoice_id: str, **_future: str) -> None:
     """Recompute an invoice from its pinned table versions, and compare it with the stored one.
 
-    The operation of the requested verification succeeds if every byte is the same. Otherwise it
-    fails with the differences, or with the error that prevented the comparison. The invoice itself
-    does not change.
+    The operation of the requested verification succeeds if no comparison finds a difference.
+    Otherwise it fails with the differences, or with the error that prevented the comparison. The
+    invoice itself does not change.
     """
     verifying.verify(invoice_id)
 
@@ -210,7 +211,11 @@ def read_samples(*, reading_id: str, **_future: str) -> None:
 
 @shared_task(name="workers.run_back_test")  # type: ignore[untyped-decorator]
 def run_back_test(*, back_test_id: str, **_future: str) -> None:
-    """Rate past months of all tenants under a draft catalog, unless another worker does."""
+    """Rate past months of all tenants under a draft catalog (``back_tests``).
+
+    Nothing happens while another worker has the lease of the back-test, which it keeps for 15
+    minutes at most.
+    """
     back_tests.run(back_test_id)
 
 
@@ -223,7 +228,7 @@ def back_tests_due(**_future: str) -> None:
 
 @shared_task(name="workers.advance_catalog")  # type: ignore[untyped-decorator]
 def advance_catalog(**_future: str) -> None:
-    """Publish the scheduled catalog if it is due, tell tenants, and move subscriptions to it.
+    """Publish the scheduled catalog if it is due, notify tenants, and move subscriptions to it.
 
     One batch of each; if more is left, the task enqueues itself again.
     """
@@ -236,12 +241,14 @@ def advance_catalog(**_future: str) -> None:
 
 @shared_task(name="workers.bill_due")  # type: ignore[untyped-decorator]
 def bill_due(**_future: str) -> None:
-    """Begin a close run of the billing periods that are due, and mark invoices that are overdue.
+    """Begin a close run of the billing periods that are due, and enqueue what waits for a worker.
 
-    Then enqueue ``close_run`` for every run that has not ended, ``act_on_close_run`` for every
+    Also mark the invoices that are overdue, and book the credit that has expired.
+
+    It enqueues ``close_run`` for every run that has not ended, ``act_on_close_run`` for every
     approval or issue of its invoices, ``close_invoice`` for every other invoice in ``closing``,
     ``verify_invoice`` for every invoice whose verification is requested and not finished, and
-    ``read_samples`` for every reading of samples that is not finished.
+    ``read_samples`` for every sample reading that is not finished.
     """
     due = periodic.list_due(timezone.now())
     for run_id in due.runs:
@@ -283,10 +290,11 @@ def dun(*, tenant_id: str = "", **_future: str) -> None:
 
 @shared_task(name="workers.delete_expired")  # type: ignore[untyped-decorator]
 def delete_expired(**_future: str) -> None:
-    """Delete expired login sessions, idempotency keys, old notifications, readings and history.
+    """Delete rows that are kept for a limited time.
 
-    The history of addresses' readings is deleted by dropping partitions. The task also creates
-    those of the next days.
+    These are expired login sessions and idempotency keys, old notifications, old sample readings,
+    and the history of addresses' readings. The history is deleted by dropping partitions. The task
+    also creates its partitions of the next days.
     """
     now = timezone.now()
     expiry.delete_expired(now)
@@ -303,7 +311,7 @@ def erase_tenants(**_future: str) -> None:
 
 @shared_task(name="workers.run_message_request")  # type: ignore[untyped-decorator]
 def run_message_request(*, request_id: str, **_future: str) -> None:
-    """Carry out one ``MessageRequest`` (an operation on stored messages), or a slice of it.
+    """Carry out one ``MessageRequest`` (such as to browse or purge a queue), or a slice of it.
 
     If messages are left, the task enqueues itself again. It does nothing if another worker carries
     out the same request, or if the request has ended.
@@ -338,10 +346,10 @@ def notify(**_future: str) -> None:
 
 @shared_task(name="workers.watch")  # type: ignore[untyped-decorator]
 def watch(**_future: str) -> None:
-    """Write events about what no request changes.
+    """Write events about changes that no request caused.
 
-    Spaces in trouble and recovered, certificates and API tokens that expire soon, and maintenance
-    in the next window of a tenant.
+    They are about spaces in trouble or recovered, certificates and API tokens that expire soon, and
+    maintenance in the next window of a tenant.
     """
     watching.watch(timezone.now())
 

@@ -1,1 +1,1 @@
-"""The scheduled backup of an installation in a cluster. The embedded one has its own."""
+"""The scheduled backup of an installation in a cluster; embedded installations have another."""

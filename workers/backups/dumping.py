@@ -1,4 +1,4 @@
-"""Hand the dump to the container that has pg_dump.
+"""Request a dump of the database from the container that has pg_dump.
 
 Waypost's image has no PostgreSQL. The pod of a backup has a second container of PostgreSQL's own
 image, which runs ``charts/waypost/files/dump.sh``. Both share a folder, the exchange:
@@ -29,7 +29,7 @@ class DumpFailed(Unavailable):
 
 @dataclass(frozen=True)
 class Dumper:
-    """Requests dumps through the folder ``exchange``. The job's deadline ends a wait."""
+    """Requests dumps through the folder ``exchange``. Only the job's deadline limits the wait."""
 
     exchange: Path
     sleep: Callable[[float], None]

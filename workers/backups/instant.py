@@ -61,7 +61,7 @@ class DatabaseInstant:
 
 @dataclass(frozen=True)
 class Lakehouse:
-    """The tables at the instant: {name: (id, version)}; ``commit`` is the last one of bronze."""
+    """The tables at the instant: {name: (id, version)}; ``commit``: number of bronze's last one."""
 
     tables: Mapping[str, tuple[str, int]]
     commit: int
@@ -84,7 +84,8 @@ def fixed(root: Root, sleep: Callable[[float], None]) -> Iterator[Instant]:
     nothing is lost.
 
     Raises:
-        InstantLost: by ``release``: the lease was lost. Begin again.
+        InstantLost: at the start of the block, or by ``release``: another process has committed to
+            bronze although this one had the lease. Run the backup again.
         StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     holder = uuid.uuid4().hex

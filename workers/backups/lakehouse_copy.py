@@ -40,7 +40,7 @@ def copy(root: Path, target: Path, versions: Mapping[str, int]) -> None:
 
 
 def _version(name: str) -> int:
-    """Return the version that an entry of a log is of; -1 for any other file."""
+    """Return the table version that a file of a log belongs to; -1 for a file without a version."""
     match = _ENTRY.match(name)
     return int(match[1]) if match else -1
 

@@ -147,7 +147,7 @@ class Backups:
         return self._snapshot(name, self.snapshots.broker_volumes(known))
 
     def _snapshot(self, name: str, volumes: Sequence[VolumeId]) -> list[dict[str, str]]:
-        """Request snapshots of the volumes; return them once all are cut."""
+        """Request snapshots of the volumes; return what the manifest says of them, once created."""
         assert self.snapshots is not None, "the command configures them with the choice"
         for volume in volumes:
             self.snapshots.request(name, volume)

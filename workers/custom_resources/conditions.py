@@ -1,7 +1,7 @@
 """The conditions in the status of a custom resource. Pure.
 
-``Synced`` says whether the API accepts what the resource says. All others, such as ``Ready``, are
-those of the object in the API.
+``Synced`` is True if the API has accepted the state that the resource describes. All other
+conditions, such as ``Ready``, are copied from the object in the API.
 """
 
 import re
@@ -32,7 +32,7 @@ def synced() -> Json:
 
 
 def refused(error: WaypostError) -> Json:
-    """Return the condition of a resource that was refused: with the code and the text."""
+    """Return the condition ``Synced`` with status False, and the code and text of ``error``."""
     details = "; ".join(
         f"{name}: {' '.join(map(str, reasons)) if isinstance(reasons, list) else reasons}"
         for name, reasons in error.fields.items()

@@ -1,4 +1,4 @@
-"""Runs passes for the resources of the watched namespaces, and says what their status becomes.
+"""Runs passes for the resources of the watched namespaces, and computes their new status.
 
 Each namespace has a Secret with a token of one tenant. A resource is reconciled with the token of
 its own namespace only, so it reaches no other tenant, whatever it says.
@@ -66,7 +66,10 @@ class Controller:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def apply(self, kind: ResourceKind, body: Mapping[str, Any]) -> Outcome:
-        """Make Waypost what the resource ``body`` says. Raises nothing that is expected."""
+        """Make the object in Waypost match the resource ``body``.
+
+        A refusal of the API or the cluster is not raised: the condition ``Synced`` shows it.
+        """
         resource = Resource.of(kind, body)
         with self._lock(resource.uid):
             try:

@@ -1,7 +1,7 @@
 """The login of a messaging user: a Secret in the namespace of its resource.
 
-The Secret decides the password. Who deletes the Secret gets a new password; who changes the
-password in it changes that of the user.
+The Secret decides the password. If somebody deletes the Secret, a new password is generated. If
+somebody changes the password in it, the messaging user gets this password.
 """
 
 import secrets
@@ -17,14 +17,17 @@ USERNAME, PASSWORD, HOST, PORT, AUTHORITIES = "username", "password", "host", "p
 
 
 class SecretTaken(Conflict):
-    """There is such a Secret already, and another object owns it or nobody does."""
+    """A Secret of this name exists already, and the resource does not own it."""
 
     code = "resources.secret_taken"
 
 
 @dataclass(frozen=True)
 class Login:
-    """The password of a messaging user; ``is_set``: the user in Waypost has it already."""
+    """A messaging user's password, and the ``version`` of the Secret with it.
+
+    ``is_set``: the user in Waypost has the password already.
+    """
 
     password: str
     version: str

@@ -1,9 +1,9 @@
 """One pass over one custom resource: it makes the object in Waypost what the resource says.
 
-A pass compares and repairs, whatever happened before: it may be repeated and killed anywhere. Two
-facts are not in the API, and so in the status of the resource (``Note``): whether the resource
-created the object, and which password was set. The API's memory of Idempotency-Keys closes the gap
-between a creation and its note.
+A pass compares and repairs, whatever happened before: it may be repeated and killed anywhere. The
+API does not store whether the resource created the object, and which password was set. So passes
+note both in the status of the resource (``Note``). If a pass is killed between a creation and its
+note, the next one finds by the Idempotency-Key that the resource created the object.
 """
 
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class ObjectGoing(Conflict):
 
 
 class TypeDiffers(Conflict):
-    """An adopted space has another type than the resource says."""
+    """The space in Waypost has another type than the resource describes."""
 
     code = "address_space.fixed_at_creation"
 
@@ -114,7 +114,10 @@ def remove(resource: Resource, api: TenantApi, store: SecretStore) -> bool:
 def _note_of_killed(
     resource: Resource, note: Note, api: TenantApi, store: SecretStore, found_id: str
 ) -> Note:
-    """Return the note that a pass could not write which was killed after the creation."""
+    """Return the note for an object that an earlier pass created before it was killed.
+
+    Return ``note`` unchanged if the resource did not create the object.
+    """
     try:
         login = None
         if resource.kind is MESSAGING_USER:
@@ -155,8 +158,9 @@ def _claim(
 ) -> Note:
     """Return the note for an object that is there and that no pass noted.
 
-    A pass that was killed may have created it. Its request is repeated with the same key: the API
-    then answers with the operation of the first one, and with ``exists`` to anybody else.
+    A pass that was killed may have created it. So the creation is requested again, with the same
+    Idempotency-Key. If the resource created the object, the API answers with the operation of the
+    first request. Otherwise it refuses with a code such as ``address.exists``.
 
     Raises:
         ObjectExists: the object is not the resource's own, and the resource does not adopt.

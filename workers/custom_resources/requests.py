@@ -46,14 +46,15 @@ def state(resource: Resource) -> Json:
 
 
 def creation(resource: Resource, **more: str) -> Json:
-    """Return the body that creates the object; ``more`` are fields that no resource has."""
+    """Return the body that creates the object; ``more``: fields not in ``spec``: the password."""
     return {resource.kind.name_field: resource.object_name, **state(resource), **more}
 
 
 def creation_key(resource: Resource) -> str:
     """Return the Idempotency-Key of the creation.
 
-    A pass that was killed after its request finds with it that the object is the resource's own. An
-    object that was there before, and is gone, has another key: it is created again.
+    The same key again shows that the resource created the object, if a pass was killed before it
+    noted the id. Once an object is noted, the key contains its id. So after that object was deleted
+    in Waypost, the creation of the next one has another key.
     """
     return f"{resource.uid}.{resource.note.id or 'first'}"

@@ -83,7 +83,7 @@ class Resource:
 
 
 def _spec(given: Mapping[str, Any]) -> Json:
-    """Return ``spec`` with the API's names of fields; the keys of labels are no fields."""
+    """Return ``spec`` with the API's names of fields; the keys in ``labels`` stay as they are."""
     found: Json = renamed({name: given[name] for name in given if name != "labels"}, to_snake)
     return found | ({"labels": dict(given["labels"])} if given.get("labels") is not None else {})
 

@@ -1,4 +1,4 @@
-"""The REST API as one tenant's token may use it: with ETags, and with keys that name a resource."""
+"""The REST API for the token of one tenant, with ETags and Idempotency-Keys."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -45,8 +45,10 @@ class TenantApi(Api):
     def find(self, path: str, *, missing: str) -> tuple[Json, str] | None:
         """Return the JSON body of an object and its ETag; None if there is no such object.
 
-        ``missing``: the code with which the API says that this very object does not exist. Any
-        other object that is missing, such as its space, is raised.
+        ``missing``: the code with which the API says that this very object does not exist.
+
+        Raises:
+            Refused: another object is missing, such as the space, or the API refuses the request.
         """
         try:
             answer = self._send("GET", self._below(path))

@@ -17,8 +17,9 @@ class VolumeId:
 class SnapshotStatus:
     """The state of a requested snapshot of a volume.
 
-    ``created_at`` is the instant that it shows, as the platform writes it; empty until it is made.
-    ``trouble`` is why it is not, in the platform's words; it may pass.
+    ``created_at`` is the instant that the snapshot shows, as the platform writes it; empty until
+    the snapshot is made. ``trouble`` is the platform's text about why it is not made yet; the
+    reason may pass by itself.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Snapshots(Protocol):
     """
 
     def request(self, backup: str, volume: VolumeId) -> None:
-        """Request a snapshot of the volume, which belongs to the backup of this name."""
+        """Request a snapshot of the volume for the backup named ``backup``."""
         ...
 
     def status(self, backup: str, volume: VolumeId) -> SnapshotStatus:

@@ -108,7 +108,7 @@ class InstanceSpec:
     * ``secret_files``: paths of files that a cluster stores in a Secret.
     * ``memory_mb``: memory of the engine, in MiB.
     * ``cpu_millis``: thousandths of a core that a cluster reserves.
-    * ``disk_gb``: the size of a new volume in GiB; None means that of the cluster's settings.
+    * ``disk_gb``: the size of a new volume in GiB; None means the size in the cluster's settings.
     * ``persistent``: False means that the instance has no volume, even if its kind has one.
     * ``placement``: the name of a placement profile of the cluster's settings; empty means none.
     * ``image``: the container image; empty means the configured one. Only clusters have images.
@@ -224,7 +224,7 @@ class InstanceSight:
 
 @dataclass(frozen=True)
 class Sights:
-    """What a watch saw at once. With ``complete``, instances that are not in it have no pod."""
+    """What a watch saw at one time. If ``complete``, all other instances have no pod."""
 
     seen: Sequence[InstanceSight]
     complete: bool = False
@@ -279,7 +279,7 @@ class Session(Protocol):
         An existing instance restarts if anything but its live files changes. If such a change is
         due and ``may_restart`` is False, the instance does not restart. It then gets its live files
         only and keeps everything else, so that it starts as before if it crashes; the status has
-        ``restart_deferred`` True. A file that somebody deleted or edited may be restored even so.
+        ``restart_deferred`` True. A file that somebody deleted or edited may be restored even then.
 
         Raises:
             ValueError: ``spec`` is of another namespace.
@@ -371,7 +371,7 @@ class Infra(Protocol):
 
 
 def check_namespace(spec: InstanceSpec, namespace: Namespace) -> None:
-    """Check that ``spec`` is for ``namespace``, the one of the session.
+    """Check that ``spec`` is for ``namespace``, the namespace of the session.
 
     Raises:
         ValueError: ``spec`` is for another namespace.

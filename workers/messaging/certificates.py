@@ -37,7 +37,7 @@ _LONGEST_SUBJECT = 64  # RFC 5280, appendix A.1, ub-common-name-length; host nam
 
 @dataclass(frozen=True)
 class KeyPair:
-    """A private key (PKCS #8 PEM, unencrypted) and its certificate (PEM); a value.
+    """A private key (PKCS #8 PEM, unencrypted) and its certificate (PEM).
 
     In the pair of a provided certificate (``given_certificates``), the other certificates of the
     chain follow the first one.

@@ -19,7 +19,7 @@ _TICK_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Login:
-    """Says where and as which user a client connects; a value.
+    """Says where and as which user a client connects.
 
     The connection always uses TLS, trusts ``ca_file`` and checks the peer's name.
     ``virtual_host``: the host name of the AMQP open, if it is not ``host``.

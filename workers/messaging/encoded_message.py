@@ -39,7 +39,7 @@ _WIDTHS = {0xA0: 1, 0xA1: 1, 0xB0: 4, 0xB1: 4}
 
 @dataclass(frozen=True)
 class ShownMessage:
-    """A stored message as a person reads it; a value. Times are ms since 1970, 0 if there is none.
+    """A stored message as a person reads it. Times are ms since 1970, 0 if there is none.
 
     * ``id``: the broker's id of the message. ``size``: bytes. ``deliveries``: attempts until now.
     * ``came_from``: the queue from which the broker moved it, for a dead letter; empty for others.

@@ -35,7 +35,7 @@ class NotUsable(Exception):
 
 @dataclass(frozen=True)
 class Usable:
-    """A provided certificate that passed ``check``, encoded again as PEM; a value.
+    """A provided certificate that passed ``check``, encoded again as PEM.
 
     * ``pair``: the key as PKCS #8, and the chain with the server's own certificate first.
     * ``authority_pem``: the authorities that clients must trust. It is empty without a ``ca.crt``.

@@ -41,7 +41,7 @@ class Request:
     """A request to call ``operation`` with ``arguments``, or to read ``attribute`` if it is given.
 
     ``resource`` is the broker's name of the object that has the operation or attribute, such as
-    ``broker`` or ``queue.orders``. A value, which ``ManagementClient`` sends.
+    ``broker`` or ``queue.orders``. ``ManagementClient`` sends the request.
     """
 
     resource: str

@@ -24,7 +24,7 @@ PROBE_PREFIX = "$waypost.probe."
 
 @dataclass(frozen=True)
 class ManagementTarget:
-    """Says how to reach and verify the management listener of one broker or router; a value.
+    """Says how to reach and verify the management listener of one broker or router.
 
     ``ca_file`` has the space's own authority, ``cert_file`` and ``key_file`` Waypost's key pair.
     ``ca_file``, ``cert_file`` and ``key_file`` are paths that this process can read.
@@ -38,7 +38,7 @@ class ManagementTarget:
 
 
 class Sizes(NamedTuple):
-    """Sums over messages; a value.
+    """Sums over messages.
 
     ``bytes``: their AMQP encodings as the broker stores them. ``steps_64k``: a message counts once
     for each 64 KiB that it begins, and at least once.
@@ -56,7 +56,7 @@ SIZES_OUT = (BYTES_OUT, STEPS_64K_OUT)
 
 @dataclass(frozen=True)
 class AddressCounters:
-    """Cumulative counters of one tenant address on one instance, within one incarnation; a value.
+    """Cumulative counters of one tenant address on one instance, within one incarnation.
 
     ``messages_in`` and ``messages_out`` are what may be billed: they are 0 where an address of this
     type is not billed. ``stored_bytes`` is a gauge.
@@ -130,7 +130,7 @@ class AddressGauges:
 
 @dataclass(frozen=True)
 class ConnectionSeen:
-    """One open connection of a client as an instance reports it; a value.
+    """One open connection of a client as an instance reports it.
 
     Connections of workers and routers are never shown as this. ``container`` is the client's AMQP
     container id. The fields after ``remote_host`` are facts for people, which metering does not
@@ -192,7 +192,7 @@ class EngineHealth:
 
 @dataclass(frozen=True)
 class InstanceSnapshot:
-    """The counters of one broker or router at one moment, and its open client connections; a value.
+    """The counters of one broker or router at one moment, and its open client connections.
 
     * ``boot_id``: identifies the incarnation of its process.
     * ``addresses``: only tenants' addresses that the instance has; internal ones never.

@@ -30,7 +30,8 @@ def matches(pattern: str, address: str) -> bool:
 def is_filter(address: str) -> bool:
     """Return whether ``address`` is a pattern to which clients of a broker can subscribe.
 
-    It has a ``*`` as a whole level or a ``#`` as its last level, and these characters nowhere else.
+    It has a ``*`` as a whole level or a ``#`` as its last level. No other level contains ``*``,
+    ``#``, ``+`` or white space. It has at most 255 characters, and is no internal name.
     """
     if len(address) > _LONGEST or address.startswith(("$", "activemq.")):
         return False

@@ -14,7 +14,7 @@ from workers.messaging.counting_client import Client, Login, Tally, TrafficError
 
 @dataclass(frozen=True)
 class Plan:
-    """Says how many clients a ``Party`` has at ``address``, and what they exchange; a value.
+    """Says how many clients a ``Party`` has at ``address``, and what they exchange.
 
     * ``messages``: how many messages all its senders send together.
     * ``senders``, ``receivers``: how many clients of each sort, with one connection each.
@@ -136,7 +136,7 @@ def with_password(login: Login, password: str) -> Login:
 
 @dataclass(frozen=True)
 class Attempt:
-    """The result of ``attempt``, a value.
+    """The result of ``attempt``.
 
     ``refusal``: why the link was not attached: it was refused, or there was no answer in time. None
     if it was attached. ``tally``: what the client counted.

@@ -1,4 +1,6 @@
-"""Carries out back-tests: quantities by Spark or from the copy, money by the kernel, in batches.
+"""Carry out back-tests: rate past months of all tenants under a draft catalog, in batches.
+
+Quantities come from a Spark job, or from the copy of gold usage in PostgreSQL.
 
 1. Write the windows of all tenants that are not rated yet to a file.
 2. A Spark job sums gold over these windows, at a version that the back-test pins.
@@ -39,7 +41,7 @@ from workers.metering.roots import Root
 
 logger = structlog.get_logger(__name__)
 
-_LEASE_SECONDS = 60  # extended while a back-test runs
+_LEASE_SECONDS = 60  # extended while a back-test runs, for 15 minutes at most (``leases.kept``)
 _JOB = "backtest"
 _WINDOWS = ("tenant_id", "starts_at", "ends_at")
 # The columns of the file of results, as ``lakehouse.schemas.BACKTEST`` has them.
@@ -57,8 +59,8 @@ class NoGold(Conflict):
 def run(back_test_id: str) -> None:
     """Carry out one back-test, from where it was; it succeeds or fails.
 
-    Nothing happens if it has ended, or if another process carries it out. It stays running if the
-    Spark job is busy with other work; the periodic task tries again. Idempotent.
+    Nothing happens if it has ended, or if another process carries it out. While another Spark job
+    runs, the back-test stays in the state running, and the periodic task tries again. Idempotent.
     """
     with leases.kept(f"back-test:{back_test_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
         # Read under the lease: another process may have ended it just before.
@@ -114,7 +116,7 @@ def _pin(back_test: BackTest, root: Root) -> None:
 def _summed(
     back_test: BackTest, root: Root, folder: Path, group: Iterable[Sequence[TenantMonths]]
 ) -> ReaderOf:
-    """Return what reads the quantities of the group's windows, which one Spark job sums."""
+    """Sum the quantities of the group's windows by one Spark job; return a reader of the sums."""
     windows, sums = folder / "windows.csv", folder / "quantities.csv"
     with windows.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

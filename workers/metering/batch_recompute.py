@@ -2,8 +2,8 @@
 
 ``recompute`` reads all history of one tenant. This module reads only the days of the period, of all
 its tenants together: what each incarnation had reached before them is in ``state.openings``. It
-returns what a flawless period needs. Whatever it doubts about a tenant, ``recompute`` examines for
-that tenant alone, and has the details.
+returns what is enough if the samples are complete and consistent. It marks other tenants as
+doubtful; callers then examine each of those with ``recompute``, which also finds the details.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,8 +64,8 @@ def read(
 class Reader:
     """Reads the usage of tenants in one period: from bronze and gold at pinned versions.
 
-    ``openings`` are those of a run of the pipeline that included the version of bronze. They may be
-    newer: then a late sample may make a tenant doubtful, and never hides anything.
+    ``openings`` is the table ``state.openings``. It includes the version of bronze, and may be
+    newer. If it is newer, a late sample may make a tenant doubtful, but never hides a difference.
     """
 
     bronze: DeltaTable
@@ -87,7 +87,7 @@ class Reader:
         return cls(bronze, usage, delta.open_table(root, delta.OPENINGS), period)
 
     def read(self, tenant_ids: Sequence[str]) -> dict[str, PeriodUsage]:
-        """Return the usage of each tenant. The number of queries depends on that of samples."""
+        """Return the usage of each tenant. More samples, not more tenants, need more queries."""
         found: dict[str, PeriodUsage] = {}
         for chunk in self._chunks(tenant_ids):
             found |= _Chunk(self, chunk).read()
@@ -131,7 +131,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class _Chunk:
-    """Reads some tenants. Each method is one query, and returns what it finds by tenant."""
+    """Reads some tenants. Each method but ``read`` is one query for all of them."""
 
     reader: Reader
     tenant_ids: Sequence[str]
@@ -268,7 +268,7 @@ class _Chunk:
         return found
 
     def last_seqs(self) -> dict[str, dict[tuple[str, str], int]]:
-        """Return the largest ``seq`` of each incarnation since the period began."""
+        """Return the largest ``seq`` of each incarnation, from the period's first day on."""
         # Without a last day: the numbers that this is compared with go on after the period.
         rows = delta.ask(
             "SELECT tenant_id, source, boot_id, max(seq) AS seq FROM bronze "

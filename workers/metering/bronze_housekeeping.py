@@ -58,7 +58,9 @@ class _FileAltered(Exception):
 
 @roots.translated_errors()
 def compact(root: Root, today: date) -> Compacted | None:
-    """Rewrite each day older than two days with several files; clean log and files. Idempotent.
+    """Rewrite each day older than two days that has several small files; delete old files.
+
+    Idempotent.
 
     ``today`` is the UTC date. None if there is no bronze, or while another process commits to it.
     Safe to kill: each day is one commit.

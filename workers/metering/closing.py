@@ -44,7 +44,7 @@ PIPELINE_VERSION = "1"
 # time between two full passes (``reconcile.loop.FULL_PASS_EVERY``), because on Kubernetes a full
 # pass gives metering its rights in a space.
 PATIENCE = timedelta(minutes=7)
-_LEASE_SECONDS = 60  # extended while the close runs
+_LEASE_SECONDS = 60  # extended while the close runs, for 15 minutes at most (``leases.kept``)
 WAIT_SECONDS = 20  # for a sampling cycle that reads the same space now
 # The names of the steps that the invoice's operation shows.
 _STEPS = ("last samples", "landing", "pipeline", "recompute", "validation")
@@ -73,7 +73,7 @@ class SamplesNotStored(Unavailable):
 
 @dataclass(frozen=True)
 class CloseAttempt:
-    """One attempt to close ``invoice``: its methods are the steps before the validation.
+    """One attempt to close ``invoice``. ``cut`` and ``land`` are its first two steps.
 
     ``readers`` read the instances; ``root`` is that of the lakehouse.
     """
@@ -127,7 +127,7 @@ class CloseAttempt:
 
 
 def list_uncut(tenant_ids: Collection[str], ends_at: datetime) -> list[AddressSpace]:
-    """Return the tenants' spaces with a source whose next sample would still be before ``ends_at``.
+    """Return the tenants' spaces with a source that is still in a bucket before ``ends_at``.
 
     Includes spaces that were never sampled. A space that is being deleted is left out once its
     last sample has ended all incarnations. Spaces that were never Active are left out.
@@ -289,7 +289,7 @@ def examined(
 
 
 def earlier(attempt: CloseAttempt, report: Report, span: Period) -> EarlierUsage:
-    """Return the tenant's usage of ``span`` from gold and from bronze, at the reported versions."""
+    """Return the tenant's usage of ``span`` from gold and bronze, at the versions in ``report``."""
     tenant_id = attempt.invoice.tenant_id
     bronze, usage = report.tables[delta.BRONZE], report.tables[delta.USAGE]
     return read_span(attempt.root, (bronze, usage), tenant_id, span)

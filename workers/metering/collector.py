@@ -45,7 +45,7 @@ _COMPUTED = {STORED_BYTE_MS, CONNECTION_MS, PEAK_CONNECTIONS}
 
 @dataclass(frozen=True)
 class Reading:
-    """What one sampling cycle read from one space.
+    """What one sampling cycle read from one space. It is no reading of docs/glossary.md.
 
     * ``taken_at``: when the last snapshot arrived.
     * ``instances``: snapshots by instance name. An instance that did not answer has no entry.
@@ -63,7 +63,7 @@ class Reading:
 class Advance:
     """The next states, including those of ended incarnations, and the rows to land with them.
 
-    Store both in one transaction: the rows use up the numbers (``seq``) that the states count.
+    Store both in one transaction, because the states count the ``seq`` that the rows have.
     """
 
     states: tuple[SourceState, ...]

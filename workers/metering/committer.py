@@ -139,8 +139,8 @@ def add_lacking(root: Root) -> None:
 def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: int) -> bool:
     """Add files to the table in one commit, whose Delta transaction has the version ``number``.
 
-    Returns False, and adds nothing, if the table has this version or a later one already. ``paths``
-    are relative to the table.
+    Returns False, and adds nothing, if the table already has a transaction of this version or a
+    later one. ``paths`` are relative to the table.
 
     Raises:
         CommitFailedError: another process committed at the same time; nothing was added.

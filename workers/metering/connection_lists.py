@@ -86,9 +86,9 @@ def store(
 ) -> None:
     """Replace the connection lists of the instances in ``snapshots``, by one statement. Idempotent.
 
-    Rates are the growth of a connection's counters since the instance's list was stored before. A
-    counter that shrank has none, as on a router where a link was closed; nor has an instance that
-    restarted.
+    Rates are the growth of a connection's counters since the last list of the instance was stored.
+    A counter that shrank gets no rate: that happens on a router when a link is closed. The
+    connections of an instance that has restarted get no rates.
 
     An instance that did not answer keeps its list and its ``as_of``. Of each instance the oldest
     1000 connections are listed; ``total`` counts all. ``existing`` names all instances of the

@@ -43,8 +43,8 @@ FOLDERS = {
 # An entry of the log with this metadata, or with one of these operations, changes no row.
 ROWS, UNCHANGED = "rows", "unchanged"
 _NO_ROWS = ("OPTIMIZE", "VACUUM START", "VACUUM END", "ADD COLUMN")
-# Tables whose newest version the next run of the Spark job reads, and a close run reads the
-# openings: no invoice pins their versions.
+# Tables that are read at their newest version only: by the next run of the Spark job, and the
+# openings also by a close run. No invoice pins their versions.
 WORKING = (HEADS, OPENINGS, SOURCES)
 
 

@@ -36,7 +36,7 @@ def sha256(content: bytes) -> str:
 
 @roots.translated_errors()
 def check(root: Root, table: DeltaTable, until: date) -> FileCheck:
-    """Compare the files of ``table`` with samples up to the day ``until`` with their hashes.
+    """Compare the files of ``table`` for days up to ``until`` with their recorded hashes.
 
     ``table`` is the bronze table at the pinned version. Whole files are read.
 

@@ -153,7 +153,8 @@ def by_bucket(
 ) -> dict[datetime, dict[str, int]]:
     """Return {bucket: {meter: quantity}} of the tenant, from the version in ``pin``.
 
-    Adds up all spaces; of a peak takes the largest. Only buckets that begin inside ``part``.
+    The quantities of all spaces are added up; of a peak meter the largest one counts. The result
+    has only the buckets that begin inside ``part``.
 
     Raises:
         TableReplaced: the pinned table does not exist any more.

@@ -122,7 +122,7 @@ def waiting(tenant_id: str, until: datetime) -> int:
 
 
 def waiting_each(until: datetime) -> Counter[str]:
-    """Return ``waiting`` of every tenant with such rows, by the tenant's id."""
+    """Return {tenant id: number of such rows}, as ``waiting`` counts them for one tenant."""
     open_batches = LandingBatch.objects.exclude(state=LandingBatch.State.COMMITTED)
     return Counter(
         str(payload["tenant_id"])

@@ -54,10 +54,10 @@ class LastSampler:
     def before_restart(self, space_id: str, instance: str) -> bool:
         """Sample the space before ``instance`` restarts; return whether it may restart now.
 
-        The restart then does not count as a crash. Returns True if the space was sampled, cannot be
-        read, or could not be used by clients yet. Silent instances do not matter, because the
-        restart may repair them; nor does it matter if samples cannot be stored. Returns False if
-        another cycle is reading the space: call again. Idempotent.
+        The restart then does not count as a crash. Returns True if the space was sampled, or could
+        not be used by clients yet. Also returns True if an instance is silent, because the restart
+        may repair it, and if samples cannot be stored. Returns False if another cycle is reading
+        the space: call again. Idempotent.
         """
         space = AddressSpace.objects.get(pk=space_id)
         if space.active_since is None:
@@ -78,9 +78,9 @@ class LastSampler:
         return all(sampled.is_applied and not sampled.silent for sampled in results)
 
     def _expect_restart(self, sampled: Sampled, instances: Collection[str]) -> None:
-        """Note that those of ``instances`` that were just sampled restart now.
+        """Store that ``instances`` restart now, as far as they were just sampled.
 
-        The end of their incarnation then does not count as a crash. Nothing is noted if the sample
+        The end of their incarnation then does not count as a crash. Nothing is stored if the sample
         was not stored.
         """
         if sampled.is_applied:

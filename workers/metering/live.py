@@ -1,8 +1,9 @@
-"""Count the usage of the month that the copy of gold lacks so far, and enforce period quotas.
+"""Count the usage of the running month that PostgreSQL lacks, and enforce period quotas.
 
-A quota must not wait for Spark. What is not copied yet is computed from the collector's states:
-what the sources counted since the bucket in which the copy was last complete. ``UsageTail`` keeps
-it for pages, the API and quotas alike; each subtracts what the copy has of the same time.
+Usage in PostgreSQL is a copy of gold, which Spark computes late. A quota must not wait for it. So
+this module computes what is not copied yet from the collector's states: what the sources counted
+since the bucket in which the copy was last complete. ``UsageTail`` keeps it for pages, the API and
+quotas. Each of these subtracts what the copy has of the same time.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -50,9 +51,10 @@ def list_due(now: datetime) -> set[str]:
 
 
 def keep_tails(tenant_ids: Collection[str], now: datetime) -> None:
-    """Count what the sources of these tenants counted since the copy, and store it. Idempotent.
+    """Store what the sources of these tenants counted since the copy of gold. Idempotent.
 
-    Reads the sources of these tenants alone. Takes as many queries for many tenants as for one.
+    Reads the sources of these tenants alone. The number of queries is constant, but for one
+    statement for each 500 tenants.
     """
     as_of = reading.as_of()
     # One bucket earlier than gold's time: spaces enter a new bucket one after the other.
@@ -89,8 +91,8 @@ def keep_tails(tenant_ids: Collection[str], now: datetime) -> None:
 def counted(states: Iterable[SourceState], since: datetime) -> dict[str, int]:
     """Return {meter: quantity} of the buckets from ``since`` on, over all ``states``.
 
-    Of the peak meter it is the largest one. The numbers are exact while the copy is less than a day
-    behind, and a lower bound after that.
+    The quantity of the peak meter is the largest peak, not a sum. The numbers are exact while the
+    copy is less than a day behind, and a lower bound after that.
     """
     found = dict.fromkeys(METERS, 0)
     for state in states:

@@ -89,7 +89,7 @@ def write(cycles: Iterable[Cycle]) -> dict[str, list[str]]:
 
 
 def _answered(cycle: Cycle, before: Mapping[str, str]) -> dict[str, str]:
-    """Return when each instance of the cycle's space last answered, after the cycle."""
+    """Return when each instance of the cycle's space last answered, this cycle included."""
     # An instance that is neither read nor silent does not exist any more.
     kept = {name: at for name, at in before.items() if name in cycle.silent}
     return {**kept, **dict.fromkeys(cycle.instances, cycle.taken_at.isoformat())}

@@ -30,8 +30,11 @@ HOUSEKEEPING_HOUR = 2  # UTC
 class Due:
     """Lists the ids of what waits for a worker.
 
-    ``runs`` are close runs, ``actions`` approve or issue the invoices of one. ``closing`` and
-    ``verifying`` are invoices; those that a run closes are not among them.
+    * ``runs``: close runs that have not ended.
+    * ``actions``: requests to approve or issue the invoices of a close run.
+    * ``closing``: invoices that are being closed, except those that a close run closes.
+    * ``verifying``: invoices whose verification is requested and not finished.
+    * ``reading``: sample readings that are not finished.
     """
 
     runs: tuple[str, ...]
@@ -67,7 +70,7 @@ def compute_usage() -> None:
 
 
 def run_pipeline(now: datetime) -> None:
-    """Compute usage and log errors; then delete old files and outbox rows (``ingest.tidy``).
+    """Compute usage and log errors; then delete temporary files and old rows (``ingest.tidy``).
 
     If a close waits for the pipeline, usage is not computed here: the close does it.
     """

@@ -1,7 +1,7 @@
 """Copy the newest quarantined samples to the database, where operators see them.
 
-``periodic.compute_usage`` calls ``copy_newest`` after each run of the Spark job. Quarantined rows
-stay in the lakehouse; the copy keeps the newest ones only.
+``periodic.compute_usage`` calls ``copy_newest``, also if the Spark job had nothing to do.
+Quarantined rows stay in the lakehouse; the copy keeps the newest ones only.
 """
 
 import heapq
@@ -86,7 +86,7 @@ def _taken_at(row: dict[str, Any]) -> datetime:
 
 
 def _longest(name: str) -> int | None:
-    """Return the greatest length of a text of the copy; None if it has no limit."""
+    """Return the most characters in the column ``name`` of the copy; None without a limit."""
     field = QuarantinedSample._meta.get_field(name)
     return field.max_length if isinstance(field, Field) else None
 

@@ -1,8 +1,8 @@
 """Read the usage and the samples of a part of an invoice's period, at the versions that it pins.
 
 The task ``workers.read_samples`` runs ``read``, which finishes the operation that
-``sample_readings.request`` began. No Spark is started. Whatever goes wrong is an answer of the
-operation, so that a reading is never tried for ever.
+``sample_readings.request`` began. No Spark is started. Any error but a database error ends the
+operation as failed, so that no reading is tried for ever.
 """
 
 import uuid
@@ -39,11 +39,12 @@ _NO_SAMPLES = "0" * 64
 
 
 def read(reading_id: str) -> None:
-    """Read what the reading wants, store it, and finish its operation.
+    """Read what the sample reading requests, store it, and finish its operation.
 
-    The operation fails with the error that prevented it, and after ``_ATTEMPTS`` attempts that a
-    kill ended: an altered file may crash its reader. Nothing happens if another process reads it,
-    or if it is finished or deleted.
+    The operation fails with the error that prevented the reading. It also fails after ``_ATTEMPTS``
+    attempts that did not end, because an altered file may crash its reader, and if the reading was
+    deleted. If the reading is finished already, its operation succeeds. Nothing happens if another
+    process has the lease of the reading.
 
     Raises:
         DatabaseError: the answer cannot be stored; the periodic task tries again.
@@ -163,7 +164,7 @@ def _value(value: Any) -> Any:
 
 
 def _counter(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a counter as JSON values, with only the meters that it used."""
+    """Return a counter as JSON values, with only the meters whose usage is not zero."""
     key = ("space_id", "source", "boot_id", "address", "epoch")
     meters = {
         meter: {"before": before, "after": after, "used": used}

@@ -170,7 +170,7 @@ def samples_by_bucket(query: Question) -> dict[datetime, SampleSet]:
 def sample_rows(query: Question, first: int, most: int) -> list[dict[str, Any]]:
     """Return at most ``most`` of the period's distinct samples, from number ``first`` on, from 0.
 
-    Each has the columns that the hash covers, and its own ``sha256``. The order is that of the key.
+    Each has the columns that the hash covers, and its own ``sha256``. They are sorted by key.
     """
     rows = sample_hash.rows_sql(sample_hash.DATAFUSION, "samples", query.inside)
     order = ", ".join((*sample_hash.KEY, "sha256"))
@@ -279,7 +279,7 @@ def last_seqs(query: Question) -> dict[tuple[str, str], int]:
 
 
 def _doubled(query: Question) -> tuple[str, ...]:
-    """Return the keys of samples that have more than one value, as ``source boot address seq``."""
+    """Return the keys of samples with several values: ``source boot_id address epoch seq``."""
     key = ", ".join(sample_hash.KEY)
     words = sample_hash.words_sql(sample_hash.DATAFUSION, "samples", query.inside)
     rows = query.ask(

@@ -26,8 +26,9 @@ class LakehouseDiffers(Conflict):
 def check(root: Root) -> None:
     """Check that the lakehouse fits the database.
 
-    * Bronze has every commit that the database records as done, and none that the database has not
-      numbered. A commit that is numbered but not recorded as done may be in bronze or not.
+    * Bronze has every commit that the database records as done.
+    * Every commit of bronze has a number in the database. A commit that is numbered but not
+      recorded as done may be in bronze or not.
     * Gold has at least the version that was copied last.
 
     Raises:

@@ -8,8 +8,8 @@
 6. Rating: validate and price hundreds of invoices in one transaction.
 
 Each step reads from the rows what is left to do, so ``advance`` may be killed anywhere and called
-again. What is in doubt about one tenant, such as a silent instance, keeps or holds its invoice
-only. The periodic task ``workers.bill_due`` goes on with unfinished runs.
+again. A problem of one tenant, such as a silent instance, delays or holds the invoice of this
+tenant only. The periodic task ``workers.bill_due`` goes on with unfinished runs.
 """
 
 import uuid
@@ -50,7 +50,7 @@ logger = structlog.get_logger(__name__)
 Step = CloseRun.Step
 # After an error of the lakehouse, which concerns all tenants, the run waits this long.
 RETRY_AFTER = timedelta(minutes=1)
-_LEASE_SECONDS = 60  # extended while a worker carries the run out
+_LEASE_SECONDS = 60  # extended while a worker carries the run out, for 15 minutes at most
 _EVIDENCE_AT_ONCE = 2000  # invoices whose evidence is gathered together
 _Key = TypeVar("_Key", datetime, Period)
 # The evidence of an invoice; or why it cannot be gathered, for which the invoice is held.

@@ -21,7 +21,7 @@ def recorded(job: LakehouseRun.Job) -> Iterator[LakehouseRun]:
     """Yield the row of a run that begins now, and store it when the block ends.
 
     The block fills in what the job reports. If it raises a ``WaypostError``, the row has its code.
-    Nothing is stored after another exception, such as the one of a worker that is stopped.
+    Nothing is stored after another exception, such as the one by which a worker is stopped.
     """
     run, began = LakehouseRun(job=job, started_at=timezone.now()), time.monotonic()
     try:

@@ -9,8 +9,8 @@ The text of a sample has all columns but ``batch_id``, in the order of the schem
 at its end. A string is its length in bytes, a colon and itself; an instant is its microseconds
 since 1970; a date is YYYY-MM-DD. A meter is ``name=value``, and left out if it is zero; a meter
 that was added later (``bronze.optional``) is also left out if it is null. So a sample of before a
-meter was added keeps its hash. Any other null is ``-``. docs/lakehouse.md says this to people who
-check it.
+meter was added keeps its hash. Any other null is ``-``. docs/lakehouse.md describes the hash for
+people who check it.
 
 Version 1 hashed the sorted ids of the samples, without their values; ``recompute.sample_ids`` is
 that rule, by which invoices of earlier versions are verified.
@@ -88,8 +88,8 @@ def words_sql(
 def rows_sql(dialect: Dialect, rows: str, where: str = "true") -> str:
     """Return a query of the distinct samples of ``rows``: what the hash covers, and ``sha256``.
 
-    ``sha256`` is that of one sample, as hexadecimal digits. The columns are those of the schema but
-    ``batch_id``. Meters that were added later are 0 where they are null.
+    ``sha256`` is the hash of the one sample, as hexadecimal digits. The other columns are all of
+    the schema but ``batch_id``. Meters that were added later are 0 where they are null.
     """
     names = [name for name, _ in _columns()]
     values = ", ".join(

@@ -7,7 +7,7 @@ The periodic task runs a cycle over all spaces. A close runs one that ends a buc
 runs before a deletion, a restart or a stop (``last_samples``).
 
 * Instances are read outside any transaction; the snapshots of some spaces are applied in one
-  transaction, with as many queries as for one space.
+  transaction, with as many queries as for one space, except for the alarms of addresses.
 * Only one cycle at a time reads a space (lease ``sample:<space>``), and ``apply_all`` refuses
   outdated snapshots. So no snapshot is applied after a newer one.
 * An error of one instance or space is logged and gives no sample; all others are still read. Only
@@ -307,8 +307,8 @@ def apply_all(visited: Sequence[Visited], cut: Cut) -> set[str]:
     Stored are the states of the sources, the rows that must be landed now (in the outbox), and the
     newest reading of each address. Nothing is stored of a space of which newer snapshots were
     applied after the visit began: the smaller counters of these would look like counter resets.
-    Snapshots of incarnations that another one has replaced are left out. The number of queries does
-    not depend on the number of spaces.
+    Snapshots of incarnations that another one has replaced are left out. The number of queries
+    grows only with the number of spaces that have alarms.
     """
     if not visited:
         return set()

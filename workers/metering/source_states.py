@@ -120,9 +120,11 @@ class AddressState:
 
     @property
     def has_counted(self) -> bool:
-        """Whether it may have been landed. If not, its next appearance may be its first one.
+        """Whether the address counted something or began again, so that it may have been landed.
 
-        Clients choose the names of filters, so states of unused ones must not pile up.
+        The state of any other address is dropped when the address disappears: clients choose the
+        names of filters, so states of unused filters must not pile up. If such an address comes
+        back, it counts as new.
         """
         return self.epoch > 0 or any(self.counters.values())
 
@@ -279,7 +281,10 @@ class SourceState:
         return replace(begun, marks=marks)
 
     def compared(self, before: Self) -> Self:
-        """Return the state after a sample; ``before`` is the one without it, in the same bucket."""
+        """Return this state after a sample, with a new ``moved_at`` if the totals changed.
+
+        ``before`` is the state without the sample, in the same bucket.
+        """
         return self if self.totals == before.totals else replace(self, moved_at=self.sampled_at)
 
     def used_with(self, seen: Mapping[str, AddressState]) -> Counters:

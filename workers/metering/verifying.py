@@ -1,8 +1,10 @@
-"""Verify an invoice: read its pinned table versions again, and compare every place of its figures.
+"""Verify an invoice: read its pinned table versions again, and compare its figures with them.
+
+``comparisons.REGISTRY`` lists all comparisons, from the files of bronze to the ledger.
 
 The task ``workers.verify_invoice`` runs ``verify``, which finishes the operations that
-``invoice_verification.request_verify`` began. Whatever goes wrong is an answer of the operation,
-so that a verification is never tried for ever.
+``invoice_verification.request_verify`` began. Any error but a database error ends the operation
+as failed, so that no verification is tried for ever.
 """
 
 import uuid

@@ -15,8 +15,8 @@ from tenants.notifications.models import Delivery, Event
 def send(delivery: Delivery) -> Outcome:
     """Send the message of a delivery to its channel; return how it went.
 
-    Apprise connects to the host of the service by itself, so before that all addresses of the host
-    must be public ones.
+    Apprise connects to the host of the service by itself. So this call first checks that all
+    addresses of the host are public.
     """
     # Imported here: only workers that send to a chat need the library's 180 modules.
     import apprise

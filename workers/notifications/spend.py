@@ -19,8 +19,8 @@ LEVELS = (50, 80, 100)  # percent of the budget, each with an event
 def watch(now: datetime) -> None:
     """Write an event for the highest level that each tenant's running period has reached.
 
-    A level is reported once for each period. A tenant whose period cannot be priced is logged; the
-    others are still priced. Idempotent.
+    A level is reported once for each period and amount of the budget. A tenant whose period cannot
+    be priced is logged; the others are still priced. Idempotent.
     """
     for budget in SpendBudget.objects.select_related("tenant").order_by("tenant"):
         try:

@@ -131,7 +131,7 @@ def choose(rows: SpaceRows) -> Pass:
 
 
 def ensure_brokered(runner: PassRunner, inside: PassPorts) -> None:
-    """Run a whole pass over a brokered space: all its steps, from the namespace to the probe.
+    """Run a whole pass over a brokered space: from the step "namespace" to the step "instances".
 
     Raises:
         Stopped: a step was not Done.
@@ -152,7 +152,7 @@ def ensure_brokered(runner: PassRunner, inside: PassPorts) -> None:
 
 
 def ensure_standard(runner: PassRunner, inside: PassPorts) -> None:
-    """Run a whole pass over a standard space: all its steps, from the namespace to the probe.
+    """Run a whole pass over a standard space: from the step "namespace" to the step "instances".
 
     Raises:
         Stopped: a step was not Done.

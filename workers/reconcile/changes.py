@@ -51,7 +51,9 @@ CHANGED = Q(generation__gt=F("observed_generation"))
 
 
 def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | None:
-    """Read the rows of a partial pass in a constant number of queries; None if it is not enough.
+    """Read the rows of a partial pass, or return None if the space needs a whole pass.
+
+    The number of queries is constant.
 
     ``addresses`` holds the changed ones and those that are being deleted. ``users`` holds all,
     because the permissions on a changed address depend on all of them.

@@ -111,6 +111,7 @@ class DesiredRouters:
 
         Raises:
             InfraError: the platform does not answer for a layout.
+            KeyError: a certificate of the router was not issued yet.
         """
         layout = self.session.layout_of(Kind.ROUTER, name)
         router = self.build(name, emptied=emptied)

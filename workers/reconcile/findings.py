@@ -47,7 +47,7 @@ class CertificateState:
 class Down:
     """Why an instance is down. ``lasting``: the instance is not expected to come up soon.
 
-    Staff read ``reason``. Tenants read ``words``: those of ``cause`` if it is known, else
+    Staff read ``reason``. Tenants read ``words``: the text of ``cause`` if the cause is known, else
     ``reason``.
     """
 
@@ -62,7 +62,7 @@ class Down:
 
 @dataclass(frozen=True)
 class OpenNamespace:
-    """The finding of the step "namespace": it exists, so endpoints and instances can be created."""
+    """Proof that the namespace exists, so that endpoints and instances can be created in it."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,9 @@ class Instances:
         return [broker for broker in rows.brokers if broker.name not in self.down]
 
     def holds_unknown(self, rows: SpaceRows) -> bool:
-        """Return whether an instance was added, removed or restarted since the last whole pass.
+        """Return whether an instance was added, removed or restarted since ``known_boots``.
 
-        Only a pass that was Done counts.
-
+        The last whole pass that was Done has stored ``known_boots``.
         A restarted instance may have read files that lack a change, so its entities must be read
         back.
         """
@@ -155,7 +154,8 @@ class RouterAddresses:
     Once the step is Done, clients with links to leaving addresses are disconnected.
 
     * ``desired``: the routers as the step applied them, without the addresses in ``problems``.
-    * ``problems``: by address id, including those of the step "broker addresses".
+    * ``problems``: why addresses are not ready, by address id. The problems of the step "broker
+      addresses" are included.
     * ``unjoined``: a text for each pair of routers that are not connected. None if no such pair is
       known and not all routers were read.
     """

@@ -28,7 +28,7 @@ class Lost(Exception):
 
 @dataclass(frozen=True)
 class Lease:
-    """Claims, extends and releases the lease of ``holder`` on a space, at times of ``clock``."""
+    """Claims, extends and releases the lease of ``holder`` on a space; ``clock`` gives the time."""
 
     space_id: str
     holder: str

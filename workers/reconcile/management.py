@@ -35,6 +35,7 @@ class Targets:
         Raises:
             InfraError: the platform does not answer.
             KeyError: the space has no client certificate yet.
+            Unavailable: ``secret.key_missing``: the certificate's key cannot be decrypted.
         """
         credentials = Credentials.of(self.keys.rows)
         return self.locator.locate(self.session, InstanceId.parse(name), credentials)

@@ -24,9 +24,9 @@ _MOST_SHOWN = 3  # routers that the message names
 def find_unjoined(
     names: Collection[str], down: Collection[str], seen: Mapping[str, Mapping[str, str]]
 ) -> Sequence[str] | None:
-    """Return a text for each router that does not reach a peer.
+    """Return a text for each pair of a router and a peer that the router does not reach.
 
-    None if no such text is known and not all routers were read.
+    None if no such pair is known and not all routers were read.
 
     ``names``: all routers; ``seen``: router that was read -> peer that it cannot connect to ->
     reason. Peers that are down are left out, because the pass already waits for them.
@@ -47,7 +47,7 @@ def with_routers(
     """Return the conditions with ``Routers``: whether all routers of the plan form one mesh.
 
     Without ``Routers`` in a brokered space, and if the plan has one router. Unchanged if the pass
-    found no routers that are not connected, and did not read all of them.
+    does not know whether they form a mesh (``report.unjoined`` is None).
     """
     wanted = publishing.space_plan_definition(rows.space.space_plan).routers
     if rows.is_brokered or wanted == 1:

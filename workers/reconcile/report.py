@@ -37,7 +37,7 @@ StepState = dict[str, str]
 class PassReport:
     """What a pass has found so far. An immutable value: each step gives a new report.
 
-    ``findings`` describes the fields that come from there. ``outcome`` is that of the last step.
+    The module ``findings`` describes the types of the fields. ``outcome`` is that of the last step.
     None in another field stands for a step that the pass did not reach, or that had nothing to
     report.
     """
@@ -54,7 +54,7 @@ class PassReport:
 
     @property
     def down(self) -> Mapping[str, Down]:
-        """Why instances are down: {instance name: reason}; empty if none is known to be."""
+        """The instances that are down: {instance name: why}; empty if none is known to be down."""
         return self.instances.down if self.instances else {}
 
     @property

@@ -59,10 +59,11 @@ class Restarter:
     ) -> StepResult[Instances]:
         """Apply the specs of all instances of one kind; restart at most one of them. Idempotent.
 
-        Waits if all instances of ``specs`` are down, or for the sample before a restart. Else Done:
-        the following steps reach those that are up, and ``settled`` at the end of the pass waits
-        for the others. A running instance is sampled before its restart, because a restart resets
-        its counters. A restart for a new version of Waypost alone is left to a rollout.
+        The outcome is Wait if all instances of ``specs`` are down, or while the sample before a
+        restart is pending. Else it is Done: the following steps reach the instances that are up,
+        and ``settled`` at the end of the pass waits for the others. A running instance is sampled
+        before its restart, because a restart resets its counters. A restart for a new version of
+        Waypost alone is left to a rollout.
 
         ``answers`` returns whether the instance of a name answers. ``before`` are the findings
         about the other kinds, which the result includes.
@@ -106,9 +107,9 @@ class Restarter:
     ) -> dict[str, Down]:
         """Return {name: why} for the instances that do not run or do not answer.
 
-        A running instance is asked with ``ask``, in a full pass, while another instance does not
-        run, while the space is not ready, and while an instance does not answer the sampler.
-        Otherwise it counts as up, because asking takes a connection.
+        Running instances are asked for an answer if one of these is true: ``ask``; the pass is
+        full; another instance does not run; the space is not ready; an instance does not answer the
+        sampler. Otherwise they count as up, because a request takes a connection.
         """
         late = self._is_late(rolled_at)
         found = {

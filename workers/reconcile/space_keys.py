@@ -16,7 +16,9 @@ from workers.reconcile.space_rows import SpaceRows
 
 @dataclass(frozen=True)
 class SpaceKeys:
-    """Decrypts the certificates that the instances of a space and Waypost need to reach each other.
+    """Reads the certificates of a space, and decrypts their private keys.
+
+    With them the instances of the space and Waypost authenticate each other.
 
     ``rows``: the space's secrets by name. In a whole pass only the step "credentials" returns
     ``SpaceKeys``, because it issues the last of them. So no step that renders files or opens a

@@ -67,8 +67,8 @@ class SpaceRows:
     def probes_all(self) -> bool:
         """Whether to probe every type of address in use, not only the types of changed addresses.
 
-        True in a full pass, and in a whole pass over a space that was not ready or did not answer.
-        So a space is Ready again only after messages have passed.
+        True in a full pass, and in a whole pass over a space that was not ready or did not answer
+        the sampler. So a space is Ready again only after messages have passed.
         """
         is_doubtful = self.unready_since is not None or self.space.silent_since is not None
         return self.full or (is_doubtful and not self.partial)
@@ -100,7 +100,7 @@ class SpaceRows:
     def unready_since(self) -> datetime | None:
         """Since when the space has not been ready, as of the last pass; None if it was ready.
 
-        A space that no pass has judged yet was never ready, so this is its creation.
+        Before the first pass has stored a condition, this is when the space was created.
         """
         ready = phases.find_condition(self.space.conditions, phases.READY)
         if ready is None:

@@ -116,7 +116,7 @@ class _StatusWriter:
         """Store how far the deletion of the space is.
 
         Once it is done, mark the space, its addresses and its users as deleted, and delete its
-        secrets and its lists of connections.
+        secrets and the rows of its client connections.
         """
         if not isinstance(self.report.outcome, Done):
             ready = _Ready.of(self.report.outcome)

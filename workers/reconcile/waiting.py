@@ -10,9 +10,9 @@ from tenants.models import AddressSpace
 class Waiting:
     """What a space waits for. Passes that end with equal values are one wait (``loop.pause``).
 
-    * ``generation``: that of the space.
+    * ``generation``: the generation of the space.
     * ``step``, ``reason``: the step that returned the wait, and its reason.
-    * ``instances``: the names of those that are down, sorted.
+    * ``instances``: the names of the instances that are down, sorted.
     * ``partial``: the wait ended a partial pass, and another partial pass may end the wait.
 
     The names of the fields are keys of the stored JSON.

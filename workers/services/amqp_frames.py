@@ -17,7 +17,7 @@ from proton import ubyte as _ubyte
 AMQP_HEADER = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER = b"AMQP\x03\x01\x00\x00"
 AMQP_FRAME = 0  # the byte ``type`` of a frame (AMQP 1.0, 2.3.1)
-SASL_FRAME = 1  # the same (AMQP 1.0, 5.3.1)
+SASL_FRAME = 1  # the byte ``type`` of a SASL frame (AMQP 1.0, 5.3.1)
 _UNDESCRIBED: Any = UNDESCRIBED  # proton's type stubs declare a Constant
 # Larger frames are refused. A login needs a few hundred bytes, and the open frame with a user's
 # permissions up to 32 KiB (``auth.server``).
@@ -60,7 +60,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Frame:
-    """One received frame, a value; ``raw`` holds its bytes as received, header included.
+    """One received frame; ``raw`` holds its bytes as received, header included.
 
     ``code`` is the descriptor of its performative, ``fields`` are the performative's fields.
     """
@@ -93,7 +93,7 @@ class Frame:
             raise Malformed(f"not a performative: {error}") from error
 
     def field(self, index: int) -> Any:
-        """Return the field at ``index``; None if the sender left it out, as trailing nulls may."""
+        """Return the field at ``index``; None if it is null, or left out at the end."""
         return self.fields[index] if index < len(self.fields) else None
 
 

@@ -89,6 +89,7 @@ class ReadSnapshot(Protocol):
 
     Raises:
         Unreachable: the instance does not answer.
+        Refused: it refused a request.
     """
 
     def __call__(
@@ -122,7 +123,7 @@ class CloseConnections(Protocol):
 class InstanceKind:
     """Describes one kind of instance, for the adapters and for metering.
 
-    * ``image``: returns the one of the configured images that it runs.
+    * ``image``: returns which one of the configured images it runs.
     * ``command``: returns how a container starts the engine with this memory in MiB.
     * ``share``: returns what the budget of a space allows of this kind.
     * ``overhead_mb``: memory, in MiB, that a container needs beyond that of its engine.

@@ -1,10 +1,9 @@
 """The port ``Infra`` on a Kubernetes cluster: one namespace for each address space.
 
-The desired state is in PostgreSQL, so Waypost defines no custom resources, and the only watch is
-that of pods (``pod_changes``), which makes passes begin sooner. Callers open a session
-(``session``), which lists the live objects and applies those that differ. Nothing waits for
-readiness: ``observed`` computes it from the live objects. ``workers.infra.base`` documents the
-methods.
+The desired state is in PostgreSQL, so the adapter needs no custom resources. Its only watch is that
+of pods (``pod_changes``), which makes passes begin sooner. Callers open a session (``session``),
+which lists the live objects and applies those that differ. Nothing waits for readiness:
+``observed`` computes it from the live objects. ``workers.infra.base`` documents the methods.
 """
 
 from collections.abc import Iterator, Sequence

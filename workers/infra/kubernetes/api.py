@@ -125,7 +125,7 @@ class Api:
     def list_to_watch(
         self, resource: Resource[ReportedT], selector: Mapping[str, str]
     ) -> Listing[ReportedT]:
-        """Return the objects of all namespaces that have all labels of ``selector``."""
+        """Return the objects with all labels of ``selector``, in all namespaces, to ``watch``."""
         return self._list(resource, None, {"labelSelector": labels.as_query(selector)})
 
     def watch(

@@ -152,8 +152,9 @@ class Toleration:
 class PlacementProfile:
     """Where the instances of a space run. A space plan may name one.
 
-    * ``priority_class``, ``storage_class``: empty means the cluster's default, and for the storage
-      class first that of ``Storage``. The storage class applies to new volumes only.
+    * ``priority_class``: empty means the cluster's default.
+    * ``storage_class``: empty means the class in ``Storage``; if that is empty too, the cluster's
+      default. It applies to new volumes only.
     * ``pod_annotations``: set on each pod.
     """
 

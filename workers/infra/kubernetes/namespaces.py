@@ -21,7 +21,8 @@ from workers.infra.kubernetes.snapshot import Snapshot, marked
 class SpaceNamespace:
     """Creates, checks and deletes the namespace with a space's name.
 
-    The namespace may be missing, or belong to somebody else. In the latter case the methods raise.
+    The namespace may be missing. If it belongs to somebody else, ``ensure``, ``exists`` and
+    ``delete`` raise ``InfraError``.
     """
 
     def __init__(self, api: Api, cluster: Cluster, namespace: Namespace) -> None:

@@ -53,8 +53,8 @@ _SCHEDULING_ADVICE: Mapping[str, str] = {
 def status(stateful_set: StatefulSet, seen: Sequence[Pod], now: datetime) -> InstanceStatus:
     """Return the status of the instance that a stateful set runs.
 
-    ``seen`` are the pods of its namespace. The instance counts as running if its pod is ready and
-    was made from the present template.
+    ``seen`` are the pods of its namespace. The instance counts as running if its pod is ready, was
+    made from the present template, and is not being deleted.
     """
     # The kind from the name, because labels can be edited.
     name, kind = stateful_set.name, InstanceId.parse(stateful_set.name).kind

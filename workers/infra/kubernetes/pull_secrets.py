@@ -30,8 +30,8 @@ def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot)
     """Copy the Secrets, or update the copies; return the names of all copies. Idempotent.
 
     An original may be missing, have another type or be forbidden to read. If the space has a copy
-    or an instance already, this is only logged, and the copy is neither made nor updated. Its name
-    is returned all the same, so that the caller keeps an existing copy.
+    or an instance already, such a problem is logged and not raised. The copy is then neither made
+    nor updated, but its name is returned, so that the caller keeps an existing copy.
 
     Raises:
         InfraError: one of these problems, and the space has neither a copy nor an instance; or the

@@ -17,10 +17,10 @@ _LABELS = {"app.kubernetes.io/managed-by": "waypost-resources"}
 
 
 class TenantSecrets:
-    """Reads and writes such Secrets.
+    """Reads and writes Secrets in namespaces of tenants.
 
-    Every method raises:
-        InfraError: the cluster refuses or does not answer.
+    Raises:
+        InfraError: any method: the cluster refuses or does not answer.
     """
 
     def __init__(self, api: Api) -> None:

@@ -1,6 +1,7 @@
 """Requests VolumeSnapshots of the lakehouse's volume and of brokers' volumes for a backup.
 
-The CSI driver of the storage makes the snapshots. This module also deletes those of old backups.
+The CSI driver of the storage makes the snapshots. This module also deletes the snapshots of old
+backups.
 
 Source: Kubernetes CSI documentation, "Volume Snapshots"; API ``snapshot.storage.k8s.io/v1``.
 """

@@ -1,6 +1,6 @@
 """``manage.py link_identity EMAIL SUBJECT``: link an account to a person of the identity provider.
 
-For accounts of staff, which no login links by itself. It is audited.
+For accounts of staff, which no login links by itself. The link is audited.
 """
 
 from typing import Any

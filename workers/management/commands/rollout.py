@@ -2,7 +2,7 @@
 
 The command prints the last rollout: its release, its progress and the spaces that failed. With a
 verb it first pauses or resumes this rollout, or begins another one back to the former release. It
-fails on an installation whose engines run as local programs, which has no releases.
+fails if there is no rollout. An installation whose engines run as local programs has none.
 """
 
 from typing import Any

@@ -1,4 +1,7 @@
-"""``manage.py set_staff EMAIL``: make an account one of the operator's staff. It is audited."""
+"""``manage.py set_staff EMAIL [--remove]``: give an account the right of staff, or take it away.
+
+The account must exist. The change is audited.
+"""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class OpenConnection:
-    """One connection as the broker lists it, of a client or an internal one; a value.
+    """One connection as the broker lists it, of a client or an internal one.
 
     ``user`` is empty before the first session. ``listener`` is the local address that the peer
     connected to. ``sessions``: None if the broker does not list their number.
@@ -64,9 +64,10 @@ class OpenConnection:
         return self.user.startswith(_INTERNAL_USER)
 
     def is_unknown(self, users: Mapping[str, DesiredUser]) -> bool:
-        """Return whether the connection's user does not exist, or was created after it was opened.
+        """Return whether the connection is of no desired user.
 
-        ``users`` are the desired users by name. False before the first session.
+        So it is if no user has the name, or if the user was created after the connection was
+        opened. ``users`` are the desired users by name. False before the first session.
         """
         if self.user == "":
             return False  # no session yet, so it has no links
@@ -119,7 +120,8 @@ class _Link:
 class _Lists:
     """Reads a broker's whole lists of connections, sessions, producers and consumers.
 
-    Each method reads again. Each raises ``Unreachable`` if the broker stops answering.
+    Each method reads again. Each raises ``Unreachable`` if the broker stops answering, and
+    ``Refused`` if it refuses a list.
     """
 
     def __init__(self, client: ManagementClient) -> None:
@@ -191,6 +193,7 @@ def list_clients(client: ManagementClient) -> Sequence[OpenConnection]:
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     return _Lists(client).clients()
 
@@ -210,6 +213,7 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     lists = _Lists(client)
     clients = {connection.id: connection for connection in lists.clients()}
@@ -234,6 +238,7 @@ def find_on(client: ManagementClient, addresses: Collection[str]) -> set[str]:
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     lists = _Lists(client)
     clients = {connection.id for connection in lists.clients()}
@@ -250,6 +255,7 @@ def find_of(client: ManagementClient, ids: Collection[str], user: str | None) ->
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     return {
         connection.id
@@ -271,6 +277,7 @@ def describe(
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     if not clients:
         return ()

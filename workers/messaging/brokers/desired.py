@@ -56,7 +56,7 @@ class BrokerAddressKind(StrEnum):
 
 @dataclass(frozen=True)
 class DesiredAddress:
-    """An address as one broker should have it; a value.
+    """An address as one broker should have it.
 
     * ``limits``: the effective settings; a field that is None sets no limit.
     * ``subscriptions``: the names of a topic's durable queues. Empty for a queue.
@@ -94,7 +94,7 @@ class DesiredAddress:
 class Permission:
     """Says which ``operations`` (``send``, ``recv``) are permitted on which address patterns.
 
-    ``patterns`` explains the patterns in ``addresses``. A value.
+    ``patterns`` explains the patterns in ``addresses``.
     """
 
     addresses: Sequence[str]
@@ -103,7 +103,7 @@ class Permission:
 
 @dataclass(frozen=True)
 class DesiredUser:
-    """A messaging user as a broker should know it; a value.
+    """A messaging user as a broker should know it.
 
     ``verifiers``: format -> what the password is checked against. Brokers use ``artemis``; without
     it the user cannot log in at a broker. ``since``: connections that were opened before this time
@@ -118,7 +118,7 @@ class DesiredUser:
 
 @dataclass(frozen=True)
 class EngineLayout:
-    """The folders, host and ports that a broker's own process uses; a value.
+    """The folders, host and ports that a broker's own process uses.
 
     On Kubernetes these are paths and addresses inside the broker's container.
     """
@@ -132,7 +132,7 @@ class EngineLayout:
 
 @dataclass(frozen=True)
 class BrokerSizes:
-    """The sizes and kinds of storage that a space plan gives each broker; a value.
+    """The sizes and kinds of storage that a space plan gives each broker.
 
     * ``message_memory_mb``: memory that messages of all addresses together may fill.
     * ``journal``: ``nio`` or ``asyncio``.
@@ -187,7 +187,7 @@ class ClientLimits:
 
 @dataclass(frozen=True)
 class DesiredBroker:
-    """The desired state of one broker, a value: the files and requests are made from it.
+    """The desired state of one broker: the files and requests are made from it.
 
     * ``public``: clients connect to the broker itself (brokered space).
     * ``addresses``: those of tenants; internal ones are added by whoever renders or compares.

@@ -38,7 +38,7 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Converged:
-    """The result of ``converge`` and ``apply``, a value.
+    """The result of ``converge`` and ``apply``.
 
     * ``pending``: address -> why it is not as desired yet; empty if all is done. The key
       ``desired.USERS_MATCH`` stands for the users, which only ``converge`` checks.
@@ -146,6 +146,7 @@ def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     with management.connected(target, purpose="disconnect") as client:
         return BrokerTables(client).close(connections.find_unauthorized(client, broker))
@@ -162,6 +163,7 @@ def close_connections(
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     with management.connected(target, purpose="close") as client:
         if boot_id is not None and str(client.read("broker", "Name")) != boot_id:
@@ -215,6 +217,7 @@ def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     with management.connected(target, purpose="orphans") as client:
         rows = BrokerTables(client).rows("listAddresses")
@@ -246,6 +249,7 @@ def count_stored(target: ManagementTarget) -> int:
 
     Raises:
         Unreachable: the broker stopped answering; the count is then unknown, never 0.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     with management.connected(target, purpose="stored") as client:
         rows = BrokerTables(client).rows("listAddresses")
@@ -259,6 +263,7 @@ def list_unread(target: ManagementTarget) -> Collection[str]:
 
     Raises:
         Unreachable: the broker stopped answering.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     with management.connected(target, purpose="unread") as client:
         rows = BrokerTables(client).rows("listQueues")
@@ -313,5 +318,6 @@ def snapshot(
 
     Raises:
         Unreachable: the broker does not answer, or management moves messages all the time.
+        Refused: the broker refused to list something; a retry may succeed.
     """
     return snapshots.take(target, addresses=addresses, internal_users=internal_users)

@@ -161,8 +161,9 @@ def router_roles() -> Roles:
 def reply_roles(broker: DesiredBroker, holder: str) -> Roles:
     """Return the roles of every address of a brokered space that has none of its own.
 
-    ``holder``, the role of all clients, may create, read and send to temporary queues for replies.
-    While sending is withdrawn, nobody may send replies. The internal role may do everything.
+    ``holder``, the role of all clients, may create queues there, read from and send to them. The
+    broker plugin limits this to temporary queues for replies and to filters. While sending is
+    withdrawn, nobody may send replies. The internal role may do everything.
     """
     kinds = _REPLIES if broker.send_withdrawn else (*_REPLIES, *_SEND)
     return {

@@ -21,8 +21,8 @@ def find_or_record(
     """Return {queue: number of restored messages}; queues that restored none are missing.
 
     If the broker has no record of the numbers yet, this function counts them and stores the record
-    in the broker. ``queues`` are all rows of ``listQueues``, and ``addresses`` those of
-    ``listAddresses`` by name, both just read.
+    in the broker. The caller has just read ``queues``, all rows of ``listQueues``, and
+    ``addresses``, all rows of ``listAddresses`` by name.
 
     Raises:
         Unreachable: the broker stopped answering.

@@ -174,9 +174,9 @@ def find_differences(
 
 
 def has_loaded_users(client: ManagementClient, broker: DesiredBroker) -> bool:
-    """Return whether the broker has loaded a ``broker.xml`` that was written for ``broker.users``.
+    """Return whether the broker has loaded a file with the users and the throttle of ``broker``.
 
-    And for its ``throttle_percent``. The file has two address settings for this check
+    The file, ``broker.xml``, has two address settings for this check
     (``desired.USERS_MATCH``, ``desired.THROTTLE_MATCH``). The permissions of addresses do not show
     whether the file is loaded, because requests may have set them.
 

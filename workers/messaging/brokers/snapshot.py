@@ -68,7 +68,7 @@ _TRIES = 5  # to read all queues while no message is being moved
 
 @dataclass(frozen=True)
 class MeteredAddress:
-    """Names a tenant's address that a snapshot should cover; a value.
+    """Names a tenant's address that a snapshot should cover.
 
     ``type`` is a slug of ``address_types``. The instance need not have the address.
     """
@@ -95,8 +95,8 @@ def take(
     record of restored messages in the broker (``restored``).
 
     Raises:
-        Unreachable: the broker does not answer, or management moves messages all the time. The
-            counters are then unknown.
+        Unreachable: the broker does not answer, or management moves messages all the time.
+        Refused: the broker refused a request. In both cases the counters are unknown.
     """
     with management.connected(
         target, purpose="meter", greeting_seconds=management.GREETING_SECONDS
@@ -137,7 +137,7 @@ def take(
 class _Reading:
     """Reads a running broker's counters through one management connection.
 
-    Each method raises ``Unreachable`` if the broker does not answer.
+    Each method raises ``Unreachable`` if the broker does not answer, and most raise ``Refused``.
     """
 
     def __init__(self, client: ManagementClient) -> None:
@@ -196,7 +196,7 @@ class _Reading:
         return sizes, ages
 
     def health(self) -> EngineHealth:
-        """Return how full the broker is; metering does not depend on it, so nothing is refused."""
+        """Return how full the broker is. A value that the broker refuses to show is None."""
         names = ("AddressMemoryUsage", "GlobalMaxSize", "DiskStoreUsage", "MaxDiskUsage")
         used, limit, disk, percent = (
             None if isinstance(answer, Refused) else answer

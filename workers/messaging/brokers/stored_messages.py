@@ -44,7 +44,7 @@ _BEGIN = Position()
 
 @dataclass(frozen=True)
 class Listed:
-    """A page of a queue, and where the next one begins; None if there is none."""
+    """A page of a queue; ``next``: where the next page begins, or None after the last page."""
 
     messages: Sequence[ShownMessage]
     next: Position | None
@@ -58,7 +58,7 @@ class TooDeep(Unavailable):
 
 @dataclass(frozen=True)
 class Found:
-    """The broker's id of a stored message, and where the message came from; a value.
+    """The broker's id of a stored message, and where the message came from.
 
     ``came_from``: the queue from which the broker moved it, for a dead letter; empty for others.
     """
@@ -69,7 +69,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Page:
-    """The result of ``MessageChanges.find``, a value; ``newest`` is for the next call of it."""
+    """The result of ``MessageChanges.find``; ``newest`` is for the next call of it."""
 
     newest: int
     messages: Sequence[Found]
@@ -115,7 +115,10 @@ def list_messages(
 def _page(
     client: ManagementClient, queue: str, after: Position, count: int, step_millis: int
 ) -> Mapping[str, Any]:
-    """Return the answer of ``Messages.page``; of an older plugin, that of ``list`` in its form."""
+    """Return the answer of ``Messages.page``.
+
+    An older plugin has no ``page``: then this is the answer of ``list`` in the form of ``page``.
+    """
     place = (after.last, after.passed)
     request = Request(_RESOURCE, "page", [queue, *place, count, _ENCODED_BYTES, step_millis])
     (answer,) = client.try_all([request])
@@ -132,7 +135,7 @@ def _page(
 
 @dataclass(frozen=True)
 class StoredQueue:
-    """A queue's id in the broker, and how many messages it holds; a value.
+    """A queue's id in the broker, and how many messages it holds.
 
     A queue that was deleted and created again has another id.
     """

@@ -29,7 +29,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of the router: a status code as in HTTP, its text and a body; a value."""
+    """One answer of the router: a status code as in HTTP, its text and a body."""
 
     status: int
     description: str
@@ -45,7 +45,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """One request to the router, a value that ``RouterClient.ask`` sends.
+    """One request to the router; ``RouterClient.ask`` sends it.
 
     ``properties`` name the operation, the type and the entity; ``body`` has the attributes.
     """

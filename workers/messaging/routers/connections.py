@@ -11,7 +11,10 @@ from workers.messaging.routers.tables import RouterTables, bare_address, client_
 
 
 def read_links(tables: RouterTables, rows: Sequence[Row]) -> Sequence[Row]:
-    """Return all links of the router; nothing, and nothing is read, without client connections.
+    """Return all links of the router, those of workers and brokers included.
+
+    ``rows`` are the client connections. Without any, this sends no request and returns no links.
+    It also returns none if the router refuses the query.
 
     Raises:
         Unreachable: no answer in time.
@@ -23,7 +26,7 @@ def read_links(tables: RouterTables, rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def describe(rows: Sequence[Row], links: Sequence[Row]) -> Sequence[ConnectionSeen]:
-    """Return the client connections ``rows`` with their links, of all ``links``, and counters."""
+    """Return the client connections in ``rows``, with counters and their links in ``links``."""
     by_connection = client_links(links)
     now = datetime.now(UTC)
     return [_seen(row, by_connection.get(str(row["identity"]), ()), now) for row in rows]

@@ -53,7 +53,7 @@ class RouterAddressKind(StrEnum):
 
 @dataclass(frozen=True)
 class OnBroker:
-    """Names a broker that holds an address, or a part of it; a value.
+    """Names a broker that holds an address, or a part of it.
 
     Routers send no new messages of the address to a ``draining`` broker, and still read from it.
     """
@@ -64,7 +64,7 @@ class OnBroker:
 
 @dataclass(frozen=True)
 class RoutedAddress:
-    """One address that a router should serve, and the brokers that hold it; a value.
+    """One address that a router should serve, and the brokers that hold it.
 
     * ``address``: as clients name it (a subscription: ``<topic>::<name>``).
     * ``partitions``: the brokers that hold it; none for a direct address.
@@ -80,7 +80,7 @@ class RoutedAddress:
 
 @dataclass(frozen=True)
 class BrokerAt:
-    """The name of a broker, and the host and port of its listener for routers; a value."""
+    """The name of a broker, and the host and port of its listener for routers."""
 
     name: str
     host: str
@@ -89,7 +89,7 @@ class BrokerAt:
 
 @dataclass(frozen=True)
 class PeerAt:
-    """The name of another router, and the host and port of its mesh listener; a value."""
+    """The name of another router, and the host and port of its mesh listener."""
 
     name: str
     host: str
@@ -98,7 +98,7 @@ class PeerAt:
 
 @dataclass(frozen=True)
 class EngineLayout:
-    """The folder, host and ports that a router's own process uses; a value.
+    """The folder, host and ports that a router's own process uses.
 
     ``mesh_port``: where its peers connect; None for a router that cannot have peers.
     ``health_port``: where it answers probes over HTTP; None for a router that no cluster probes.
@@ -114,7 +114,7 @@ class EngineLayout:
 
 @dataclass(frozen=True)
 class AuthServiceAt:
-    """Says how a router reaches the auth service, which checks logins; a value.
+    """Says how a router reaches the auth service, which checks logins.
 
     ``authority_pem`` signed the service's certificate. ``client`` is the certificate that the
     router presents to the service; its common name is the space id.
@@ -128,7 +128,7 @@ class AuthServiceAt:
 
 @dataclass(frozen=True)
 class ClientLimits:
-    """Limits of clients at one router, a value; None means no limit.
+    """Limits of clients at one router; None means no limit.
 
     ``user_connections``: of one user; each router of a space counts for itself.
     ``source_connections``: from one network address, likewise. ``sessions``, ``senders``,
@@ -145,17 +145,18 @@ class ClientLimits:
 
 @dataclass(frozen=True)
 class DesiredRouter:
-    """The desired state of one router, a value: its files and entities are made from it.
+    """The desired state of one router: its files and entities are made from it.
 
     * ``leads``: the router holds the link routes of topics. One router of a space leads, because
       brokers identify a durable subscription by the router that made it. With the patch
       ``container-id`` all routers lead.
-    * ``client``: the key pair that the router presents to brokers and peers; ``server``: the one of
-      its listeners. ``authority_pem``: the authority of both, and of brokers and peers.
+    * ``client``: the key pair that the router presents to brokers and peers.
+    * ``server``: the key pair of its listeners.
+    * ``authority_pem``: the authority that signed both, and the certificates of brokers and peers.
     * ``max_connections``: of clients at this router; None is no limit.
     * ``peers``: the routers that this router connects to; each pair has one connection.
-    * ``allowed``: user -> connections opened before this time must be closed. So must all
-      connections of users who are not in it.
+    * ``allowed``: {user: time}. Connections of the user that were opened before the time must be
+      closed, and so must all connections of users who are not in the mapping.
     * ``public_certificate``: presented to clients instead of ``server``, from files of its own.
     """
 

@@ -25,7 +25,7 @@ Existing = Mapping[str, Mapping[str, Row]]  # kind -> name -> row
 
 @dataclass(frozen=True)
 class Difference:
-    """Lists what to delete, as (kind, name), and what to create after that; a value.
+    """Lists what to delete, as (kind, name), and what to create after that.
 
     Both are in the order in which to do it: an entity is created after those that it refers to, and
     deleted before them.

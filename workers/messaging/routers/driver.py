@@ -39,7 +39,7 @@ _FEW = 200  # up to this number of entities, single READs cost less than one QUE
 
 @dataclass(frozen=True)
 class Converged:
-    """The result of ``converge`` and ``apply``, a value.
+    """The result of ``converge`` and ``apply``.
 
     * ``pending``: address -> why it does not work yet; the key "" stands for a connector.
     * ``created``, ``deleted``: how many entities the call tried to create and to delete.
@@ -79,9 +79,9 @@ def converge(
 
     * ``leaving``: addresses that lose all entities except the hold that keeps their counters.
     * ``only``: names of changed addresses. The call then reads and repairs the entities of these
-      addresses, and the shared ones: connectors, all link routes and the entities for probes. Of
-      entities that are not desired it then deletes only link routes. None, or any ``leaving``
-      address, makes the call read and repair everything.
+      addresses, and the shared ones: connectors, all link routes and the entities for probes. It
+      then deletes no undesired entities except link routes. None, or any ``leaving`` address, makes
+      the call read and repair everything.
 
     Idempotent.
 

@@ -39,7 +39,7 @@ HOLD = "wp-hold"
 
 @dataclass(frozen=True)
 class Entity:
-    """One entity that a router's configuration should have; a value.
+    """One entity that a router's configuration should have.
 
     ``kind`` is its type without ``org.apache.qpid.dispatch.``, such as ``connector``.
     """
@@ -82,7 +82,7 @@ def build(router: DesiredRouter) -> Sequence[Entity]:
     """Return all entities that ``router`` should have, in the order of creation.
 
     Those for probes are among them. An address that clashes with an earlier one gets no entity
-    (``find_clashes``), and a topic gets one only on a router that leads.
+    (``find_clashes``). A topic gets link routes only on a router that leads.
     """
     wanted = [*router.addresses, *probe_twins(router.brokers)]
     clashes = find_clashes(router.addresses)

@@ -12,7 +12,7 @@ _WITHOUT_MESH = frozenset({"devrouter"})
 
 @dataclass(frozen=True)
 class Routing:
-    """Names the router engine, and the auth service that checks clients' logins; a value.
+    """Names the router engine, and the auth service that checks clients' logins.
 
     ``authority``, called with the time now, returns the key pair of the control authority. This
     authority signs the client certificates of routers, from which the auth service learns the space

@@ -73,7 +73,7 @@ class RouterTables:
         return {**self.read(single), entities.LINK_ROUTE: self._rows(entities.LINK_ROUTE)}
 
     def read(self, names: Sequence[tuple[str, str]]) -> Existing:
-        """Return the existing ones of the entities (kind, name) as kind -> name -> row."""
+        """Return those of the entities (kind, name) that exist, as kind -> name -> row."""
         replies = self._client.ask(
             [self._client.entity_request("READ", kind, name) for kind, name in names]
         )

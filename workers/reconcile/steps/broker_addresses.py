@@ -3,8 +3,8 @@
 * In a whole pass the step ``brokers`` has written the files. This step makes each broker reload
   them, creates what is missing, and reads the changed addresses back.
 * If a user or the space has changed, or an instance has restarted, the step reads every address
-  back, and disconnects clients that have links without permission. A full pass always does so. It
-  also deletes unknown addresses.
+  back, and disconnects clients that have links without permission. A full pass always does so. A
+  full pass also deletes the addresses that no row asks for and that hold no messages.
 * In a partial pass the step applies the changed addresses alone, by requests.
 
 The step ``departures`` deletes the addresses whose deletion is requested.
@@ -37,7 +37,7 @@ _IMPOSSIBLE = Problem(
 def ensure(
     rows: SpaceRows, brokers: ManagedBrokers, keys: SpaceKeys, instances: Instances
 ) -> StepResult[BrokerAddresses]:
-    """Make every broker that is up hold what the rows ask for; wait until it does.
+    """Make every broker that is up hold what the rows ask for; the outcome is Wait until then.
 
     An address that no broker can hold is a final problem in the findings, and nothing waits for it.
     """

@@ -26,7 +26,9 @@ def ensure(
     keys: SpaceKeys,
     applied: BrokerAddresses | RouterAddresses,
 ) -> StepResult[Departures]:
-    """Delete the leaving addresses at the brokers; wait until their last sample is recorded.
+    """Take the last sample of the leaving addresses, then delete them at the brokers.
+
+    The outcome is Wait until the sample is recorded.
 
     ``applied``: findings of the step "router addresses", or of "broker addresses" in a brokered
     space. The findings of this step are the ids of the deleted addresses; their rows stay.

@@ -42,8 +42,9 @@ def ensure(
     """Disconnect all clients from the brokers, and take the last sample of the whole space.
 
     The routers must be closed before, because they pass their clients' messages on to the brokers.
-    Waits for brokers that do not answer or refuse, and for the sample, until ten minutes after the
-    request. Done without a sample if no instance runs, or if the space has no certificates yet.
+    The outcome is Wait while a broker does not answer or refuses, and while the sample is pending,
+    until ten minutes after the request. It is Done without a sample if no instance runs, or if the
+    space has no certificates yet.
     """
     running = {instance.name for instance in session.list_instances()}
     if not running or SecretName.AUTHORITY not in keys.rows:

@@ -26,7 +26,7 @@ def ensure(rows: SpaceRows, session: Session) -> StepResult[OpenNamespace]:
 
 
 def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:
-    """Delete the namespace with everything in it, and wait until it is gone.
+    """Delete the namespace with everything in it; the outcome is Wait until it is gone.
 
     A namespace that holds volumes which are to be kept stays.
     """

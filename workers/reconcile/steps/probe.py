@@ -22,9 +22,10 @@ def ensure(
 ) -> StepResult[ProbedBrokers]:
     """At each broker that is up, probe the kinds of its changed addresses.
 
-    A full pass, and a whole pass over a space that was not ready, probe every kind in use. A space
-    without addresses gets the probe of a queue. A failed probe makes the step wait. ``addresses``:
-    findings of the step that has applied all addresses to these brokers.
+    A full pass, and a whole pass over a space that was not ready or did not answer the sampler,
+    probe every kind in use. A space without addresses gets the probe of a queue. After a failed
+    probe the outcome is Wait. ``addresses``: findings of the step that has applied all addresses to
+    these brokers.
     """
     for name, applied in addresses.applied.items():
         try:

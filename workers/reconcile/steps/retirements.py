@@ -41,8 +41,8 @@ def ensure(
 ) -> StepResult[None]:
     """Delete surplus routers; in a full pass also surplus brokers or their rows.
 
-    Brokers only in full passes, so that brokers are not deleted and created again often. Waits for
-    the last sample of a router.
+    Brokers only in full passes, so that brokers are not deleted and created again often. The
+    outcome is Wait while the last sample of a router is pending.
 
     ``addresses`` ensures that the other routers have all addresses before a router is deleted,
     because its clients reconnect to them.

@@ -41,11 +41,11 @@ def ensure(
     instances: Instances,
     addresses: BrokerAddresses,
 ) -> StepResult[RouterAddresses]:
-    """Make every router that is up hold what the rows ask for; wait until it does.
+    """Make every router that is up hold what the rows ask for; the outcome is Wait until then.
 
-    Closes connections that are not permitted any more. The step also waits until the auth service
-    knows all changes of logins. ``addresses`` ensures that the brokers have their queues before the
-    routers attach links to them.
+    Closes connections that are not permitted any more. The outcome is also Wait until the auth
+    service knows all changes of logins. ``addresses`` ensures that the brokers have their queues
+    before the routers attach links to them.
     """
     rows = desired.rows
     # An address that brokers refuse cannot clash: it never becomes an entity of a router.
@@ -88,7 +88,7 @@ def forget_departed(
 ) -> StepResult[None]:
     """Delete the entities that kept the counters of addresses which no broker holds any more.
 
-    At every router of the space: one that is down ends the step with a wait.
+    It does so at every router of the space. If one is down, the outcome is Wait.
     """
     if not departures.gone:
         return StepResult(Done(), None)

@@ -25,9 +25,10 @@ _TWINS = {
 def ensure(routers: ManagedRouters, addresses: RouterAddresses) -> StepResult[None]:
     """At each router that is up, probe the kinds of the changed addresses.
 
-    A full pass, and a whole pass over a space that was not ready, probe every kind in use. A space
-    without addresses gets the probe of an anycast address. A failed probe makes the step wait.
-    ``addresses``: findings of the step that has applied all addresses to these routers.
+    A full pass, and a whole pass over a space that was not ready or did not answer the sampler,
+    probe every kind in use. A space without addresses gets the probe of an anycast address. After a
+    failed probe the outcome is Wait. ``addresses``: findings of the step that has applied all
+    addresses to these routers.
     """
     rows = addresses.desired.rows
     probed = rows.wanted_addresses if rows.probes_all else rows.changed_addresses

@@ -37,9 +37,9 @@ def empty(
 ) -> StepResult[ClosedRouters]:
     """Remove the addresses from all running routers, disconnect the clients, keep the counters.
 
-    For the deletion of a space. No client can reconnect, because the auth service refuses logins to
-    a space whose deletion is requested. A router that does not answer makes the step wait, until
-    ten minutes after the request.
+    This is a step of the deletion of a space. No client can reconnect, because the auth service
+    refuses logins to a space whose deletion is requested. While a router does not answer or
+    refuses, the outcome is Wait, until ten minutes after the request.
     """
     running = {instance.name for instance in session.list_instances()}
     names = [name for name in rows.router_names if name in running]

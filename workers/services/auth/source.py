@@ -94,7 +94,7 @@ class _Reading:
         return found
 
     def _addresses(self) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
-        """Return {id of a standard space: addresses}, and the same of its read-only addresses.
+        """Return {space id: addresses}, and {space id: read-only addresses}, of standard spaces.
 
         Addresses are as clients name them. No client may send to a read-only one. Brokered spaces
         are left out: their clients log in at the broker itself.

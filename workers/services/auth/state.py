@@ -25,7 +25,7 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Verifier:
-    """What a password is checked against by SCRAM-SHA-256 (RFC 5802 section 3); a value.
+    """What a password is checked against by SCRAM-SHA-256 (RFC 5802 section 3).
 
     Salt and keys are in base64. The password cannot be computed from them.
     """
@@ -38,7 +38,7 @@ class Verifier:
 
 @dataclass(frozen=True)
 class KnownUser:
-    """A messaging user who can log in; a value.
+    """A messaging user who can log in.
 
     ``permissions``: {address pattern: operations (``send``, ``recv``)}.
     """
@@ -58,7 +58,7 @@ class KnownUser:
 
 @dataclass(frozen=True)
 class SpaceUsers:
-    """The users of one space, and what decides about their logins and permissions; a value.
+    """The users of one space, and what decides about their logins and permissions.
 
     * ``send_withdrawn``: none of them may send.
     * ``users``: by name.

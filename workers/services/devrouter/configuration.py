@@ -58,7 +58,7 @@ class BadConfiguration(Exception):
 
 @dataclass(frozen=True)
 class AuthService:
-    """An entity authServicePlugin, a value: the service that clients' logins are relayed to.
+    """An entity authServicePlugin: the service that clients' logins are relayed to.
 
     The router sends ``realm`` as the ``hostname`` of each sasl-init. In Waypost it is the space id.
     """
@@ -71,7 +71,7 @@ class AuthService:
 
 @dataclass(frozen=True)
 class ListenerSpec:
-    """The settings of a listener; a value.
+    """The settings of a listener.
 
     ``auth``: the service at which clients log in; None means that they log in by their certificate.
     ``vhost``: the policy that limits its connections. ``capacity``: the credit of each link.

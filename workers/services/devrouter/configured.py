@@ -171,8 +171,8 @@ class AutoLink:
 class Configured:
     """Holds all entities of this module by name, with the look-ups that ``router`` needs.
 
-    ``default_distribution``: that of addresses without a rule. "unavailable" means that the router
-    has no address without a rule.
+    ``default_distribution``: the distribution of addresses without a rule. "unavailable" means that
+    the router has no address without a rule.
     """
 
     def __init__(self, default_distribution: str) -> None:

@@ -34,7 +34,7 @@ _SESSION_BYTES = 4 << 20  # incoming window of a session
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that a listener or connector gives to its connections; a value.
+    """The settings that a listener or connector gives to its connections.
 
     * ``role``: "normal", or "route-container" for a connection to a broker.
     * ``direction``: "out" if this router opened the connection.

@@ -24,10 +24,10 @@ _WEIGHT: dict[int, int] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a message with its fields (AMQP part 3 section 3.4); a value.
+    """The outcome of a message with its fields (AMQP part 3 section 3.4).
 
-    ``state`` is that of proton's ``Delivery``; 0 means settled without an outcome. The fields
-    after ``condition`` are those of ``modified``.
+    ``state`` is a state of proton, such as ``Delivery.ACCEPTED``; 0 means settled without an
+    outcome. The fields after ``condition`` belong to the outcome ``modified``.
     """
 
     state: int

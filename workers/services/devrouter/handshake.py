@@ -29,7 +29,7 @@ class NotAuthenticated(Exception):
 
 @dataclass(frozen=True)
 class Peer:
-    """The authenticated peer of a connection; a value.
+    """The authenticated peer of a connection.
 
     ``permissions``: {names, separated by commas: operations} from the auth service. None permits
     everything.

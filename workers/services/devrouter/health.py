@@ -1,7 +1,7 @@
 """The listener that answers probes over HTTP: ``GET /healthz``, as Dispatch's ``healthz`` does.
 
-``__main__`` opens it. The answer comes from the event loop that serves all connections, as that of
-Dispatch comes through its core thread.
+``__main__`` opens it. The answer comes from the event loop that serves all connections. In
+Dispatch it comes through the core thread.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ async def listen(spec: HealthSpec) -> asyncio.Server:
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer one request and close the connection; close one that is no request in time."""
+    """Answer one request, then close the connection. Without a request in time, only close it."""
     try:
         async with asyncio.timeout(_SECONDS_TO_ASK):
             head = await reader.readuntil(b"\r\n\r\n")

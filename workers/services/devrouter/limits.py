@@ -23,7 +23,7 @@ class Client(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a vhost's clients, a value; 0 means no limit.
+    """Limits of a vhost's clients; 0 means no limit.
 
     ``user_connections``: connections of one user. ``source_connections``: connections from one
     host. ``sessions``, ``senders``, ``receivers``: of one connection. ``message_bytes``: of one

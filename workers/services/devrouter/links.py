@@ -201,7 +201,7 @@ class Consumer(RouterLink):
             self.proton.drained()
 
     def send(self, inbound: Inbound) -> None:
-        """Send a message now, and wait for its outcome; the caller has checked the credit."""
+        """Send a message now, and keep it until its outcome; the caller has checked the credit."""
         if inbound.settled:
             self.send_settled(inbound.payload)
             return

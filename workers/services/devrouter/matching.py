@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
-_SEPARATORS = re.compile(r"[./]")  # the same to a router
+_SEPARATORS = re.compile(r"[./]")  # a router does not distinguish the two
 
 
 def tokens(text: str) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ class Network:
         """Close connections whose peers were silent for too long; send heartbeats that are due.
 
         On a busy machine, a peer's heartbeat may wait in its socket for long. So everything that
-        arrived until now is read before anybody is called silent.
+        arrived until now is read before a peer counts as silent.
         """
         now = self._clock()
         # The event loop looks for arrived bytes after the first turn, and reads them before the
@@ -151,7 +151,7 @@ class Network:
 
 @dataclass(frozen=True)
 class ConnectorSpec:
-    """The settings of a connector, a value; ``profile`` has the certificates for TLS."""
+    """The settings of a connector; ``profile`` has the certificates for TLS."""
 
     name: str
     host: str

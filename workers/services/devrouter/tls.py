@@ -1,4 +1,4 @@
-"""Make the TLS contexts of sslProfile entities; new connections use replaced files at once."""
+"""Make the TLS contexts of sslProfile entities; new connections soon use replaced files."""
 
 import ssl
 from dataclasses import dataclass

@@ -13,8 +13,8 @@ class NodePort(EndpointKind):
     """The kind ``nodeport``: a service of type NodePort.
 
     All spaces have the same host, the domain, which must resolve to the nodes. The cluster assigns
-    a port to each space. Waypost stores it and asks for it again, so that clients find their space
-    after somebody deleted the service, and in another cluster.
+    a port to each space. Waypost stores the port, and requests the same port when it creates the
+    service again, also in another cluster. So clients still find their space.
     """
 
     needs = ("domain",)

@@ -34,7 +34,7 @@ PREFIX = "org.apache.qpid.dispatch."
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of management, a value: the status code (as in HTTP), its text, and the body."""
+    """One answer of management: the status code (as in HTTP), its text, and the body."""
 
     status: int
     description: str = "OK"
