@@ -16,7 +16,14 @@ from controlplane.core import operations, phases
 from controlplane.core.causes import Cause
 from controlplane.core.phases import Condition, Phase
 from controlplane.core.reasons import ENGINE_DOWN, Reason
-from tenants.models import Address, AddressSpace, ClientConnection, MessagingUser, SpaceSecret
+from tenants.models import (
+    Address,
+    AddressSpace,
+    ClientConnection,
+    InstanceConnections,
+    MessagingUser,
+    SpaceSecret,
+)
 from workers.reconcile import meshing
 from workers.reconcile.findings import Problem
 from workers.reconcile.outcome import Done, Outcome, Wait
@@ -138,6 +145,7 @@ class _StatusWriter:
             _end(_USER, user, self.rows.now)
         SpaceSecret.objects.filter(space=self.rows.space).delete()
         ClientConnection.objects.filter(space=self.rows.space).delete()
+        InstanceConnections.objects.filter(space=self.rows.space).delete()
         operations.progress(_SPACE, self.rows.space.id, list(self.report.steps))
         _end(_SPACE, self.rows.space, self.rows.now)
 

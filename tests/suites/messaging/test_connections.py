@@ -18,7 +18,7 @@ from controlplane.core.models import Operation
 from controlplane.core.phases import READY, Phase, find_condition
 from tenants import queries
 from tenants.actions import address_spaces, connections
-from tenants.models import AddressSpace, ClientConnection
+from tenants.models import AddressSpace, ClientConnection, InstanceConnections
 from tenants.queries import ConnectionFilter
 from tests.support.messaging import amqp
 from tests.support.messaging.auth_process import AuthProcess
@@ -53,6 +53,7 @@ def space(
     address_spaces.delete(space=made, by=SYSTEM)
     settle(made, real_ports)
     assert not ClientConnection.objects.exists()
+    assert not InstanceConnections.objects.exists()
 
 
 def settle(space: AddressSpace, ports: Ports) -> None:
