@@ -1,7 +1,7 @@
-"""Read the newest reading of each address from the rows that metering stored. No engine is asked.
+"""Read the newest reading of each address from the database; no broker or router is called.
 
-API, portal and the metrics of tenants call it. ``workers.metering.live_rows`` writes the rows, and
-also uses ``add_up``, which adds up the parts of several instances.
+API, portal and the metrics of tenants call this module. ``workers.metering.live_rows`` writes the
+rows, and also uses ``add_up``, which adds up the parts of several instances.
 """
 
 from collections.abc import Iterable, Mapping
@@ -128,8 +128,8 @@ def add_up(address_type: str, parts: Mapping[str, Mapping[str, Any]], *, routed:
 
     ``parts`` is ``AddressReading.parts``: {instance: {name: value}}. A value that no instance
     reports is None. ``oldest_at`` is the earliest of all. ``routed``: the space has routers. Then
-    the ``consumers`` and ``producers`` that brokers report for a queue or subscription are left
-    out, because these are the routers themselves.
+    the ``consumers`` and ``producers`` that brokers report for a queue, a dead-letter address or a
+    subscription are left out, because these are the routers themselves.
     """
     row = address_types.BY_SLUG.get(address_type)
     is_queue = row is not None and row.broker_form in (BrokerForm.QUEUE, BrokerForm.QUEUE_OF_TOPIC)

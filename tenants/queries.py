@@ -1,9 +1,9 @@
 """Queries for tenants and for the rows that belong to them. Nothing here changes a row.
 
 A function that takes a tenant, or a row that belongs to one, reads that tenant's rows only. A
-``get_…`` of another tenant's row raises Missing, as if the row did not exist. Nothing here checks
-what the caller may see. Functions that read rows of all tenants are for staff and workers, and say
-so. A row that is being deleted is not deleted yet, so it is listed.
+``get_…`` of another tenant's row raises Missing, as if the row did not exist. Only ``membership``
+checks what the caller may see. Functions that read rows of all tenants are for staff and workers,
+and say so. A row that is being deleted is not deleted yet, so it is listed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -165,7 +165,7 @@ def name_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
 def has_clients_addresses(space: AddressSpace) -> bool:
     """Return whether the space has an address that clients may send to.
 
-    The address for dead letters, which a new space begins with, is none.
+    Dead-letter addresses do not count, because clients only receive from them.
     """
     read_only = [row.slug for row in address_types.REGISTRY if row.is_read_only]
     return list_addresses(space).exclude(type__in=read_only).exists()
@@ -281,7 +281,7 @@ def list_connections(
 def users_readings(space: AddressSpace, names: Iterable[str]) -> dict[str, UserReading]:
     """Return {name of a messaging user: what its open connections add up to}, by one query.
 
-    A user without an open connection is missing in the result.
+    A user without a listed connection is missing in the result.
     """
     rows = (
         ClientConnection.objects.filter(space=space, messaging_user__in=names)

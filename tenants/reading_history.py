@@ -161,7 +161,7 @@ def read(address: Address, span: str, now: datetime) -> Series:
     """Return the history of ``address`` over ``span`` up to ``now``, by three queries at most.
 
     A step in which nothing changed repeats the depth, stored bytes and consumers of the step before
-    it, with no messages.
+    it, with no messages. If ``address.space`` is not loaded, it takes one query more.
 
     Raises:
         Invalid: ``history.span_unknown``: ``span`` is none of ``SPANS``.
