@@ -55,7 +55,8 @@ class AddressHistoryView(AddressView):
     def get(self, request: Request, tenant: str, space: str, address: str) -> Response:
         """Return the messages, depth, bytes and consumers of the address in each step up to now.
 
-        If the space has an address whose name is this one with `/history`, send `span`.
+        If the space has an address whose name is this one with `/history`, send `span`: without it,
+        the answer is that address.
         """
         space_row = queries.get_space(self.tenant, space)
         own_name = f"{address}/history"

@@ -103,7 +103,7 @@ class ChannelSerializer(serializers.Serializer[Any]):
 class NewChannelSerializer(ChannelSerializer):
     """A channel with the secret that signs its webhooks. Only this answer shows it.
 
-    It is null in the answer to a request that is repeated with its Idempotency-Key.
+    `secret` is null in the answer to a request that is repeated with its Idempotency-Key.
     """
 
     secret = serializers.CharField(

@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/invoices/{invoice}: from a line to days, hours and samples, and to a change.
+"""/tenants/{tenant}/invoices/{invoice}: the usage behind a line, and why an invoice changed.
 
 Days and hours come from the copy of usage. Samples are read by a worker: a POST requests a reading,
 and the ``subject_id`` of its operation names it.
@@ -212,8 +212,9 @@ class SampleReadingsView(TenantView):
     def post(self, request: Request, tenant: str, invoice: str) -> Response:
         """Begin to read usage and samples of a part of the invoice's period, at pinned versions.
 
-        The `subject_id` of the operation names the reading. It keeps 5,000 samples from number
-        `first` on, for a day. The same part is read once.
+        The `subject_id` of the operation names the reading. The reading keeps at most 5,000
+        samples, from number `first` on, for a day. A second request for the same part and `first`
+        returns the same reading.
         """
         serializer = ReadingCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -251,7 +252,7 @@ class ReadSamplesView(TenantView):
         parameters=_ROWS.parameters,
     )
     def get(self, request: Request, tenant: str, invoice: str, reading: str) -> Response:
-        """Return the samples that the reading keeps, in the order of source, boot and address."""
+        """Return the samples that the reading keeps, by source, incarnation and address."""
         row = sample_readings.get(get_invoice(self.tenant, invoice), reading)
         page = _ROWS.page(request, row.rows.filter(kind=ReadRow.Kind.SAMPLE))
         return Response(pagination.body(page, SampleSerializer))
@@ -268,7 +269,7 @@ class ReadCountersView(TenantView):
         parameters=_ROWS.parameters,
     )
     def get(self, request: Request, tenant: str, invoice: str, reading: str) -> Response:
-        """Return the counters with samples in the part, by space, source, boot and address."""
+        """Return the counters with samples in the part, by space, source, incarnation, address."""
         row = sample_readings.get(get_invoice(self.tenant, invoice), reading)
         page = _ROWS.page(request, row.rows.filter(kind=ReadRow.Kind.COUNTER))
         return Response(pagination.body(page, CounterSerializer))

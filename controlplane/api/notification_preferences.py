@@ -66,7 +66,7 @@ class OwnPreferencesView(TenantView):
     def get(self, request: Request, tenant: str) -> Response:
         """Return the choices of the person who asks, for each kind that their role may get.
 
-        All are on one page. A tenant's token has none.
+        All are on one page. A tenant's token is refused (403).
         """
         return etags.tagged(_choices(self._membership(request)))
 

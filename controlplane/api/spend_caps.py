@@ -132,7 +132,7 @@ class SimulationView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Return on which day the cap would have acted last month, and what it had refused.
+        """Return when the cap would have acted last month, and what it would have stopped.
 
         Nothing is saved. The month is priced on the present plan.
         """

@@ -177,7 +177,7 @@ class StaffBenefitsView(StaffView):
 
     @schema.describe("Get discounts and credit of a tenant", response=BenefitsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the discounts, commitments and granted credit of the tenant."""
+        """Return the credit, discounts and commitments, ended ones too, and the running trial."""
         return Response(benefits_of(queries.get_tenant(tenant)))
 
 

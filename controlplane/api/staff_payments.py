@@ -99,7 +99,7 @@ class OverdueSerializer(serializers.Serializer[Any]):
 
 
 class PauseSerializer(StrictSerializer):
-    """Why dunning of a tenant rests; the audit log shows it. Without `until`: until it resumes."""
+    """Why dunning of a tenant pauses; the audit log shows it. Without `until`, staff resume it."""
 
     reason = serializers.CharField(max_length=500)
     until = InstantField(required=False, allow_null=True, default=None)
@@ -228,7 +228,7 @@ class ResumeDunningView(StaffView):
     @schema.describe("Resume dunning", status=204, parameters=[schema.IDEMPOTENCY_KEY])
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """End the pause. The tenant is told again, and nothing happens in the time of notice."""
+        """End the pause. The tenant gets notice again, and nothing is stopped before it ends."""
         row = queries.get_tenant(tenant)
         dunning.resume(tenant=row, by=self.actor, now=timezone.now())
         return Response(status=204)

@@ -88,7 +88,7 @@ class PipelineSerializer(serializers.Serializer[Any]):
 
 
 class QuarantinedSampleSerializer(serializers.Serializer[Any]):
-    """A sample that the pipeline refused, or one after a counter fell. A fall is never billed.
+    """A sample that the pipeline refused, or one after a counter reset, which is never billed.
 
     Columns that the sample lacks are empty or null. `copied_at` is when a worker found it.
     """

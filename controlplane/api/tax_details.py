@@ -128,7 +128,7 @@ class RegisterAnswerView(StaffView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Record the answer. Without a registered id, later invoices charge VAT."""
+        """Record the answer. If the register does not know the id, later invoices charge VAT."""
         serializer = RegisterAnswerSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = tax_details.record_answer(
@@ -149,7 +149,7 @@ class ExemptionsView(StaffView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Store the certificate. Invoices closed from now on charge no tax and print it."""
+        """Store the certificate. Invoices closed from now on apply it to services of its days."""
         serializer = ExemptionCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = tax_details.set_exemption(

@@ -50,7 +50,8 @@ def create(
         Invalid: name, type, plan, topic or settings are wrong. Invalid: no such plan. Denied: the
         tenant's plan does not include it. AddressExists: the space has this name, or one that
         routers treat as equal. QuotaExceeded: a limit, which the message names, would be exceeded.
-        SpaceTerminating: the space is being deleted. ConfigurationFull: the broker's file is full.
+        SpaceTerminating: the space is being deleted. NoPlan: the tenant has no plan.
+        ConfigurationFull: the start-up file of the broker would be too large.
     """
     wanted = settings or AddressSettings()
     address_rules.check_name(space.type, address)
@@ -89,8 +90,9 @@ def update(
 ) -> tuple[Address, Operation]:
     """Replace all settings of the address; return the address and the operation to poll.
 
-    A setting without a value in ``settings`` returns to the plan's value. Settings that are fixed
-    at creation, such as the topic of a subscription, stay as they are.
+    A number without a value in ``settings`` returns to the plan's value; a text or a target without
+    one becomes empty. Settings that are fixed at creation, such as the topic of a subscription,
+    stay as they are.
 
     Raises:
         GenerationChanged: ``if_generation`` is given and is not the row's generation. Invalid: a

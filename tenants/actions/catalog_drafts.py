@@ -110,7 +110,7 @@ def prepare(*, yaml: str, note: str = "", by: Actor) -> CatalogDraft:
 def publish(
     *, draft: CatalogDraft, timing: Timing = Timing(), by: Actor, now: datetime
 ) -> CatalogDraft:
-    """Publish a draft now, or schedule it; return it as it is then.
+    """Publish a draft now, or schedule it; return its row afterwards.
 
     Idempotent: a draft that is scheduled for the same times, or published, is returned as it is.
 
@@ -156,7 +156,10 @@ def publish(
 
 
 def cancel(*, draft: CatalogDraft, by: Actor) -> CatalogDraft:
-    """Cancel a draft that is not published. Tenants that got notice are told so. Idempotent.
+    """Cancel a draft that is not published. Idempotent.
+
+    A worker then plans the moves of subscriptions again without the draft. Each tenant whose
+    subscription was to move gets an event.
 
     Raises:
         NotOpen: it is published already.
@@ -219,7 +222,7 @@ def _is_as_wanted(row: CatalogDraft, timing: Timing) -> bool:
 
 
 def _changed_plans(row: CatalogDraft) -> list[str]:
-    """Return the keys of the commercial plans of which the draft makes a new version."""
+    """Return the keys of the plans of tenants of which the draft makes a new version."""
     latest, wanted = publishing.PLANS.latest(), row.document["plans"]
     changes = {key: publishing.PLANS.change(latest.get(key), wanted[key]) for key in wanted}
     return sorted(key for key, kind in changes.items() if kind == "changed")

@@ -1,8 +1,9 @@
-"""Followers and stayers: whether subscriptions move to new versions of their plan, and the moves.
+"""Move subscriptions that follow their plan to its new versions; others keep their version.
 
 A tenant chooses with ``choose``. When staff publish or schedule a catalog, a worker tells each
 tenant on a changed plan what changes for it (``announce``), in batches. ``move_due`` moves the
-subscriptions whose time has come. Both cost what is due, and may be killed and repeated.
+subscriptions whose time has come. The cost of ``announce`` and ``move_due`` depends only on what is
+due. A worker that is killed in one of them may call it again.
 """
 
 from collections.abc import Sequence
@@ -35,8 +36,9 @@ _State = CatalogDraft.State
 def choose(*, tenant: Tenant, follows: bool, by: Actor, now: datetime) -> PlanSubscription:
     """Make the tenant's subscription follow its plan, or stay with its version.
 
-    A subscription that follows and has an older version moves at its next billing month. One that
-    stays moves no more. Idempotent.
+    A subscription that follows and has an older version moves at the beginning of the tenant's next
+    billing month. If it has the newest version and a scheduled catalog changes its plan, it moves
+    when that catalog says. One that stays moves no more. Idempotent.
 
     Raises:
         NoPlan: the tenant has no plan.
@@ -117,7 +119,8 @@ def _batch(draft: CatalogDraft) -> list[PlanSubscription]:
     """Return the next subscriptions to look at, locked against a change of plan."""
     rows = PlanSubscription.objects.filter(ends_at__isnull=True, pk__gt=draft.announced_up_to)
     if draft.state == _State.CANCELED:
-        # Who has another move before it was told of the draft, too.
+        # Also subscriptions with an earlier move: their tenants may have got notice of the draft,
+        # and ``moves_by`` names another draft or none.
         later = Q(follows=True, moves_at__isnull=False, plan__key__in=draft.changed_plans)
         rows = rows.filter(Q(moves_by=draft) | later)
     else:

@@ -33,7 +33,7 @@ class EventKind:
     * ``needs``: the permission without which a member never gets it, and nobody may have it sent
       to a channel (``subscriptions``).
     * ``roles``: the members who get it by mail unless they, or the tenant, chose otherwise.
-    * ``to_staff``: the operator's staff get it too.
+    * ``to_staff``: the operator's staff get it by mail too.
     * ``is_required``: nobody can turn it off.
     * ``is_addressed``: it goes to the address or channel that the event names, and to nobody else.
     * ``incident``: names of the fields that say which incident the event begins or ends. Kinds

@@ -20,7 +20,8 @@ class Channel(Timestamped):
       ``former_secret_until``.
     * ``kinds``: keys of event kinds; an empty list means all.
     * ``failing_since``: the first failure after the last success; null while deliveries succeed.
-    * ``disabled_at``: set if a person, or Waypost after long failure, has disabled the channel.
+    * ``disabled_at``: set if a member has disabled the channel, or Waypost has: after 12 hours of
+      failures, or at once if the receiver answers 410.
     """
 
     class Kind(models.TextChoices):

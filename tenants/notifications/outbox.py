@@ -42,7 +42,10 @@ def write(
 def write_to_channel(
     kind: str, *, channel: Channel, key: str, fields: Mapping[str, Any], now: datetime | None = None
 ) -> Event:
-    """Write an event for one channel only, as ``write`` does; return its row."""
+    """Write an event for one channel only, as ``write`` does; return the event.
+
+    If an event with the same kind and key exists, the returned one is not stored.
+    """
     event = Event(kind=kind, tenant=channel.tenant, dedup_key=key, fields=dict(fields))
     event.channel = channel
     return _write(event, now)
