@@ -153,7 +153,8 @@ def is_routed(instances: Iterable[str]) -> bool:
 
 
 def _reading(row: AddressReading, address_type: str, answered: Mapping[str, str]) -> LiveReading:
-    # An instance that is gone has no time; if all of them are, the oldest answer counts.
+    # An instance that no longer exists has no time. If none of them exists, the oldest answer of
+    # the space counts.
     times = [answered[instance] for instance in row.parts if instance in answered]
     return LiveReading(
         as_of=datetime.fromisoformat(min(times or answered.values())),

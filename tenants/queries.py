@@ -144,7 +144,7 @@ def space_names(tenant: Tenant) -> dict[str, str]:
 def list_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
     """Return the space's addresses that are not deleted, each with its plan and topic loaded.
 
-    They are sorted by name. Those that are being deleted are among them.
+    They are sorted by name. Addresses that are being deleted are among them.
     """
     return (
         Address.objects.select_related("address_plan", "topic")
@@ -193,7 +193,7 @@ def get_address(space: AddressSpace, address: str) -> Address:
 def list_users(space: AddressSpace) -> QuerySet[MessagingUser, MessagingUser]:
     """Return the space's messaging users that are not deleted, sorted by name.
 
-    Those that are being revoked are among them.
+    Users that are being revoked are among them.
     """
     return MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
 
@@ -213,8 +213,8 @@ def get_user(space: AddressSpace, name: str) -> MessagingUser:
 def list_message_requests(space: AddressSpace) -> QuerySet[MessageRequest, MessageRequest]:
     """Return the space's stored requests for operations on messages, newest first.
 
-    Those of deleted addresses are among them. Workers delete a browse some minutes and any other
-    request 30 days after its end.
+    Requests for deleted addresses are among them. Workers delete a browse some minutes and any
+    other request 30 days after its end.
     """
     return (
         MessageRequest.objects.select_related("address__topic", "space__tenant")
@@ -267,8 +267,8 @@ def list_connections(
 ) -> QuerySet[ClientConnection, ClientConnection]:
     """Return the clients' connections that have a row and match ``wanted``, sorted by user.
 
-    They are as the sampler last saw them. An instance with very many connections has rows for only
-    some of them (``list_instance_connections``).
+    The rows show the connections as the sampler last saw them. An instance with very many
+    connections has rows for only some of them (``list_instance_connections``).
     """
     rows = ClientConnection.objects.filter(space=space)
     if wanted.user:

@@ -71,8 +71,8 @@ class Progress:
     * ``waiting``: not moved yet, or moved while they were down and not ready since.
     * ``changing``: moved, not ready with the release yet, and within their patience.
     * ``failed``: moved, and not ready within their patience, or broken by the release.
-    * ``total``: all spaces that are not being deleted. Those that were created on the release and
-      have never been ready are in no other number.
+    * ``total``: all spaces that are not being deleted. A space that was created on the release and
+      has never been ready is in no other number.
     """
 
     total: int

@@ -35,8 +35,9 @@ class HistorySerializer(serializers.Serializer[reading_history.Series]):
 class AddressHistoryView(AddressView):
     """Shows the history of one address, and serves an address whose own name ends in ``/history``.
 
-    Both have the same path. PUT, PATCH and DELETE always mean the address of that name. A GET means
-    it only if it exists and the query has no ``span``.
+    The history of ``x`` and the address ``x/history`` have the same path. PUT, PATCH and DELETE
+    always mean the address of that name. A GET means it only if it exists and the query has no
+    ``span``.
     """
 
     @schema.describe(

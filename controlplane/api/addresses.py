@@ -241,8 +241,8 @@ class AddressView(AddressChangesView):
     def delete(self, request: Request, tenant: str, space: str, address: str) -> Response:
         """Begin to delete the address with its stored messages.
 
-        It is refused (409) while the address is the topic or a target of other addresses. Past
-        usage is still billed.
+        The request is refused (409) while the address is the topic or a target of other addresses.
+        Past usage is still billed.
         """
         row = queries.get_address(queries.get_space(self.tenant, space), address)
         with etags.guarded(request, row) as current:

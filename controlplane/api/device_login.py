@@ -53,7 +53,7 @@ class LoginOptionsView(PublicView):
 
     @schema.describe("Get the login options", response=LoginOptionsSerializer, auth=[])
     def get(self, request: Request) -> Response:
-        """Return whether there are passwords, and how a command asks the identity provider."""
+        """Return whether people have passwords, and how a command uses the identity provider."""
         device = {
             "issuer": settings.OIDC_ISSUER,
             "client_id": settings.OIDC_DEVICE_CLIENT_ID,

@@ -91,7 +91,7 @@ class SpendCapView(TenantView):
         parameters=[schema.IF_MATCH, schema.IF_NONE_MATCH],
     )
     def put(self, request: Request, tenant: str) -> Response:
-        """Set the cap, in place of an earlier one. It acts within a minute if it is reached.
+        """Set the cap, in place of an earlier one. A cap that is reached acts within a minute.
 
         Send `If-None-Match: *` to set the first cap, and `If-Match` with its ETag, or `*`, to
         replace one.

@@ -22,7 +22,7 @@ _CHECKS = 50  # the newest
 
 
 class TaxIdCheckSerializer(serializers.Serializer[Any]):
-    """One check of the tax id. `is_confirmed`: staff asked the register, not only its form."""
+    """One check of the tax id: of its form alone or, if `is_confirmed`, by asking the register."""
 
     tax_id = serializers.CharField(allow_blank=True)
     country = serializers.CharField(allow_blank=True)

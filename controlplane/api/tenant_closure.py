@@ -79,7 +79,7 @@ class ClosureView(TenantView):
     def delete(self, request: Request, tenant: str) -> Response:
         """Undo the request to close the tenant. Workers let clients send again.
 
-        It is refused (409) from `erase_at` on.
+        The request is refused (409) from `erase_at` on.
         """
         kept = closures.undo(tenant=self.tenant, by=self.actor)
         return Response(ClosureSerializer(kept).data)

@@ -47,9 +47,9 @@ def create(
     of the plan. The number of queries does not grow with the number of addresses.
 
     Raises:
-        Invalid: name, type, plan, topic or settings are wrong. Invalid: no such plan. Denied: the
-        tenant's plan does not include it. AddressExists: the space has this name, or one that
-        routers treat as equal. QuotaExceeded: a limit, which the message names, would be exceeded.
+        Invalid: name, type, plan, topic or settings are wrong. Denied: the tenant's plan does not
+        include it. AddressExists: the space has this name, or one that routers treat as
+        equal. QuotaExceeded: a limit, which the message names, would be exceeded.
         SpaceTerminating: the space is being deleted. NoPlan: the tenant has no plan.
         ConfigurationFull: the start-up file of the broker would be too large.
     """

@@ -206,10 +206,10 @@ def publish_due(now: datetime) -> CatalogDraft | None:
 
 def _publish(row: CatalogDraft, by: Actor) -> None:
     version = publishing.publish(definitions.from_document(row.document), by=by)
-    # A catalog that equals the newest version makes no version; that one may have its own draft.
+    # A catalog that equals the newest version makes no version; another draft may have made that.
     is_new = not CatalogDraft.objects.filter(version=version).exists()
     row.state, row.version = State.PUBLISHED, version if is_new else None
-    # Again, because subscriptions may have begun on an older version since the first time.
+    # Announce again, because subscriptions may have begun on an older version since the first time.
     row.is_announced, row.announced_up_to, row.error = False, 0, ""
     row.save()
 

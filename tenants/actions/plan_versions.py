@@ -89,7 +89,7 @@ def _move_of(draft: CatalogDraft, tenant: Tenant) -> datetime:
 
 
 def announce(now: datetime) -> bool:
-    """Tell the next batch of tenants what a draft changes for them; plan or take back their moves.
+    """Notify the next batch of tenants of what a draft changes; plan or take back their moves.
 
     Returns whether more may be left. Each tenant gets one event for each draft, and one more if it
     is canceled after a move was planned.
@@ -198,7 +198,7 @@ def _day(tenant: Tenant, instant: datetime) -> str:
 
 
 def _take_back(row: PlanSubscription, draft: CatalogDraft, now: datetime) -> None:
-    """Plan the move again as if there were no ``draft``, and tell the tenant what is left of it."""
+    """Plan the move again as if there were no ``draft``; write the event that it is canceled."""
     if row.moves_by_id == draft.pk:
         row.moves_at, row.moves_by = _planned(row, now)
         row.save(update_fields=["moves_at", "moves_by", "updated_at"])
@@ -228,7 +228,7 @@ def move_due(now: datetime) -> bool:
     A tenant that does not fit the new version stays with its own, and gets an event with the
     reason. Each move is a transaction of its own. None happens while a draft is not
     announced to all tenants yet: a move goes to the newest version, of which a tenant must know.
-    One that fails is tried again after all others that are due.
+    A move that fails is tried again after all others that are due.
     """
     unannounced = CatalogDraft.objects.filter(is_announced=False)
     due = PlanSubscription.objects.filter(

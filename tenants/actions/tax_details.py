@@ -58,9 +58,10 @@ def check_form(tenant: Tenant, now: datetime) -> None:
 def record_answer(
     *, tenant: Tenant, is_registered: bool, reference: str, by: Actor, now: datetime | None = None
 ) -> TaxIdCheck:
-    """Record what the register answered about the tenant's VAT id. ``reference`` identifies it.
+    """Record what the register answered about the tenant's VAT id.
 
-    If the register does not know the id, invoices charge VAT from the next close on.
+    ``reference`` identifies the answer. If the register does not know the id, invoices charge VAT
+    from the next close on.
 
     Raises:
         TaxIdNotValid: the id is missing or its form is wrong.
