@@ -69,7 +69,7 @@ class OutOfScope(Denied):
 def require_in_scope(token: ApiToken, permission: Permission, space: str | None) -> None:
     """Check that the limits of ``token`` allow ``permission`` on the space named ``space``.
 
-    ``space`` None: what the caller wants belongs to no single space.
+    ``space`` None: the request concerns no single space.
 
     Raises:
         OutOfScope: the token is limited to other permissions, or it is limited to spaces and

@@ -57,7 +57,7 @@ class Request:
       is there; None for every other type.
     * ``stored_bytes``: what the address may store on each of its brokers.
     * ``companion_credit``, ``companion_bytes``: what the targets of the address, which take its
-      dead and expired messages, need on each of its brokers besides. Brokers with the ordinals
+      dead and expired messages, need on each of its brokers in addition. Brokers with the ordinals
       ``companions`` have these targets already, so nothing is added there.
     """
 

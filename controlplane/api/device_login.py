@@ -1,6 +1,7 @@
 """/login-options, /session/device: the login of the command through the identity provider.
 
-``waypost login --device`` reads the first, asks the provider, and posts its tokens to the second.
+``waypost login --device`` reads the first, logs in at the provider, and posts the provider's tokens
+to the second.
 """
 
 from typing import Any

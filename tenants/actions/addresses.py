@@ -47,11 +47,10 @@ def create(
     of the plan. The number of queries does not grow with the number of addresses.
 
     Raises:
-        Invalid: name, type, plan, topic or settings are wrong. Denied: the tenant's plan does not
-        include it. AddressExists: the space has this name, or one that routers treat as
-        equal. QuotaExceeded: a limit, which the message names, would be exceeded.
-        SpaceTerminating: the space is being deleted. NoPlan: the tenant has no plan.
-        ConfigurationFull: the start-up file of the broker would be too large.
+        Invalid: a value is wrong. NoPlan: the tenant has no plan. Denied: its plan does not include
+        the address plan. AddressExists: the space has this name, or one that routers treat as
+        equal. QuotaExceeded: a limit, which the message names, would be exceeded. SpaceTerminating:
+        the space is being deleted. ConfigurationFull: the broker's file would be too large.
     """
     wanted = settings or AddressSettings()
     address_rules.check_name(space.type, address)

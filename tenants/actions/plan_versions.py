@@ -1,9 +1,9 @@
 """Move subscriptions that follow their plan to its new versions; others keep their version.
 
-A tenant chooses with ``choose``. When staff publish or schedule a catalog, a worker tells each
-tenant on a changed plan what changes for it (``announce``), in batches. ``move_due`` moves the
-subscriptions whose time has come. The cost of ``announce`` and ``move_due`` depends only on what is
-due. A worker that is killed in one of them may call it again.
+A tenant chooses with ``choose``. When staff publish or schedule a catalog, a worker writes an event
+to each tenant on a changed plan (``announce``), in batches. ``move_due`` moves the subscriptions
+whose time has come. The cost of ``announce`` and ``move_due`` depends only on what is due. If a
+worker is killed in one of them, the next call goes on.
 """
 
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ def open_of(tenant: Tenant) -> PlanSubscription | None:
 
 
 def _planned(row: PlanSubscription, now: datetime) -> tuple[datetime | None, CatalogDraft | None]:
-    """Return when a subscription that begins to follow moves, and the draft that says so."""
+    """Return when a subscription that begins to follow moves, and the draft that sets this time."""
     if Plan.objects.filter(key=row.plan.key, retired=False).exclude(pk=row.plan_id).exists():
         return next_month(row.tenant, now), None
     draft = catalog_drafts.scheduled()

@@ -41,7 +41,8 @@ class Outcome:
     * ``error``: why it failed; empty after a success.
     * ``status``: the HTTP status; None if there is none.
     * ``response``: the beginning of the answer's body.
-    * ``retry_after_seconds``: how long the receiver wants to be left alone; None: it did not say.
+    * ``retry_after_seconds``: how long the receiver asks to wait (``Retry-After``); None: it did
+      not say.
     * ``is_gone``: the receiver never wants any delivery again (HTTP 410).
     * ``is_final``: another attempt cannot succeed.
     """

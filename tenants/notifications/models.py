@@ -12,7 +12,7 @@ _MAIL_LONGEST = 254  # characters of a mail address (RFC 5321, 4.5.3.1.3)
 
 
 class Channel(Timestamped):
-    """Where a tenant's events go besides mails to its members: a webhook, a chat or a pager.
+    """Where a tenant's events go in addition to mails to members: a webhook, a chat or a pager.
 
     * ``target_encrypted``: the URL, encrypted, because the URL of a chat holds its password.
       ``label`` is the part that pages may show.
