@@ -105,8 +105,8 @@ def of_spaces(
     """Return {space id: {name of the address: reading}} of some spaces, by two queries.
 
     A space that was never read is missing in the result. So are deleted addresses, and those for
-    which no instance has reported a value yet. With ``most``, the result has at most so many
-    readings: the first ones by the names of space and address.
+    which no instance has reported a value yet. With ``most``, the result has only the first
+    ``most`` readings by the names of space and address.
     """
     stored = {row.space_id: row.answered for row in SpaceReading.objects.filter(pk__in=space_ids)}
     found: dict[str, dict[str, LiveReading]] = {space_id: {} for space_id in stored}

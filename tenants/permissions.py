@@ -136,8 +136,8 @@ def is_changeable(tenant: Tenant, permission: Permission) -> bool:
 def require_changeable(tenant: Tenant, permission: Permission) -> None:
     """Check ``is_changeable``. Call it for requests that change something.
 
-    Not for those that only take access away, such as the revocation of a token: a leaked one must
-    be revoked at once.
+    Do not call it for requests that only take access away, such as the revocation of a token: a
+    leaked token must be revoked at once.
 
     Raises:
         Denied: ``tenant.suspended``, ``tenant.unpaid`` or ``tenant.closing``; the message says what

@@ -76,7 +76,7 @@ class Point:
     """One step of the history that ``read`` returns; ``at`` is the start of the step.
 
     ``messages_in`` and ``messages_out`` came during the step, 0 if none is known. The other values
-    are those at the end of the step. None: not known, or the engines cannot know the value.
+    are those at the end of the step. None: not known, or no instance reports the value.
     """
 
     at: datetime

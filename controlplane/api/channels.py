@@ -239,7 +239,7 @@ class ChannelSecretView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, channel: str) -> Response:
-        """Return a new secret. For 24 hours each webhook has a signature of both secrets."""
+        """Return a new secret. For 24 hours each webhook has two signatures, one by each secret."""
         row, secret = notification_channels.rotate_secret(
             channel=reads.get_channel(self.tenant, channel), by=self.actor
         )

@@ -22,7 +22,7 @@ _ACTIONS = [action.value for action in AtQuota]
 
 
 class SpendCapChangeSerializer(StrictSerializer):
-    """A cap in minor units of the plan's currency, tax included, and what happens at it.
+    """A cap in minor units of the plan's currency, tax included, and what it does.
 
     The month's fee counts from its first day.
     """

@@ -71,7 +71,7 @@ class PipelineSerializer(serializers.Serializer[Any]):
 
     `as_of` is up to when usage is complete, and `lag_seconds` its age; both are null before the
     first run. `newest` is the newest run of the pipeline, `succeeded` the newest that did not fail,
-    `housekeeping` the newest housekeeping that did not.
+    `housekeeping` the newest housekeeping that did not fail.
     """
 
     as_of = serializers.DateTimeField(allow_null=True)

@@ -67,7 +67,10 @@ class ExemptionCreateSerializer(StrictSerializer):
 
 
 class ExemptionEndSerializer(StrictSerializer):
-    """The last day of a certificate, and why it ends; the day before its first: it never counts."""
+    """The last day of a certificate, and why it ends.
+
+    If `ends_on` is the day before its first day, the certificate never counts.
+    """
 
     ends_on = serializers.DateField()
     reason = serializers.CharField(max_length=1000)

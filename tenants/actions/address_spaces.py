@@ -1,4 +1,4 @@
-"""Create and delete address spaces."""
+"""Create and delete address spaces, lock their rows, and make them due for a reconcile pass."""
 
 import re
 from collections.abc import Sequence

@@ -2,8 +2,8 @@
 
 The actions change rows only; the workers apply the change to brokers and routers. ``create`` also
 chooses the brokers or routers of the address. It refuses an address that does not fit the credits
-of the space plan. Every action locks the space's row, so that what it checks stays true until the
-commit. ``create`` locks the tenant's row first.
+and bytes of the space plan. Every action locks the space's row, so that what it checks stays true
+until the commit. ``create`` locks the tenant's row first.
 """
 
 from collections.abc import Collection, Sequence

@@ -181,10 +181,10 @@ def cancel(*, draft: CatalogDraft, by: Actor) -> CatalogDraft:
 
 
 def publish_due(now: datetime) -> CatalogDraft | None:
-    """Publish the scheduled draft if its time has come; return it then. Idempotent.
+    """Publish the scheduled draft if its time has come. Idempotent.
 
-    A draft that cannot be published stays scheduled with its ``error``, and is tried again until
-    staff cancel it.
+    Returns the draft; None if nothing was published. A draft that cannot be published stays
+    scheduled, with the reason in ``error``. It is tried again until staff cancel it.
     """
     with transaction.atomic():
         due = CatalogDraft.objects.select_for_update().filter(

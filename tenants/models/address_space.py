@@ -43,8 +43,8 @@ class AddressSpace(Reconciled):
     - ``logins_generation``: the generation in which ``send_withdrawn`` or ``connections_refused``
       last changed; 0 before.
     - ``release``: the engine release to run; null before the first rollout.
-    - ``released_at``: when a rollout moved the space to ``release``. Null if no rollout did, or if
-      the space was down then, so that it never counts as a failure.
+    - ``released_at``: when a rollout, the stop of one or a roll-back assigned ``release``. Null if
+      none did, or if the space was down then, so that it never counts as a failure.
     - ``labels``: {key: value} of ``tenants.label_rules``. Labels change nothing on brokers and
       routers.
     - ``send_withdrawn``, ``throttle_percent``, ``connections_refused``: what clients of the space
@@ -54,7 +54,8 @@ class AddressSpace(Reconciled):
     Observed state:
 
     - ``observed_release``: the release with which the space was last ready; null before. The first
-      rollout sets it for older spaces, and a roll-back for spaces that are between two releases.
+      rollout sets it for older spaces. A roll-back, or the stop of a rollout, sets it for spaces
+      that are between two releases.
     - ``rolled_at``: the last time that an instance was restarted to apply a change.
     - ``router_patches``: the names of the patches that all its running routers have, sorted.
     - ``probed_at``: when probe messages last passed through every type of address in use, on every

@@ -54,9 +54,10 @@ def write_to_channel(
 def write_to_address(
     kind: str, *, tenant: Tenant | None, email: str, key: str, fields: Mapping[str, Any]
 ) -> Event:
-    """Write an event for one email address only, such as an invitation; return its row.
+    """Write an event for one email address only, such as an invitation; return the event.
 
-    ``tenant`` None: it concerns an account, and no tenant.
+    ``tenant`` None: it concerns an account, and no tenant. If an event with the same kind and key
+    exists, the returned one is not stored.
     """
     event = Event(kind=kind, tenant=tenant, dedup_key=key, fields=dict(fields), email=email)
     return _write(event, None)
