@@ -1,4 +1,4 @@
-"""Validation of sign-ups and billing details. ``tenants.actions.tenants`` calls it."""
+"""Validation of sign-ups, invited email addresses and billing details, for ``tenants.actions``."""
 
 import re
 from dataclasses import asdict, dataclass
@@ -27,7 +27,7 @@ class SignupDisabled(Denied):
 
 @dataclass(frozen=True)
 class BillingDetails:
-    """The tenant's details, as the buyer, that its invoices state; not checked by this class.
+    """The details of the buyer on a tenant's invoices. ``check_details`` checks them.
 
     An invoice is held while name, email, address or country is empty; messaging works without them.
     ``billing_time_zone`` decides when a billing month begins.

@@ -1,7 +1,7 @@
 """Check a new or changed address against plans and against the rows of its space.
 
-``tenants.actions.addresses`` calls them. A check that reads rows needs the lock of the space's row,
-so that what it finds stays true until the commit.
+``tenants.actions.addresses`` calls these checks. A check that reads rows needs the lock of the
+space's row, so that what it finds stays true until the commit.
 """
 
 from django.db.models import Q, Value
@@ -143,8 +143,8 @@ def check_lifetimes(settings: AddressSettings, plan: PlanSettings) -> None:
 def check_unused(row: Address) -> None:
     """Raise AddressInUse if another address of the space needs ``row``.
 
-    It does if ``row`` is its topic, or takes its dead or expired messages. Addresses that are being
-    deleted do not count. The caller has locked the row of the space.
+    Another address needs ``row`` if ``row`` is its topic, or takes its dead or expired messages.
+    Addresses that are being deleted do not count. The caller has locked the row of the space.
     """
     dependents = (
         Address.objects.filter(space_id=row.space_id, deletion_requested_at__isnull=True)
@@ -161,7 +161,7 @@ def check_unused(row: Address) -> None:
 
 
 def topic_of(space: AddressSpace, type: str, name: str) -> Address | None:
-    """Return the row of the topic ``name`` for a new subscription; None if ``type`` is another.
+    """Return the row of the topic ``name`` for a new subscription; None for any other ``type``.
 
     Raises:
         Invalid: the space has no topic of this name, or the topic is being deleted.

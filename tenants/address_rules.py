@@ -45,9 +45,10 @@ def check_name(space_type: str, address: str) -> None:
 
 
 def name_at_routers(address: str) -> str:
-    """Return the name as routers compare it: with ``/`` for each ``.``, as both separate levels.
+    """Return the name as routers compare it: with ``/`` for each ``.``.
 
-    Two addresses of a standard space must not have the same name in this form.
+    To routers both characters separate levels. Two addresses of a standard space must not have the
+    same name in this form.
 
     Source: Qpid Dispatch 1.19, parse_tree.c (``token separators``).
     """

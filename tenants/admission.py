@@ -61,7 +61,7 @@ def locked_tenant(tenant: Tenant) -> Tenant:
 
 
 def plan_of(tenant: Tenant) -> PlanDefinition:
-    """Return the commercial plan version that the tenant subscribes to now, in its currency.
+    """Return the version of the plan that the tenant subscribes to now, in its currency.
 
     Raises:
         NoPlan: the tenant has no open subscription.
@@ -73,7 +73,10 @@ def plan_of(tenant: Tenant) -> PlanDefinition:
 
 
 def open_plan(tenant: Tenant) -> PlanDefinition | None:
-    """Return the plan as ``plan_of`` does; None without one, such as while a tenant is erased."""
+    """Return the plan as ``plan_of`` does; None if the tenant has no open subscription.
+
+    The tenant never had one, or its erasure has ended it.
+    """
     subscription = (
         PlanSubscription.objects.select_related("plan", "tenant__seller_assignment")
         .filter(tenant=tenant, ends_at__isnull=True)
@@ -192,7 +195,8 @@ def bytes_of(address: Address) -> int:
 
 def space_limits(plan: SpacePlanDefinition) -> Limits:
     """Return the limits of a space plan in the form that ``placement.place`` takes."""
-    # A plan of before the size was a part of plans sells no bytes, so nothing is refused for them.
+    # Old versions of plans do not name ``broker_disk_gb``. The installation then sets the size of
+    # the volumes, and admission does not limit the bytes.
     knows = plan.broker_disk_gb is not None or not plan.broker_persistent
     return Limits(
         plan.router_credit,

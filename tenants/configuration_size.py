@@ -2,10 +2,10 @@
 
 A cluster takes 1 MiB in one object. The file of a brokered space's broker lists, for each address,
 every user who may use the address. ``tenants.actions`` checks the size in the transaction that adds
-an address, a user or a permission. The sizes here estimate the files that
-``workers.messaging.brokers.broker_xml`` renders, and of the roles beside them for the patterns that
-filters are compared with. The estimates are never too small, which a test checks.
-Standard spaces need no check: their plans are checked when they are published.
+an address, a user or a permission. The sizes here estimate the file that
+``workers.messaging.brokers.broker_xml`` renders, and the file of roles for the patterns with which
+brokers compare filters. A test checks that the estimates are never too small. Standard spaces need
+no check: their plans are checked when they are published.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ def check(space: AddressSpace, *, before: int = 0) -> None:
 def estimate(
     addresses: Iterable[tuple[str, str]], users: Iterable[tuple[str, Sequence[Mapping[str, Any]]]]
 ) -> int:
-    """Return the bytes that the file needs at most for ``addresses`` and ``users``.
+    """Return the bytes that the files need at most for ``addresses`` and ``users``.
 
     An address is a pair of name and type. A user is a pair of name and permissions
     (``MessagingUser.permissions``).
@@ -106,7 +106,7 @@ def _length(name: str) -> int:
 def _may_match(patterns: Iterable[str], name: str) -> bool:
     """Return whether one of ``patterns`` may match the name of an address.
 
-    Wildcards are not evaluated: the text before the first one is compared with the begin of the
+    Wildcards are not evaluated: the text before the first one is compared with the beginning of the
     name. So the result may be True for a name that no pattern matches.
     """
     return any(

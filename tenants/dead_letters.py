@@ -1,7 +1,7 @@
-"""Where messages of an address go that no receiver processed.
+"""Where messages of an address go if no receiver processes them.
 
-API, portal and command ask here for the default target, and for what a broker deletes because no
-target takes it.
+API, portal and command read from here the default target of a new address, and which messages a
+broker deletes because no target takes them.
 """
 
 from dataclasses import replace
@@ -15,14 +15,15 @@ from tenants.models import Address, AddressSpace, AddressType
 _TARGET = SETTING["dead_letter"].value
 assert isinstance(_TARGET, Reference)  # for mypy
 # A queue or topic whose request names no target uses this address, if its space has it with the
-# type ``deadletter``. So who creates or deletes it decides for all later addresses.
+# type ``deadletter``. A later creation of this address changes no existing queue or topic.
 DEFAULT_NAME = _TARGET.default
 
 
 def default_of(space: AddressSpace, address_type: str) -> str:
-    """Return the target of an address of this type that names none: ``DEFAULT_NAME`` or empty.
+    """Return the target of dead letters for an address that names none: ``DEFAULT_NAME`` or empty.
 
-    Empty if the type has no targets, or if the space has no such address that may be one.
+    Empty if addresses of ``address_type`` have no such target in this type of space. Empty also if
+    the space has no dead-letter address ``DEFAULT_NAME``, or one that is being deleted.
     """
     if not SETTING["dead_letter"].is_offered(space.type, address_type):
         return ""
@@ -35,15 +36,16 @@ def default_of(space: AddressSpace, address_type: str) -> str:
 def with_default(
     space: AddressSpace, address_type: str, settings: AddressSettings
 ) -> AddressSettings:
-    """Return ``settings`` with the default target of dead letters."""
+    """Return ``settings`` with ``dead_letter`` replaced by the default target."""
     return replace(settings, dead_letter=default_of(space, address_type))
 
 
 def deleted_when(address: Address) -> list[str]:
     """Return which messages of ``address`` its broker deletes: ``rejected``, ``expired`` or both.
 
-    Empty if targets take all of them, or if the address stores nothing. A subscription has the
-    targets of its topic.
+    Empty if targets take all of them, or if addresses of this type have no targets. A subscription
+    has the targets of its topic. A dead-letter address has no targets: its broker deletes expired
+    messages, if a setting or the plan limits their lifetime.
     """
     if address.type == AddressType.DEADLETTER:
         plan = publishing.address_plan_definition(address.address_plan)

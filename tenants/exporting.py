@@ -1,7 +1,7 @@
-"""Everything that Waypost stores about a tenant, as one JSON document for its owner. Reads only.
+"""Settings, people, spaces and audit log of a tenant, as one JSON document for its owner.
 
-Secrets are not in it: they are stored as hashes, or encrypted for their own use. Messages are not
-either: clients receive them. Invoices have documents of their own.
+The document has no secrets, messages, usage or invoices. Of spaces, addresses, users and tokens it
+has those that are not deleted or revoked. This module only reads.
 """
 
 from collections.abc import Iterable

@@ -10,7 +10,7 @@ from typing import Any
 from controlplane.core.errors import Invalid
 
 MOST = 16  # labels of one space or address
-# A label of Kubernetes without a prefix, in lower case.
+# The key of a Kubernetes label without a prefix, in lower case.
 _KEY = re.compile(r"[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?")
 # As the value of a Kubernetes label; may be empty.
 _VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
@@ -20,7 +20,7 @@ def parse(text: str) -> dict[str, str]:
     """Return the labels that ``text`` names, separated by spaces or commas: ``team=shop env=prod``.
 
     Raises:
-        Invalid: a label breaks a rule or a key comes twice.
+        Invalid: a label breaks a rule, a key comes twice, or there are more than ``MOST`` labels.
     """
     found: dict[str, str] = {}
     for word in text.replace(",", " ").split():
@@ -36,7 +36,8 @@ def check(labels: Mapping[str, str]) -> None:
     """Check keys, values and their number.
 
     Raises:
-        Invalid: ``labels.invalid``: a label breaks a rule; the message says which.
+        Invalid: ``labels.invalid``: a label breaks a rule, which the message names, or there are
+        more than ``MOST`` labels.
     """
     if len(labels) > MOST:
         raise _invalid(f"At most {MOST} labels, and these are {len(labels)}.")

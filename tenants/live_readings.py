@@ -1,7 +1,7 @@
-"""Read the newest reading of each address from the rows that metering stored. No engine is asked.
+"""Read the newest reading of each address from the database; no broker or router is called.
 
-API, portal and the metrics of tenants call it. ``workers.metering.live_rows`` writes the rows, and
-also uses ``add_up``, which adds up the parts of several instances.
+API, portal and the metrics of tenants call this module. ``workers.metering.live_rows`` writes the
+rows, and also uses ``add_up``, which adds up the parts of several instances.
 """
 
 from collections.abc import Iterable, Mapping
@@ -105,8 +105,8 @@ def of_spaces(
     """Return {space id: {name of the address: reading}} of some spaces, by two queries.
 
     A space that was never read is missing in the result. So are deleted addresses, and those for
-    which no instance has reported a value yet. With ``most``, the result has at most so many
-    readings: the first ones by the names of space and address.
+    which no instance has reported a value yet. With ``most``, the result has only the first
+    ``most`` readings by the names of space and address.
     """
     stored = {row.space_id: row.answered for row in SpaceReading.objects.filter(pk__in=space_ids)}
     found: dict[str, dict[str, LiveReading]] = {space_id: {} for space_id in stored}
@@ -128,8 +128,8 @@ def add_up(address_type: str, parts: Mapping[str, Mapping[str, Any]], *, routed:
 
     ``parts`` is ``AddressReading.parts``: {instance: {name: value}}. A value that no instance
     reports is None. ``oldest_at`` is the earliest of all. ``routed``: the space has routers. Then
-    the ``consumers`` and ``producers`` that brokers report for a queue or subscription are left
-    out, because these are the routers themselves.
+    the ``consumers`` and ``producers`` that brokers report for a queue, a dead-letter address or a
+    subscription are left out, because these are the routers themselves.
     """
     row = address_types.BY_SLUG.get(address_type)
     is_queue = row is not None and row.broker_form in (BrokerForm.QUEUE, BrokerForm.QUEUE_OF_TOPIC)
@@ -153,7 +153,8 @@ def is_routed(instances: Iterable[str]) -> bool:
 
 
 def _reading(row: AddressReading, address_type: str, answered: Mapping[str, str]) -> LiveReading:
-    # An instance that is gone has no time; if all of them are, the oldest answer counts.
+    # An instance that no longer exists has no time. If none of them exists, the oldest answer of
+    # the space counts.
     times = [answered[instance] for instance in row.parts if instance in answered]
     return LiveReading(
         as_of=datetime.fromisoformat(min(times or answered.values())),

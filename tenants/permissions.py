@@ -13,21 +13,21 @@ from tenants.models import ApiToken, MessageRequestKind, Role, Tenant, UnpaidSta
 class Permission(StrEnum):
     """One permission in a tenant; the role of a member or token includes some of them."""
 
-    VIEW = "view"  # spaces, addresses, users, usage, operations
-    MANAGE_MESSAGING = "manage_messaging"  # create, change, delete spaces, addresses, users
+    VIEW = "view"  # spaces and what is in them, members, usage, operations
+    MANAGE_MESSAGING = "manage_messaging"  # spaces, addresses, users, alarms, maintenance windows
     READ_MESSAGES = "read_messages"  # bodies and properties of stored messages
     SEND_MESSAGES = "send_messages"  # test messages
     PURGE_MESSAGES = "purge_messages"  # delete all messages of an address
-    DELETE_MESSAGES = "delete_messages"  # selected ones
+    DELETE_MESSAGES = "delete_messages"  # delete selected messages
     MOVE_MESSAGES = "move_messages"  # to another queue of the space
     RESEND_MESSAGES = "resend_messages"  # dead letters, to where they came from
     VIEW_BILLING = "view_billing"  # invoices, prices, spend
-    MANAGE_BILLING = "manage_billing"  # billing details, plan
+    MANAGE_BILLING = "manage_billing"  # billing details, plan, spend cap, coupons, payments
     VIEW_AUDIT = "view_audit"
-    MANAGE_TEAM = "manage_team"  # members and their roles
+    MANAGE_TEAM = "manage_team"  # members, their roles, invitations
     MANAGE_TOKENS = "manage_tokens"
     MANAGE_NOTIFICATIONS = "manage_notifications"  # channels, defaults of the tenant, budget
-    MANAGE_TENANT = "manage_tenant"  # settings, deletion
+    MANAGE_TENANT = "manage_tenant"  # closure, export, ownership, identity provider, help by staff
 
 
 _P = Permission
@@ -49,12 +49,12 @@ ROLES: Mapping[str, frozenset[Permission]] = {
 }
 
 
-# What a token that is limited to some permissions or spaces never gets: it could make itself
-# another token without the limits.
+# A token that is limited to some permissions or spaces never gets these. With them it could create
+# a token, or admit a person, without its limits.
 NOT_FOR_LIMITED_TOKENS = frozenset({_P.MANAGE_TEAM, _P.MANAGE_TOKENS, _P.MANAGE_TENANT})
 
 
-# What members may do while their tenant is suspended or closing.
+# Permissions for changes that are possible while the tenant is suspended or being closed.
 _WHILE_FROZEN = frozenset(
     {_P.VIEW, _P.VIEW_BILLING, _P.MANAGE_BILLING, _P.VIEW_AUDIT, _P.READ_MESSAGES, _P.MANAGE_TENANT}
 )
@@ -69,10 +69,11 @@ class OutOfScope(Denied):
 def require_in_scope(token: ApiToken, permission: Permission, space: str | None) -> None:
     """Check that the limits of ``token`` allow ``permission`` on the space named ``space``.
 
-    ``space`` None: what the caller wants belongs to no single space.
+    ``space`` None: the request concerns no single space.
 
     Raises:
-        OutOfScope: the token is limited to other permissions, or to spaces and there is none.
+        OutOfScope: the token is limited to other permissions, or it is limited to spaces and
+        ``space`` is None, or it is limited and ``permission`` is one of ``NOT_FOR_LIMITED_TOKENS``.
         Missing: the token is limited to other spaces, which must not reveal that this one exists.
     """
     if not _is_within(token, permission):
@@ -125,8 +126,9 @@ def require(role: str, permission: Permission) -> None:
 def is_changeable(tenant: Tenant, permission: Permission) -> bool:
     """Return whether a change that needs ``permission`` is possible in the tenant's present state.
 
-    Members of a tenant that is suspended or being closed still pay, read messages and leave; owners
-    may close it, or undo that.
+    In a tenant that is suspended or being closed, members may still read messages, leave, and do
+    what ``MANAGE_BILLING`` allows, such as pay. Owners may also do what ``MANAGE_TENANT`` allows,
+    such as close the tenant or undo that.
     """
     return not tenant.is_frozen or permission in _WHILE_FROZEN
 
@@ -134,8 +136,8 @@ def is_changeable(tenant: Tenant, permission: Permission) -> bool:
 def require_changeable(tenant: Tenant, permission: Permission) -> None:
     """Check ``is_changeable``. Call it for requests that change something.
 
-    Not for those that only take access away, such as the revocation of a token: a leaked one must
-    be revoked at once.
+    Do not call it for requests that only take access away, such as the revocation of a token: a
+    leaked token must be revoked at once.
 
     Raises:
         Denied: ``tenant.suspended``, ``tenant.unpaid`` or ``tenant.closing``; the message says what

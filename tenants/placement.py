@@ -1,7 +1,8 @@
 """Choose the brokers of an address. All functions are pure: they read no rows.
 
-``place`` chooses, and ``check_beside`` checks one broker that is chosen already. Credits are
-thousandths of one broker or router. Property tests check these rules:
+``place`` chooses the brokers of an address. ``check_beside`` checks that one more address fits a
+broker that is chosen already. Credits are thousandths of one broker or router. Property tests check
+these rules:
 
 - No broker holds more than 1000 credits.
 - No broker gets an address that may store more bytes than the broker has left.
@@ -56,7 +57,7 @@ class Request:
       is there; None for every other type.
     * ``stored_bytes``: what the address may store on each of its brokers.
     * ``companion_credit``, ``companion_bytes``: what the targets of the address, which take its
-      dead and expired messages, need on each of its brokers besides. Brokers with the ordinals
+      dead and expired messages, need on each of its brokers in addition. Brokers with the ordinals
       ``companions`` have these targets already, so nothing is added there.
     """
 
@@ -95,7 +96,7 @@ def place(
     routers. Any other address is divided between brokers (``split``), which may be new: the caller
     creates those that are not among ``brokers``.
     ``current``: the ordinals of the brokers that hold the address already. ``brokers`` and
-    ``used_router_credit`` must then exclude the address's own credits.
+    ``used_router_credit`` must then exclude the address's own credits and bytes.
 
     Raises:
         QuotaExceeded: a credit limit of the space plan, its number of brokers, its bytes of a

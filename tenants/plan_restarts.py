@@ -12,7 +12,7 @@ from tenants.models import AddressSpace, SpaceType
 
 # Fields of a space plan that restart brokers and routers.
 _OF_BOTH = ("max_connections", "placement")
-# Fields of a space plan that restart brokers only, and both.
+# All fields of a space plan that restart brokers, those of ``_OF_BOTH`` included.
 _OF_BROKERS = (
     *_OF_BOTH,
     "broker_memory_mb",
@@ -22,7 +22,7 @@ _OF_BROKERS = (
     "broker_journal",
     "broker_persistent",
 )
-# Limits of clients: routers keep them in standard spaces, brokers in brokered ones.
+# Limits of clients: routers enforce them in standard spaces, brokers in brokered ones.
 _OF_CLIENTS = (
     "max_message_kb",
     "max_user_connections",

@@ -1,9 +1,9 @@
 """Queries for tenants and for the rows that belong to them. Nothing here changes a row.
 
 A function that takes a tenant, or a row that belongs to one, reads that tenant's rows only. A
-``get_…`` of another tenant's row raises Missing, as if the row did not exist. Nothing here checks
-what the caller may see. Functions that read rows of all tenants are for staff and workers, and say
-so. A row that is being deleted is not deleted yet, so it is listed.
+``get_…`` of another tenant's row raises Missing, as if the row did not exist. Only ``membership``
+checks what the caller may see. Functions that read rows of all tenants are for staff and workers,
+and say so. A row that is being deleted is not deleted yet, so it is listed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -144,7 +144,7 @@ def space_names(tenant: Tenant) -> dict[str, str]:
 def list_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
     """Return the space's addresses that are not deleted, each with its plan and topic loaded.
 
-    They are sorted by name. Those that are being deleted are among them.
+    They are sorted by name. Addresses that are being deleted are among them.
     """
     return (
         Address.objects.select_related("address_plan", "topic")
@@ -165,7 +165,7 @@ def name_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
 def has_clients_addresses(space: AddressSpace) -> bool:
     """Return whether the space has an address that clients may send to.
 
-    The address for dead letters, which a new space begins with, is none.
+    Dead-letter addresses do not count, because clients only receive from them.
     """
     read_only = [row.slug for row in address_types.REGISTRY if row.is_read_only]
     return list_addresses(space).exclude(type__in=read_only).exists()
@@ -193,7 +193,7 @@ def get_address(space: AddressSpace, address: str) -> Address:
 def list_users(space: AddressSpace) -> QuerySet[MessagingUser, MessagingUser]:
     """Return the space's messaging users that are not deleted, sorted by name.
 
-    Those that are being revoked are among them.
+    Users that are being revoked are among them.
     """
     return MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
 
@@ -213,8 +213,8 @@ def get_user(space: AddressSpace, name: str) -> MessagingUser:
 def list_message_requests(space: AddressSpace) -> QuerySet[MessageRequest, MessageRequest]:
     """Return the space's stored requests for operations on messages, newest first.
 
-    Those of deleted addresses are among them. Workers delete a browse some minutes and any other
-    request 30 days after its end.
+    Requests for deleted addresses are among them. Workers delete a browse some minutes and any
+    other request 30 days after its end.
     """
     return (
         MessageRequest.objects.select_related("address__topic", "space__tenant")
@@ -267,8 +267,8 @@ def list_connections(
 ) -> QuerySet[ClientConnection, ClientConnection]:
     """Return the clients' connections that have a row and match ``wanted``, sorted by user.
 
-    They are as the sampler last saw them. An instance with very many connections has rows for only
-    some of them (``list_instance_connections``).
+    The rows show the connections as the sampler last saw them. An instance with very many
+    connections has rows for only some of them (``list_instance_connections``).
     """
     rows = ClientConnection.objects.filter(space=space)
     if wanted.user:
@@ -281,7 +281,7 @@ def list_connections(
 def users_readings(space: AddressSpace, names: Iterable[str]) -> dict[str, UserReading]:
     """Return {name of a messaging user: what its open connections add up to}, by one query.
 
-    A user without an open connection is missing in the result.
+    A user without a listed connection is missing in the result.
     """
     rows = (
         ClientConnection.objects.filter(space=space, messaging_user__in=names)

@@ -76,7 +76,7 @@ class Point:
     """One step of the history that ``read`` returns; ``at`` is the start of the step.
 
     ``messages_in`` and ``messages_out`` came during the step, 0 if none is known. The other values
-    are those at the end of the step. None: not known, or the engines cannot know the value.
+    are those at the end of the step. None: not known, or no instance reports the value.
     """
 
     at: datetime
@@ -161,7 +161,7 @@ def read(address: Address, span: str, now: datetime) -> Series:
     """Return the history of ``address`` over ``span`` up to ``now``, by three queries at most.
 
     A step in which nothing changed repeats the depth, stored bytes and consumers of the step before
-    it, with no messages.
+    it, with no messages. If ``address.space`` is not loaded, it takes one query more.
 
     Raises:
         Invalid: ``history.span_unknown``: ``span`` is none of ``SPANS``.

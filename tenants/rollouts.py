@@ -18,14 +18,14 @@ from controlplane.core import causes, phases
 from tenants.models import AddressSpace, EngineRelease, MaintenanceWindow, Rollout
 
 _WEEK_MINUTES = 7 * 24 * 60  # windows repeat every week
-# Selects the spaces that were down when the rollout moved them and do not run the release yet.
-# Whether they come up says nothing about the release, so they never count as its failures.
+# Selects the spaces that were down when the rollout moved them and have not become ready with the
+# release yet. They were down before, so they never count as failures of the release.
 UPGRADED_WHILE_DOWN = Q(observed_release__isnull=False, released_at__isnull=True) & ~Q(
     observed_release=F("release")
 )
 
-# Selects moved spaces that cannot start, for a cause that the release is likely to have. Any other
-# cause, such as a lack of free nodes, has the whole patience to pass.
+# Selects moved spaces that cannot start, for a cause that the release is likely to have. A space
+# with any other cause, such as a lack of free nodes, fails only after ``patience``.
 # ``waiting_since`` is null until a pass has run after the move: the condition is older until then.
 _BROKEN = Q(released_at__isnull=False, waiting_since__isnull=False) & reduce(
     or_,
@@ -71,8 +71,8 @@ class Progress:
     * ``waiting``: not moved yet, or moved while they were down and not ready since.
     * ``changing``: moved, not ready with the release yet, and within their patience.
     * ``failed``: moved, and not ready within their patience, or broken by the release.
-    * ``total``: all spaces that are not being deleted. Those that were created on the release and
-      have never been ready are in no other number.
+    * ``total``: all spaces that are not being deleted. A space that was created on the release and
+      has never been ready is in no other number.
     """
 
     total: int
@@ -86,7 +86,7 @@ class Progress:
 class Failure:
     """A space that counts as failed in a rollout: the slug of its tenant, and its name.
 
-    ``reason`` is what its condition Ready says to staff; empty if the space is ready now.
+    ``reason`` is the text for staff of its condition Ready; empty if the space is ready now.
     """
 
     tenant: str
@@ -102,7 +102,7 @@ def is_open(windows: Sequence[Window], now: datetime) -> bool:
 def list_failed(rollout: Rollout, now: datetime, patience: timedelta) -> Sequence[Failure]:
     """Return the failed spaces of a rollout with their reasons, in the order of their moves.
 
-    Which spaces have failed at ``now`` is what ``failed`` says.
+    ``failed`` defines which spaces have failed at ``now``.
     """
     rows = failed(rollout, now, patience).select_related("tenant").order_by("released_at", "id")
     found = []

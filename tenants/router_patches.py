@@ -1,6 +1,6 @@
 """Waypost's patches to the router (Qpid Dispatch), and what they change for clients of a space.
 
-An installation may run routers without some of them. A running router reports its patches
+An installation may run routers without some of these patches. A running router reports its patches
 (``workers.messaging.routers.patches``). ``AddressSpace.router_patches`` stores those that all
 running routers of a space have. The patches are in ``charts/images/router/patches``, one file each,
 with the reason.
@@ -13,7 +13,7 @@ from enum import StrEnum
 class Patch(StrEnum):
     """One patch, by the name that routers report. A router works without any of them.
 
-    The comments say what clients gain by a patch, and what happens without it.
+    Each comment says what the patch does. ``Without`` says what happens at a router that lacks it.
     """
 
     # SCRAM logins work with strict clients such as Qpid JMS. Without: the space offers only PLAIN.
@@ -62,8 +62,9 @@ _UNSUBSCRIBE_DOES_NOTHING = (
 def notes_for_clients(patches: Collection[str], routers: int) -> Sequence[str]:
     """Return what clients of a standard space should know about the limits of its routers.
 
-    Each note is a text of one or two sentences, for people. ``patches``: the names of the patches
-    that all routers of the space have. ``routers``: the number of routers of the space's plan.
+    Each note is a text of one or two sentences, for people. ``patches`` is
+    ``AddressSpace.router_patches``: the patches that all running routers of the space have.
+    ``routers``: the number of routers of the space's plan.
     """
     notes = [_BROWSING_IS_REFUSED if Patch.NO_BROWSE in patches else _BROWSING_TAKES]
     reports = Patch.REFUSED_LINK in patches

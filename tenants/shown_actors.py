@@ -1,4 +1,4 @@
-"""Says who acted, in words that a tenant may read: an operator's own address stays private."""
+"""Says who acted, in words that a tenant may read: an operator's email stays private."""
 
 from collections.abc import Iterable
 
@@ -11,9 +11,9 @@ from tenants.models import Tenant, User
 OPERATOR = "The operator"
 AUTOMATIC = "Waypost"
 FORMER = "A deleted account"
-# What the API and the export have in place of the actor.
+# What the API and the export show in place of the actor.
 _KEYS = {OPERATOR: "operator", FORMER: "deleted-account"}
-# The operator wrote these reasons for the members.
+# Actions whose reasons operators write for the members of the tenant.
 _REASONS_SHOWN = ("tenant.suspend", "support_access.begin")
 
 
@@ -37,20 +37,25 @@ def names(tenant: Tenant, actors: Iterable[str]) -> dict[str, str]:
 
 
 def is_internal(name: str) -> bool:
-    """Return whether ``name``, a value of ``names``, is no member's, former member's or token's."""
+    """Return whether ``name``, a value of ``names``, names neither a person nor a token."""
     return name in (OPERATOR, AUTOMATIC, FORMER)
 
 
 def reason(event: AuditEvent, name: str) -> str:
-    """Return the event's reason; empty if its actor, shown as ``name``, wrote it for nobody."""
+    """Return the event's reason; empty if members must not read it.
+
+    ``name`` is the event's actor as ``names`` shows it. The reasons of the operator, of deleted
+    accounts and of Waypost itself are hidden, except those of ``_REASONS_SHOWN``.
+    """
     return "" if is_internal(name) and event.action not in _REASONS_SHOWN else event.reason
 
 
 def hide(tenant: Tenant, events: Iterable[AuditEvent]) -> list[AuditEvent]:
     """Return ``events`` as the tenant's programs may read them; do not save them.
 
-    The actor is ``operator`` or ``deleted-account`` in place of an email that stays private, else
-    what it was. Such actors and Waypost itself have no network address.
+    ``operator`` or ``deleted-account`` replaces an email that stays private; any other actor stays
+    as it is. Events of these actors and of Waypost itself lose ``source_ip`` and, as ``reason``
+    says, their reason.
     """
     listed = list(events)
     found = names(tenant, {event.actor for event in listed})
@@ -67,8 +72,8 @@ def acted_by(
 ) -> QuerySet[AuditEvent, AuditEvent]:
     """Return those of the tenant's ``events`` whose actor ``hide`` shows as ``shown``.
 
-    They have ``shown`` as ``shown_actor``. Nothing is found by an email that stays private. Takes
-    at most two queries.
+    Each row gets the annotation ``shown_actor`` with the value ``shown``. Nothing is found by an
+    email that stays private. Takes at most two queries.
     """
     hidden = shown in _KEYS.values()
     found = names(tenant, _actors(tenant) if hidden else [shown])

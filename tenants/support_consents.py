@@ -6,7 +6,8 @@ from django.db.models import QuerySet
 
 from tenants.models import Role, SupportConsent, Tenant
 
-# Least first. Staff never get rights over money and tokens, and to change members.
+# The roles that a consent can give, the one with fewest permissions first. With them staff can
+# neither see amounts nor change tokens or members.
 ROLES = (Role.VIEWER, Role.DEVELOPER)
 
 

@@ -35,8 +35,9 @@ class HistorySerializer(serializers.Serializer[reading_history.Series]):
 class AddressHistoryView(AddressView):
     """Shows the history of one address, and serves an address whose own name ends in ``/history``.
 
-    Both have the same path. PUT, PATCH and DELETE always mean the address of that name. A GET means
-    it only if it exists and the query has no ``span``.
+    The history of ``x`` and the address ``x/history`` have the same path. PUT, PATCH and DELETE
+    always mean the address of that name. A GET means it only if it exists and the query has no
+    ``span``.
     """
 
     @schema.describe(
@@ -55,7 +56,8 @@ class AddressHistoryView(AddressView):
     def get(self, request: Request, tenant: str, space: str, address: str) -> Response:
         """Return the messages, depth, bytes and consumers of the address in each step up to now.
 
-        If the space has an address whose name is this one with `/history`, send `span`.
+        If the space has an address whose name is this one with `/history`, send `span`: without it,
+        the answer is that address.
         """
         space_row = queries.get_space(self.tenant, space)
         own_name = f"{address}/history"

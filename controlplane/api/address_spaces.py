@@ -154,7 +154,7 @@ class AddressSpacesView(TenantView):
     def post(self, request: Request, tenant: str) -> Response:
         """Check quotas and begin to create the space.
 
-        The operation ends when the space is Active.
+        The operation succeeds when the space is Active.
         """
         serializer = AddressSpaceCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

@@ -65,7 +65,7 @@ class AddressSpecSerializer(StrictSerializer):
     """The full desired state of an address. A setting that is absent or null has its default.
 
     The default of a number is the plan's value. The default of ``dead_letter`` is the space's
-    address ``dead-letters``, if there is one.
+    address ``dead-letters``, if there is one. Any other text or name is empty by default.
     """
 
     type = ChoiceOf(AddressType.choices)
@@ -162,7 +162,7 @@ class AddressesView(AddressChangesView):
     def post(self, request: Request, tenant: str, space: str) -> Response:
         """Check quotas and begin to create the address.
 
-        The operation ends when the address is ready.
+        The operation succeeds when the address is ready.
         """
         row = queries.get_space(self.tenant, space)
         serializer = AddressCreateSerializer(data=request.data)
@@ -227,7 +227,7 @@ class AddressView(AddressChangesView):
         parameters=[schema.MUST_MATCH],
     )
     def patch(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Replace the labels of the address. Nothing that runs depends on them."""
+        """Replace the labels of the address. Brokers and routers do not use them."""
         serializer = AddressLabelsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = queries.get_address(queries.get_space(self.tenant, space), address)
@@ -239,7 +239,11 @@ class AddressView(AddressChangesView):
         "Delete an address", response=OperationSerializer, status=202, parameters=[schema.IF_MATCH]
     )
     def delete(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Begin to delete the address with its stored messages. Its past usage is still billed."""
+        """Begin to delete the address with its stored messages.
+
+        The request is refused (409) while the address is the topic or a target of other addresses.
+        Past usage is still billed.
+        """
         row = queries.get_address(queries.get_space(self.tenant, space), address)
         with etags.guarded(request, row) as current:
             operation = addresses.delete(address=current, by=self.actor)

@@ -30,7 +30,7 @@ class RedeemSerializer(StrictSerializer):
 
 
 class DiscountSerializer(serializers.Serializer[Any]):
-    """A discount of a tenant; it counts for each billing month with an instant of its time."""
+    """A discount of a tenant. It counts for each billing month that its time overlaps."""
 
     id = serializers.CharField()
     title = serializers.CharField()
@@ -154,7 +154,7 @@ class BenefitsView(TenantView):
 
     @schema.describe("Get discounts and credit", response=BenefitsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the credit, discounts, commitments and trial of the tenant, also ended ones."""
+        """Return the credit, discounts and commitments, ended ones too, and the running trial."""
         return Response(benefits_of(self.tenant))
 
 
@@ -198,7 +198,7 @@ class RedeemView(TenantView):
 
 
 def benefits_of(tenant: Tenant) -> dict[str, Any]:
-    """Return the JSON values of ``BenefitsSerializer`` for a tenant, the oldest first."""
+    """Return the values of ``BenefitsSerializer`` for a tenant; each list has the oldest first."""
     now = timezone.now()
     discounts = Discount.objects.filter(tenant=tenant).select_related("coupon")
     commitments = Commitment.objects.filter(tenant=tenant)

@@ -1,8 +1,8 @@
 """/tenants/{tenant}/address-spaces/{space}/bulk: many changes of one space in one request.
 
-Each item is checked and begun by itself, in the order of the request; an address to delete before
-those that its settings name. One that is refused does not stop the others. The answer has one
-result for each item, in the order of the request.
+Each item is checked and begun by itself, in the order of the request. Only a deletion of an address
+goes before the deletions of addresses that its settings name. An item that is refused does not stop
+the others. The answer has one result for each item, in the order of the request.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from tenants.actions import addresses, messaging_users
 from tenants.permissions import Permission
 
 MOST_CREATED = 100  # addresses in one request
-MOST_DELETED = 500  # addresses in one request
+MOST_DELETED = 500  # addresses, or messaging users to revoke, in one request
 
 
 class BulkAddressesSerializer(StrictSerializer):
@@ -162,7 +162,7 @@ class DeleteAddressesView(BulkView):
     def post(self, request: Request, tenant: str, space: str) -> Response:
         """Begin to delete up to 500 addresses with their stored messages.
 
-        An address goes before those that its settings name, whatever the order of the names.
+        An address is deleted before those that its settings name, whatever the order of the names.
         """
         row, names = queries.get_space(self.tenant, space), names_of(request)
         chosen = queries.list_addresses(row).filter(address__in=names)

@@ -41,7 +41,7 @@ _MONTHS = listing.Listing(
 
 
 class DifferenceSerializer(serializers.Serializer[Any]):
-    """What a catalog changes of one plan, in sentences; `seller` is a section of its own.
+    """What a catalog changes in one plan, or in the section `seller`, in sentences.
 
     `kind` is `new`, `changed` or `retired`.
     """
@@ -77,7 +77,10 @@ class DraftCreateSerializer(StrictSerializer):
 
 
 class CatalogDraftSerializer(serializers.Serializer[Any]):
-    """A draft of a catalog; `number` is that of its version, null before its publication.
+    """A draft of a catalog; `number` is that of the version that it published.
+
+    `number` is null before the publication, and if the catalog equals a version that another draft
+    published.
 
     From `follows_at` on, subscriptions that follow their plan move to the new version.
     """
@@ -257,7 +260,7 @@ class PublishDraftView(StaffView):
     )
     @idempotent
     def post(self, request: Request, draft: str) -> Response:
-        """Publish the draft now, or schedule it. One draft can be scheduled at a time (409)."""
+        """Publish the draft now, or schedule it; refused (409) while another one is scheduled."""
         serializer = TimingSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = catalog_drafts.publish(
@@ -279,7 +282,10 @@ class CancelDraftView(StaffView):
     )
     @idempotent
     def post(self, request: Request, draft: str) -> Response:
-        """Cancel a draft that is not published (409). Tenants that got notice get another one."""
+        """Cancel a draft. A published one is refused (409).
+
+        A tenant whose subscription was to move because of the draft gets an event.
+        """
         row = catalog_drafts.cancel(draft=catalog_drafts.get(draft), by=self.actor)
         return Response(draft_body(row))
 
@@ -329,7 +335,7 @@ class BackTestMonthsView(StaffView):
         operation_id="list_back_test_months",
     )
     def get(self, request: Request, back_test: str) -> Response:
-        """Return each month of each tenant, by default those that cost most more first."""
+        """Return each month of each tenant, by default those with the largest increase first."""
         page = _MONTHS.page(request, back_testing.ranked(back_testing.get(back_test)))
         return Response(pagination.body(page, BackTestMonthSerializer))
 

@@ -103,7 +103,7 @@ class ChannelSerializer(serializers.Serializer[Any]):
 class NewChannelSerializer(ChannelSerializer):
     """A channel with the secret that signs its webhooks. Only this answer shows it.
 
-    It is null in the answer to a request that is repeated with its Idempotency-Key.
+    `secret` is null in the answer to a request that is repeated with its Idempotency-Key.
     """
 
     secret = serializers.CharField(
@@ -239,7 +239,7 @@ class ChannelSecretView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, channel: str) -> Response:
-        """Return a new secret. For 24 hours each webhook has a signature of both secrets."""
+        """Return a new secret. For 24 hours each webhook has two signatures, one by each secret."""
         row, secret = notification_channels.rotate_secret(
             channel=reads.get_channel(self.tenant, channel), by=self.actor
         )

@@ -230,7 +230,7 @@ class WriteOffView(StaffView):
     def post(self, request: Request, invoice: str) -> Response:
         """Book what is due of the overdue invoice with this id to bad debt.
 
-        It becomes uncollectible, which nothing changes afterwards.
+        The invoice becomes uncollectible and stays so.
         """
         row = issuing.write_off(
             invoice=find_invoice(invoice), reason=_reason(request), by=self.actor

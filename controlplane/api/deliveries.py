@@ -113,7 +113,7 @@ class ReplayView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, delivery: str) -> Response:
-        """Send the event again, with the same `webhook-id`, and retry it as at first.
+        """Send the event again, with the same `webhook-id` and a new series of attempts.
 
         The caller needs the permission of the event's kind.
         """

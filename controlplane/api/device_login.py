@@ -1,6 +1,7 @@
 """/login-options, /session/device: the login of the command through the identity provider.
 
-``waypost login --device`` reads the first, asks the provider, and posts its tokens to the second.
+``waypost login --device`` reads the first, logs in at the provider, and posts the provider's tokens
+to the second.
 """
 
 from typing import Any
@@ -53,7 +54,7 @@ class LoginOptionsView(PublicView):
 
     @schema.describe("Get the login options", response=LoginOptionsSerializer, auth=[])
     def get(self, request: Request) -> Response:
-        """Return whether there are passwords, and how a command asks the identity provider."""
+        """Return whether people have passwords, and how a command uses the identity provider."""
         device = {
             "issuer": settings.OIDC_ISSUER,
             "client_id": settings.OIDC_DEVICE_CLIENT_ID,

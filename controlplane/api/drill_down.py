@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/invoices/{invoice}: from a line to days, hours and samples, and to a change.
+"""/tenants/{tenant}/invoices/{invoice}: the usage behind a line, and why an invoice changed.
 
 Days and hours come from the copy of usage. Samples are read by a worker: a POST requests a reading,
 and the ``subject_id`` of its operation names it.
@@ -46,8 +46,8 @@ _FROM = OpenApiParameter(
 class LineStepSerializer(serializers.Serializer[Any]):
     """The part of an invoice line in one day or hour; parts without usage are left out.
 
-    `used_base` and `included_base` are in base units of the meter; `billed_base` too, but packages
-    for a package price, and months for a flat one.
+    `used_base`, `included_base` and `billed_base` are in base units of the meter. For a package
+    price `billed_base` counts packages instead, for a flat price months.
     """
 
     starts_at = serializers.DateTimeField()
@@ -60,9 +60,9 @@ class LineStepSerializer(serializers.Serializer[Any]):
 class DividedLineSerializer(serializers.Serializer[Any]):
     """An invoice line of usage, divided by days or hours.
 
-    Over all days, `billed_base` adds up to that of the line exactly, and `used_base` too (the
-    largest of a peak). `is_exact` is false if usage arrived after the invoice was made: then
-    request a reading of the line's window, and get the line again.
+    Over all days, `billed_base` adds up to that of the line exactly, and `used_base` too; of a peak
+    meter, the largest `used_base` is that of the line. `is_exact` is false if usage arrived after
+    the invoice was made: then request a reading of the line's window, and get the line again.
     """
 
     position = serializers.IntegerField()
@@ -112,8 +112,9 @@ class ReadingSerializer(serializers.Serializer[Any]):
     """What a worker has read of a part of an invoice's period, at the versions that it pins.
 
     `sample_hash` is the hash of all samples of the part. The hashes of parts add up: each word of
-    eight digits modulo 2^32. Those of all hours of the invoice give `manifest.sample_hash` of its
-    document. `from_samples` is the usage by meter, from the samples alone.
+    eight digits modulo 2^32. The hashes of all hours of the invoice add up to
+    `manifest.sample_hash` of its document. `from_samples` is the usage by meter, from the samples
+    alone.
     """
 
     id = serializers.CharField()
@@ -212,8 +213,9 @@ class SampleReadingsView(TenantView):
     def post(self, request: Request, tenant: str, invoice: str) -> Response:
         """Begin to read usage and samples of a part of the invoice's period, at pinned versions.
 
-        The `subject_id` of the operation names the reading. It keeps 5,000 samples from number
-        `first` on, for a day. The same part is read once.
+        The `subject_id` of the operation names the reading. The reading keeps at most 5,000
+        samples, from number `first` on, for a day. A second request for the same part and `first`
+        returns the same reading.
         """
         serializer = ReadingCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -251,7 +253,7 @@ class ReadSamplesView(TenantView):
         parameters=_ROWS.parameters,
     )
     def get(self, request: Request, tenant: str, invoice: str, reading: str) -> Response:
-        """Return the samples that the reading keeps, in the order of source, boot and address."""
+        """Return the samples that the reading keeps, by source, incarnation and address."""
         row = sample_readings.get(get_invoice(self.tenant, invoice), reading)
         page = _ROWS.page(request, row.rows.filter(kind=ReadRow.Kind.SAMPLE))
         return Response(pagination.body(page, SampleSerializer))
@@ -268,7 +270,7 @@ class ReadCountersView(TenantView):
         parameters=_ROWS.parameters,
     )
     def get(self, request: Request, tenant: str, invoice: str, reading: str) -> Response:
-        """Return the counters with samples in the part, by space, source, boot and address."""
+        """Return the counters with samples in the part, by space, source, incarnation, address."""
         row = sample_readings.get(get_invoice(self.tenant, invoice), reading)
         page = _ROWS.page(request, row.rows.filter(kind=ReadRow.Kind.COUNTER))
         return Response(pagination.body(page, CounterSerializer))

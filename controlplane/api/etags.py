@@ -112,7 +112,7 @@ def require_match(request: Request, row: Row | None, *, with_labels: bool = Fals
         _require(request, set(), generation=None)
         return
     tags = {headers(row)["ETag"]}
-    # Clients of before labels, and of lists, know the generation only.
+    # Clients from before labels existed, and clients that read a list, know the generation only.
     tags |= set() if with_labels else {entity_tags.of(row.generation)}
     _require(request, tags, generation=row.generation)
 

@@ -27,8 +27,8 @@ def respond(
 def view_of(kind: ExportKind, format: FileFormat, *, is_staff: bool) -> type[ApiView]:
     """Return a new view class, whose GET answers with the export ``kind`` as a file of ``format``.
 
-    One class for each, so that each is an operation of its own in the OpenAPI document, with its
-    media type.
+    Each pair of kind and format has a class of its own. So it is an operation of its own in the
+    OpenAPI document, with its media type.
     """
     info = INFO[kind]
     whose = "all tenants" if is_staff else "a tenant"

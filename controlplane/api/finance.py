@@ -74,7 +74,7 @@ class JournalSerializer(serializers.Serializer[Any]):
 
 
 class AccountCodesSerializer(StrictSerializer):
-    """Codes by account, or by what stands before the colon of several (`revenue`)."""
+    """Codes by account, or by group: the part before the colon, such as `revenue`."""
 
     codes = serializers.DictField(child=serializers.CharField(max_length=40, allow_blank=True))
 

@@ -91,7 +91,7 @@ def key_of(request: Request, text: str) -> idempotency.Key:
 def answer_of(response: Response) -> idempotency.Answer:
     """Return the part of ``response`` to store: status, JSON body, ``Location`` and ``ETag``.
 
-    A new token or secret is left out: who gets hold of a key must not get the token with it.
+    Null replaces a new token or secret: a person who gets hold of a key must not get the token.
     """
     # Rendered, so that dates and the like are stored as the client received them.
     # An answer without a body, such as 204, renders as nothing.

@@ -26,7 +26,8 @@ class IdentityProviderSerializer(StrictSerializer):
 
     `client_secret` can be left out of a change: the stored one stays. A new `issuer` needs a new
     one. People log in with email addresses of `domains`. `group_roles` maps groups of the claim
-    `groups_claim` to roles; who is in none gets `default_role`, and nobody without a role logs in.
+    `groups_claim` to roles; a person in none of these groups gets `default_role`. A person without
+    a role cannot log in.
     """
 
     issuer = serializers.CharField(max_length=300)
@@ -46,8 +47,8 @@ class IdentityProviderSerializer(StrictSerializer):
 class ShownProviderSerializer(serializers.Serializer[Any]):
     """The provider without its secret.
 
-    Domains that are not in `confirmed_domains` wait for the operator. Until then people who have no
-    account cannot log in with them.
+    Domains that are not in `confirmed_domains` wait for the operator. People with an email address
+    of such a domain cannot log in until then, unless they have an account.
     """
 
     issuer = serializers.CharField()

@@ -13,8 +13,7 @@ from tenants.models import Address, AddressSpace
 class LiveSerializer(serializers.Serializer[LiveReading]):
     """The newest reading of an address.
 
-    A value is null if the engines of the space cannot know it. Rates are null before the second
-    sample.
+    A value is null if no broker or router reports it. Rates are null before the second sample.
     """
 
     as_of = serializers.DateTimeField(help_text="When the values were read.")

@@ -46,7 +46,10 @@ class WindowsView(TenantView):
 
     @schema.describe("Get maintenance windows", response=WindowsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the windows, by weekday and time. Rollouts restart ready spaces only in these."""
+        """Return the windows, by weekday and time.
+
+        Rollouts restart ready spaces only in these windows; without any window, at any time.
+        """
         return etags.tagged(self._shown())
 
     @schema.describe(

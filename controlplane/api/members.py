@@ -33,7 +33,7 @@ class MemberRoleSerializer(StrictSerializer):
 
 
 class TransferSerializer(StrictSerializer):
-    """The member who becomes the owner."""
+    """The member who becomes an owner."""
 
     email = serializers.EmailField(max_length=150)
 
@@ -76,7 +76,7 @@ class TransferView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Make another member the owner, and yourself an admin."""
+        """Make another member an owner, and yourself an admin."""
         serializer = TransferSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         following = find_member(self.tenant, serializer.validated_data["email"])
@@ -93,7 +93,7 @@ class LeaveView(TenantView):
     @schema.describe("Leave a tenant", status=204, parameters=[schema.IDEMPOTENCY_KEY])
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Leave the tenant; your account stays. The last owner transfers the ownership first."""
+        """Leave the tenant; your account stays. The last owner must first transfer ownership."""
         mine = queries.membership(person(request), self.tenant.slug)
         memberships.remove(membership=mine, by=self.actor)
         return Response(status=204)

@@ -31,7 +31,7 @@ class AddressedSerializer(StrictSerializer):
 
 
 class BrowseSerializer(AddressedSerializer):
-    """The page to read: an address, and the page after which to go on (empty: the first page)."""
+    """A page of an address to read; `after` is empty for the first page."""
 
     after = serializers.CharField(
         default="", allow_blank=True, max_length=80, help_text="`next` of the previous page."

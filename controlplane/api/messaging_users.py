@@ -120,7 +120,7 @@ class MessagingUsersView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to create the user. The operation ends when clients can log in as this user.
+        """Begin to create the user. The operation succeeds when clients can log in as this user.
 
         They can then log in at every broker and router of the space.
         """

@@ -64,9 +64,9 @@ class OwnPreferencesView(TenantView):
 
     @schema.describe("Get my notification preferences", response=_PAGE)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the choices of the person who asks, for each kind that their role may get.
+        """Return the caller's own choices, for each kind that the caller's role may get.
 
-        All are on one page. A tenant's token has none.
+        All are on one page. A tenant's token is refused (403).
         """
         return etags.tagged(_choices(self._membership(request)))
 
@@ -77,7 +77,7 @@ class OwnPreferencesView(TenantView):
         parameters=[schema.MUST_MATCH],
     )
     def patch(self, request: Request, tenant: str) -> Response:
-        """Change the choices of the person who asks."""
+        """Change the caller's own choices."""
         serializer = ChoicesChangeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         membership = self._membership(request)

@@ -50,6 +50,6 @@ class OperationView(TenantView):
 
     @schema.describe("Get an operation", response=OperationSerializer)
     def get(self, request: Request, tenant: str, operation: str) -> Response:
-        """Return the operation. Poll it at most once a second, until ``state`` is not Running."""
+        """Return the operation. Poll it at most once a second, until `state` is not Running."""
         row = queries.get_operation(self.tenant, operation, self.limited_to)
         return Response(OperationSerializer(row).data)

@@ -100,7 +100,7 @@ class Keyset:
         """Return the values in ``cursor`` as Python values of the fields, one for each key.
 
         Raises:
-            CursorInvalid: ``cursor`` is none of this order. It may be any text that a client sent.
+            CursorInvalid: ``cursor`` is no cursor of this order. A client may send any text.
         """
         try:
             # ``encode`` cuts the padding off, because ``=`` would be escaped in a query string.

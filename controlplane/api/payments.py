@@ -56,7 +56,7 @@ class RefundSerializer(serializers.Serializer[Any]):
 
 
 class DisputeSerializer(serializers.Serializer[Any]):
-    """A chargeback: the payer's bank takes a payment back, unless the claim is proved."""
+    """A dispute: the payer's bank takes the payment back, unless the operator wins the dispute."""
 
     reference = serializers.CharField()
     state = serializers.ChoiceField(PaymentDispute.State.choices)

@@ -5,8 +5,8 @@
 * A token is stored as a row of Django's session table, under a hash of the token, so whoever reads
   the table learns no token. The row has none of Django's login keys, so it is no session of the
   portal.
-* A token ends after twelve hours, at logout, when the person's password changes, or when the person
-  ends it in the portal's list of sessions.
+* A token ends after twelve hours or at logout. It ends earlier if the person's password changes, if
+  the account is disabled, or if the session is ended, such as in the portal's list of sessions.
 """
 
 import hashlib

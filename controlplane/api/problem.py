@@ -103,8 +103,8 @@ class Problem:
     def of_waypost(cls, exc: errors.WaypostError) -> "Problem | None":
         """Return the problem for a ``WaypostError``, with its message and fields.
 
-        None for an error with a status of 500 or more, except ``Unavailable``: its message is not
-        for callers.
+        None for an error whose message is not for callers: one with a status of 500 or more that is
+        no ``Unavailable``.
         """
         if exc.status >= 500 and not isinstance(exc, errors.Unavailable):
             return None
@@ -145,7 +145,7 @@ class Problem:
     def of_django(cls, exc: Exception) -> "Problem | None":
         """Return the problem for an exception that Django raises; None for one that is unexpected.
 
-        Logs when the database does not answer.
+        Logs a deadlock, and a database or a cache that does not answer.
         """
         if isinstance(exc, Http404):
             return cls(404, "missing", _NOT_FOUND)

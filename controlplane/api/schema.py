@@ -80,13 +80,13 @@ def describe(
 ) -> Callable[[View], View]:
     """Return a decorator that documents a method of a view in the OpenAPI document.
 
-    The operation id is made from ``summary``, so each operation needs another summary, and only
-    letters and blanks fit into it, because clients name methods after it. ``request``
-    and ``response`` are serializers. ``response`` is the body of an answer with ``status``, or a
-    mapping of statuses to bodies. ``more`` goes to drf-spectacular's ``extend_schema``; an
-    ``operation_id`` there is kept, for an operation whose summary changed. The names of the query
-    parameters become the attribute ``query_parameters`` of the method: requests with others are
-    refused (``controlplane.api.views``).
+    The operation id is made from ``summary``, because clients name methods after it. So each
+    operation needs a summary of its own, in letters, blanks and 's, or an ``operation_id``.
+    ``request`` and ``response`` are serializers. ``response`` is the body of an answer with
+    ``status``, or a mapping of statuses to bodies. ``more`` goes to drf-spectacular's
+    ``extend_schema``; an ``operation_id`` there is kept, for an operation whose summary changed.
+    The names of the query parameters become the attribute ``query_parameters`` of the method:
+    requests with others are refused (``controlplane.api.views``).
     """
     in_query = frozenset(p.name for p in parameters or [] if p.location == OpenApiParameter.QUERY)
     # Generated clients name their methods after the operation id. drf-spectacular would derive it

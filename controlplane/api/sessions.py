@@ -84,17 +84,18 @@ class CallerSerializer(serializers.Serializer[Any]):
 
 
 class SessionSerializer(CallerSerializer):
-    """A new token of a person, to send as a bearer token until `expires_at`.
-
-    It is null in the answer to a sign-up that is repeated with its Idempotency-Key: log in then.
-    """
+    """A new token of a person, to send as a bearer token until `expires_at`."""
 
     token = serializers.CharField(allow_null=True)
     expires_at = serializers.DateTimeField()
 
 
 class SignedUpSerializer(serializers.Serializer[Any]):
-    """The result of a sign-up: a session, or a mail that was sent to confirm the address."""
+    """The result of a sign-up: a session, or a mail that was sent to confirm the address.
+
+    `token` is null in the answer to a request that is repeated with its Idempotency-Key: log in
+    then.
+    """
 
     confirmation_sent = serializers.BooleanField()
     kind = serializers.CharField(required=False)

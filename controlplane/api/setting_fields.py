@@ -27,8 +27,9 @@ def output_fields() -> dict[str, Field]:
 def input_field(setting: Setting) -> Field:
     """Return a field that accepts a value of ``setting`` in a request.
 
-    An absent value, or null for a number, means that the plan's value applies. An empty name means
-    none. An absent name means none too, unless the setting has a default target.
+    For a number, an absent value or null means the plan's value. An absent text is empty. For the
+    name of another address, an empty value means none. An absent one means none too, unless the
+    setting has a default target.
     """
     number = setting.value
     if isinstance(number, Whole):

@@ -22,7 +22,7 @@ _ACTIONS = [action.value for action in AtQuota]
 
 
 class SpendCapChangeSerializer(StrictSerializer):
-    """A cap in minor units of the plan's currency, tax included, and what happens at it.
+    """A cap in minor units of the plan's currency, tax included, and what it does.
 
     The month's fee counts from its first day.
     """
@@ -91,7 +91,7 @@ class SpendCapView(TenantView):
         parameters=[schema.IF_MATCH, schema.IF_NONE_MATCH],
     )
     def put(self, request: Request, tenant: str) -> Response:
-        """Set the cap, in place of an earlier one. It acts within a minute if it is reached.
+        """Set the cap, in place of an earlier one. A cap that is reached acts within a minute.
 
         Send `If-None-Match: *` to set the first cap, and `If-Match` with its ETag, or `*`, to
         replace one.
@@ -132,7 +132,7 @@ class SimulationView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Return on which day the cap would have acted last month, and what it had refused.
+        """Return when the cap would have acted last month, and what it would have stopped.
 
         Nothing is saved. The month is priced on the present plan.
         """

@@ -90,8 +90,8 @@ class CouponSerializer(serializers.Serializer[Any]):
 class CommitmentCreateSerializer(StrictSerializer):
     """What the tenant pays at least for a month, before tax, in minor units.
 
-    Without instants it begins with the running billing month and does not end. One of them without
-    the other is refused.
+    Without instants it begins with the running billing month and does not end. `starts_at` without
+    `ends_at` is refused, and so is the reverse.
     """
 
     title = serializers.CharField(max_length=100)
@@ -177,7 +177,7 @@ class StaffBenefitsView(StaffView):
 
     @schema.describe("Get discounts and credit of a tenant", response=BenefitsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the discounts, commitments and granted credit of the tenant."""
+        """Return the credit, discounts and commitments, ended ones too, and the running trial."""
         return Response(benefits_of(queries.get_tenant(tenant)))
 
 
@@ -284,8 +284,8 @@ class DiscountEndView(StaffView):
     def post(self, request: Request, tenant: str, discount: str) -> Response:
         """End the discount with the running billing month, or before it.
 
-        It is refused if an invoice was priced with it after its end. Ending it again changes
-        nothing.
+        The request is refused (409) if an invoice after the new end was priced with the discount.
+        Ending it again changes nothing.
         """
         serializer = DiscountEndSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -311,7 +311,7 @@ class CommitmentEndView(StaffView):
     def post(self, request: Request, tenant: str, commitment: str) -> Response:
         """End the commitment. The month of its end counts by its seconds.
 
-        It is refused if an invoice was priced with it after its end.
+        The request is refused (409) if an invoice after the new end was priced with the commitment.
         """
         serializer = CommitmentEndSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

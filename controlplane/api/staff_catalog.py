@@ -32,7 +32,8 @@ class ChangeSerializer(serializers.Serializer[Any]):
     """What publishing does to one plan, which `section` and `key` name; `same` is no change.
 
     `n_subscribers` counts who uses any version of the plan now: the tenants of a plan, the spaces
-    of a space plan, the addresses of an address plan. They keep their version.
+    of a space plan, the addresses of an address plan. Spaces and addresses keep their version, and
+    so do tenants that do not follow their plan.
     """
 
     section = serializers.CharField()
@@ -78,7 +79,7 @@ class CatalogView(StaffView):
     def post(self, request: Request) -> Response:
         """Publish or schedule the next version of the catalog, or only show it (`dry_run`).
 
-        Publishing the same content as the newest version again changes nothing.
+        Publishing the same content as the newest version again makes no new version.
         """
         serializer = CatalogPublishSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

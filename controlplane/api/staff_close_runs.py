@@ -145,7 +145,8 @@ class CloseRunsView(StaffView):
     def post(self, request: Request) -> Response:
         """Begin to close all due periods, of all tenants or of some.
 
-        Each invoice becomes a draft or is held. It is refused (409) if there is nothing to close.
+        Each invoice becomes a draft or is held. The request is refused (409) if nothing is to
+        close.
         """
         serializer = CloseRunCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -198,7 +199,8 @@ class ApproveRunView(StaffView):
         """Begin to approve all drafts of the run; `action` shows how far it is.
 
         An invoice that cannot be approved is among the `failures` of the action, and the others go
-        on. It is refused (409) while another action on the run has not ended, or without a draft.
+        on. The request is refused (409) while another action on the run has not ended, or without a
+        draft.
         """
         serializer = ApproveSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -220,8 +222,8 @@ class IssueRunView(StaffView):
     def post(self, request: Request, run: str) -> Response:
         """Begin to issue all approved invoices of the run; `action` shows how far it is.
 
-        Each gets the next number of its series. It is refused (409) while another action on the run
-        has not ended, or without an approved invoice.
+        Each gets the next number of its series. The request is refused (409) while another action
+        on the run has not ended, or without an approved invoice.
         """
         found = close_runs.get(run)
         close_runs.act(run=found, kind=CloseRunAction.Kind.ISSUE, by=self.actor)

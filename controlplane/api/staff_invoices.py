@@ -158,7 +158,7 @@ class ApproveView(StaffView):
     def post(self, request: Request, invoice: str) -> Response:
         """Approve the draft invoice with this id. Approving again changes nothing.
 
-        It is refused (409) while the previous invoice of the same month is not approved.
+        The request is refused (409) while the previous invoice of the same month is not approved.
         """
         serializer = ApproveSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

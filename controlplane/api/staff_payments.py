@@ -51,11 +51,11 @@ class StaffPaymentSerializer(TenantPaymentSerializer):
 
 
 class RefundCreateSerializer(StrictSerializer):
-    """What goes back of a payment, in minor units of its currency.
+    """A refund: the part of a payment that goes back, in minor units of its currency.
 
-    The tenant's credit pays it first. More than the credit is refused, unless `reopens` is true:
-    then the rest is due again. `reference` is the bank's, for money that staff sent back; without
-    it the provider of the payment sends the money.
+    The tenant's credit pays the refund first. A refund above the credit is refused, unless
+    `reopens` is true: then the rest is due again. `reference` is that of the bank, if staff sent
+    the money back. Without it the provider of the payment sends the money.
     """
 
     amount_minor = serializers.IntegerField(min_value=1, max_value=10**15)
@@ -82,7 +82,8 @@ class OverdueSerializer(serializers.Serializer[Any]):
     """An unpaid invoice whose due time has passed.
 
     `limit_at` and `suspend_at` are when sending stops and connections are refused, as the tenant
-    was told; null: not at all, or nothing was told yet. `pause` is why dunning rests.
+    got notice of it. Null: never, or the tenant got no notice yet. `pause` is why dunning is
+    paused.
     """
 
     tenant = serializers.CharField(source="tenant.slug")
@@ -99,7 +100,7 @@ class OverdueSerializer(serializers.Serializer[Any]):
 
 
 class PauseSerializer(StrictSerializer):
-    """Why dunning of a tenant rests; the audit log shows it. Without `until`: until it resumes."""
+    """Why dunning of a tenant pauses; the audit log shows it. Without `until`, staff resume it."""
 
     reason = serializers.CharField(max_length=500)
     until = InstantField(required=False, allow_null=True, default=None)
@@ -207,7 +208,7 @@ class PauseDunningView(StaffView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Let the tenant's unpaid invoices rest: no reminders, and clients send and connect again.
+        """Pause dunning: no reminders, and what unpaid invoices have stopped works again.
 
         A second pause replaces the first.
         """
@@ -228,7 +229,7 @@ class ResumeDunningView(StaffView):
     @schema.describe("Resume dunning", status=204, parameters=[schema.IDEMPOTENCY_KEY])
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """End the pause. The tenant is told again, and nothing happens in the time of notice."""
+        """End the pause. The tenant gets notice again, and nothing is stopped before it ends."""
         row = queries.get_tenant(tenant)
         dunning.resume(tenant=row, by=self.actor, now=timezone.now())
         return Response(status=204)

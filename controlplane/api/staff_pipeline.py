@@ -71,7 +71,7 @@ class PipelineSerializer(serializers.Serializer[Any]):
 
     `as_of` is up to when usage is complete, and `lag_seconds` its age; both are null before the
     first run. `newest` is the newest run of the pipeline, `succeeded` the newest that did not fail,
-    `housekeeping` the newest housekeeping that did not.
+    `housekeeping` the newest housekeeping that did not fail.
     """
 
     as_of = serializers.DateTimeField(allow_null=True)
@@ -88,7 +88,7 @@ class PipelineSerializer(serializers.Serializer[Any]):
 
 
 class QuarantinedSampleSerializer(serializers.Serializer[Any]):
-    """A sample that the pipeline refused, or one after a counter fell. A fall is never billed.
+    """A sample that the pipeline refused, or one after a counter reset, which is never billed.
 
     Columns that the sample lacks are empty or null. `copied_at` is when a worker found it.
     """

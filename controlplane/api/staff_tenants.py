@@ -79,7 +79,7 @@ class StaffTenantSerializer(serializers.Serializer[Any]):
 
 
 class SuspensionSerializer(StrictSerializer):
-    """Why the tenant is suspended; its owners get the reason by mail."""
+    """Why the tenant is suspended; owners, admins and the role billing get the reason by mail."""
 
     reason = serializers.CharField(max_length=suspensions.LONGEST_REASON)
 
@@ -151,10 +151,11 @@ class SuspendView(StaffView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Suspend the tenant: clients cannot send, members and tokens change nothing but payments.
+        """Suspend the tenant: clients cannot send, and members and tokens can change little.
 
-        Clients still receive what is stored. The owners get a mail with the reason. A tenant that
-        is suspended already keeps its first reason.
+        Clients still receive what is stored, and members may pay invoices. Owners, admins and
+        members with the role billing get a mail with the reason. A tenant that is suspended already
+        keeps its first reason.
         """
         serializer = SuspensionSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -171,7 +172,9 @@ class RestoreView(StaffView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """End the suspension. Workers let clients send again, unless a quota is used up.
+        """End the suspension. Workers let clients send again, unless something else prevents it.
+
+        A used-up quota, unpaid invoices or a closure can prevent it.
 
         Without a suspension, nothing changes.
         """

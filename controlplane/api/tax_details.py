@@ -22,7 +22,7 @@ _CHECKS = 50  # the newest
 
 
 class TaxIdCheckSerializer(serializers.Serializer[Any]):
-    """One check of the tax id. `is_confirmed`: staff asked the register, not only its form."""
+    """One check of the tax id: of its form alone or, if `is_confirmed`, by asking the register."""
 
     tax_id = serializers.CharField(allow_blank=True)
     country = serializers.CharField(allow_blank=True)
@@ -67,7 +67,10 @@ class ExemptionCreateSerializer(StrictSerializer):
 
 
 class ExemptionEndSerializer(StrictSerializer):
-    """The last day of a certificate, and why it ends; the day before its first: it never counts."""
+    """The last day of a certificate, and why it ends.
+
+    If `ends_on` is the day before its first day, the certificate never counts.
+    """
 
     ends_on = serializers.DateField()
     reason = serializers.CharField(max_length=1000)
@@ -128,7 +131,7 @@ class RegisterAnswerView(StaffView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Record the answer. Without a registered id, later invoices charge VAT."""
+        """Record the answer. If the register does not know the id, later invoices charge VAT."""
         serializer = RegisterAnswerSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = tax_details.record_answer(
@@ -149,7 +152,7 @@ class ExemptionsView(StaffView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Store the certificate. Invoices closed from now on charge no tax and print it."""
+        """Store the certificate. Invoices closed from now on apply it to services of its days."""
         serializer = ExemptionCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = tax_details.set_exemption(

@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/closure and /export: the end of a tenant, and everything stored about it."""
+"""/tenants/{tenant}/closure and /export: the end of a tenant, and a copy of what it set up."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class ClosureSerializer(serializers.Serializer[Any]):
 
 
 class ExportSerializer(serializers.Serializer[Any]):
-    """What Waypost stores about a tenant, without secrets, messages and invoices."""
+    """A tenant's settings, people, spaces, addresses and audit log, without any secrets."""
 
     exported_at = serializers.DateTimeField()
     document = serializers.DictField(help_text="One list of rows for each kind of them.")
@@ -58,10 +58,11 @@ class ClosureView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Request that the tenant is closed: its clients cannot send, and nothing can be changed.
+        """Request that the tenant is closed: clients cannot send, and members can change little.
 
-        At `erase_at` its spaces, messages, members and tokens are erased; until then an owner can
-        undo this. Invoices and the audit log stay. A repeated request keeps the first time.
+        From `erase_at` on, its spaces and messages are deleted, its members removed and its tokens
+        revoked; until then an owner can undo this. Invoices, usage and the audit log stay. A
+        repeated request keeps the first time.
         """
         serializer = ClosureRequestSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -78,23 +79,23 @@ class ClosureView(TenantView):
     def delete(self, request: Request, tenant: str) -> Response:
         """Undo the request to close the tenant. Workers let clients send again.
 
-        It is refused once the erasure has begun.
+        The request is refused (409) from `erase_at` on.
         """
         kept = closures.undo(tenant=self.tenant, by=self.actor)
         return Response(ClosureSerializer(kept).data)
 
 
 class ExportView(TenantView):
-    """Exports everything that is stored about the tenant (GET)."""
+    """Exports the settings, people, spaces and audit log of the tenant (GET)."""
 
     needs = {"GET": Permission.MANAGE_TENANT}
 
     @schema.describe("Export a tenant", response=ExportSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return what Waypost stores about the tenant: people, spaces, addresses, the audit log.
+        """Return the settings, people, spaces, addresses and audit log of the tenant.
 
-        Secrets, messages and invoices are not in it: clients receive messages, and invoices have
-        operations of their own.
+        Secrets, messages, usage and invoices are not in it: clients receive messages, and usage and
+        invoices have operations of their own.
         """
         return Response(
             {"exported_at": timezone.now(), "document": exporting.document(self.tenant)}

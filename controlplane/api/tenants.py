@@ -75,7 +75,7 @@ class PlanSubscriptionSerializer(serializers.Serializer[Any]):
 
     `space_plans` and `address_plans` are the keys of the plans that it includes. `currency` is that
     of the tenant's invoices. A subscription that `follows` its plan moves to new versions of it, at
-    `moves_at`; null: no move is due.
+    `moves_at`; null: no move is planned.
     """
 
     plan = serializers.CharField(source="plan.key")
@@ -218,7 +218,7 @@ class PlanSubscriptionView(TenantView):
             )
 
     def shown(self) -> Any:
-        """Return the body of the tenant's open subscription; a tenant has exactly one."""
+        """Return the body of the tenant's open subscription; its erasure ends the last one."""
         found = PlanSubscription.objects.select_related("plan", "tenant__seller_assignment")
         row = found.get(tenant=self.tenant, ends_at__isnull=True)
         return PlanSubscriptionSerializer(row).data

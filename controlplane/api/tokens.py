@@ -68,7 +68,7 @@ class TokenSerializer(serializers.Serializer[Any]):
 class NewTokenSerializer(TokenSerializer):
     """A new token. `token` is its secret. Only this answer shows it.
 
-    It is null in the answer to a request that is repeated with its Idempotency-Key.
+    `token` is null in the answer to a request that is repeated with its Idempotency-Key.
     """
 
     token = serializers.CharField(allow_null=True)
@@ -134,7 +134,7 @@ class TokenRotateView(TenantView):
     def post(self, request: Request, tenant: str, token: int) -> Response:
         """Replace the token: the same name, role, scope and lifetime, and a new secret.
 
-        The former secret stops working at once.
+        The former secret stops working at once. A token that never expires gets 90 days.
         """
         # Without revoked tokens, which have nothing to replace.
         row = queries.list_tokens(self.tenant).filter(pk=token).first()

@@ -1,7 +1,8 @@
-"""Take away what opens an account: its sessions, and second factors of before its email was proven.
+"""End the sessions of an account, and delete second factors that a stranger may have added.
 
-Whoever signs up with the address of another person can log in until the address is confirmed, and
-add passkeys. When the person proves that the address is theirs, this must not stay.
+Anybody can sign up with the email address of another person. Unless the installation demands
+confirmed addresses, the stranger can then log in and add passkeys. When the person confirms the
+address, the stranger must lose all access.
 """
 
 from allauth.account.models import EmailAddress
@@ -17,10 +18,10 @@ from tenants.models import User
 
 @transaction.atomic
 def prove_email(*, user: User, by: Actor, session_key: str) -> None:
-    """Store that ``user`` reads the mail of their address, in the session ``session_key``.
+    """Store that ``user`` has confirmed their email address, in the session ``session_key``.
 
     If the address was not confirmed before, deletes all second factors and passkeys, and ends all
-    sessions but that one; with an empty ``session_key``, all. Idempotent.
+    sessions but that one; with an empty ``session_key``, it ends all. Idempotent.
     """
     email = user.email.lower()
     was_proven = EmailAddress.objects.filter(user=user, email=email, verified=True).exists()

@@ -1,4 +1,4 @@
-"""Create and delete address spaces."""
+"""Create and delete address spaces, lock their rows, and make them due for a reconcile pass."""
 
 import re
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class SpaceTerminating(Conflict):
 
 
 class GenerationChanged(Conflict):
-    """A space, address or user has changed since the caller read it (the API's ``If-Match``)."""
+    """The resource has changed since the caller read it (the API's ``If-Match``)."""
 
     status = 412
     code = "generation.changed"
@@ -70,7 +70,7 @@ def create(
     check_type(type, plan)
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
-        # Under the lock: a change of the commercial plan checks the spaces under it too.
+        # Under the lock: a change of the tenant's plan checks its spaces under this lock too.
         check_allowed(locked, plan)
         _check_free(locked, name)
         admission.check(locked, Resource.SPACES)
@@ -95,8 +95,8 @@ def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Ope
     """Request the deletion of the space with all its addresses and users.
 
     Returns the operation to poll. The stored messages are deleted too. With ``keep_volumes`` they
-    stay until an operator releases the volumes. Idempotent: a repeated request returns the
-    operation of the first one and ignores ``keep_volumes``.
+    stay until an operator, or the erasure of the tenant, releases the volumes. Idempotent: a
+    repeated request returns the operation of the first one and ignores ``keep_volumes``.
     """
     with transaction.atomic():
         locked = lock(space)
@@ -221,7 +221,7 @@ def check_type(type: str, plan: SpacePlan) -> None:
 
 
 def check_allowed(tenant: Tenant, plan: SpacePlan) -> None:
-    """Check that the tenant's commercial plan includes the space plan ``plan``, of any version.
+    """Check that the tenant's own plan includes the space plan ``plan``, whatever its version.
 
     Raises:
         Denied: the tenant's plan does not include it. NoPlan: the tenant has no plan.

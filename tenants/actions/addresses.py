@@ -2,8 +2,8 @@
 
 The actions change rows only; the workers apply the change to brokers and routers. ``create`` also
 chooses the brokers or routers of the address. It refuses an address that does not fit the credits
-of the space plan. Every action locks the space's row, so that what it checks stays true until the
-commit. ``create`` locks the tenant's row first.
+and bytes of the space plan. Every action locks the space's row, so that what it checks stays true
+until the commit. ``create`` locks the tenant's row first.
 """
 
 from collections.abc import Collection, Sequence
@@ -47,10 +47,10 @@ def create(
     of the plan. The number of queries does not grow with the number of addresses.
 
     Raises:
-        Invalid: name, type, plan, topic or settings are wrong. Invalid: no such plan. Denied: the
-        tenant's plan does not include it. AddressExists: the space has this name, or one that
-        routers treat as equal. QuotaExceeded: a limit, which the message names, would be exceeded.
-        SpaceTerminating: the space is being deleted. ConfigurationFull: the broker's file is full.
+        Invalid: a value is wrong. NoPlan: the tenant has no plan. Denied: its plan does not include
+        the address plan. AddressExists: the space has this name, or one that routers treat as
+        equal. QuotaExceeded: a limit, which the message names, would be exceeded. SpaceTerminating:
+        the space is being deleted. ConfigurationFull: the broker's file would be too large.
     """
     wanted = settings or AddressSettings()
     address_rules.check_name(space.type, address)
@@ -89,8 +89,9 @@ def update(
 ) -> tuple[Address, Operation]:
     """Replace all settings of the address; return the address and the operation to poll.
 
-    A setting without a value in ``settings`` returns to the plan's value. Settings that are fixed
-    at creation, such as the topic of a subscription, stay as they are.
+    A number without a value in ``settings`` returns to the plan's value; a text or a target without
+    one becomes empty. Settings that are fixed at creation, such as the topic of a subscription,
+    stay as they are.
 
     Raises:
         GenerationChanged: ``if_generation`` is given and is not the row's generation. Invalid: a

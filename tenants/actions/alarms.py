@@ -25,7 +25,8 @@ Metric = AddressAlarm.Metric
 class Limits:
     """What an alarm compares with: messages for ``depth``, seconds for ``age``.
 
-    ``clear_below`` 0 stands for 80 % of the threshold.
+    The value must be at the threshold or above for ``for_seconds``. ``clear_below`` 0 stands for 80
+    % of the threshold.
     """
 
     threshold: int
@@ -33,10 +34,10 @@ class Limits:
     clear_below: int = 0
 
     def checked(self) -> "Limits":
-        """Return the limits with the lower value filled in.
+        """Return the limits with ``clear_below`` filled in.
 
         Raises:
-            Invalid: a value is out of its range, or the lower value is above the threshold.
+            Invalid: a value is out of its range, or ``clear_below`` is above the threshold.
         """
         lower = self.clear_below or default_clear_below(self.threshold)
         if not 1 <= self.threshold <= _LARGEST:
@@ -83,10 +84,11 @@ def create(*, address: Address, metric: str, limits: Limits, by: Actor) -> Addre
 def update(*, alarm: AddressAlarm, limits: Limits, by: Actor) -> AddressAlarm:
     """Give an alarm other limits; return it. The next sampling cycle evaluates it again.
 
-    An alarm that is raised stays so until its value is below the new lower value.
+    An alarm that is raised stays raised until its value is below the new ``clear_below``.
 
     Raises:
-        Invalid: a limit is not valid. Conflict: the address has another alarm with these limits.
+        Invalid: a limit is not valid. Conflict: the address has another alarm with the same metric,
+        threshold and ``for_seconds``.
     """
     checked = limits.checked()
     with transaction.atomic():
@@ -125,7 +127,7 @@ def delete(*, alarm: AddressAlarm, by: Actor) -> None:
 
 
 def stores_messages(address: Address) -> bool:
-    """Return whether addresses of this type hold messages, which alarms count."""
+    """Return whether addresses of the type of ``address`` store messages and can have alarms."""
     row = address_types.BY_SLUG.get(address.type)
     return row is not None and row.broker_form in (BrokerForm.QUEUE, BrokerForm.QUEUE_OF_TOPIC)
 

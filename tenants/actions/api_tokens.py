@@ -15,7 +15,7 @@ from plans.quotas.resources import Resource
 from tenants import admission, permissions
 from tenants.models import ApiToken, Role, Tenant
 
-# How long a token is valid whose creator says nothing.
+# How long a token is valid if its creator names no end.
 DEFAULT_LIFETIME = timedelta(days=90)
 
 
@@ -24,7 +24,7 @@ class TokenScope:
     """The limits of a token beyond its role; an empty tuple does not limit.
 
     ``spaces`` are names of spaces, which need not exist yet. ``permissions`` are permissions that
-    the role includes.
+    the role includes, without ``permissions.NOT_FOR_LIMITED_TOKENS``.
     """
 
     spaces: Sequence[str] = ()

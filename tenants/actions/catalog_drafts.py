@@ -110,7 +110,7 @@ def prepare(*, yaml: str, note: str = "", by: Actor) -> CatalogDraft:
 def publish(
     *, draft: CatalogDraft, timing: Timing = Timing(), by: Actor, now: datetime
 ) -> CatalogDraft:
-    """Publish a draft now, or schedule it; return it as it is then.
+    """Publish a draft now, or schedule it; return its row afterwards.
 
     Idempotent: a draft that is scheduled for the same times, or published, is returned as it is.
 
@@ -156,7 +156,10 @@ def publish(
 
 
 def cancel(*, draft: CatalogDraft, by: Actor) -> CatalogDraft:
-    """Cancel a draft that is not published. Tenants that got notice are told so. Idempotent.
+    """Cancel a draft that is not published. Idempotent.
+
+    A worker then plans the moves of subscriptions again without the draft. Each tenant whose
+    subscription was to move gets an event.
 
     Raises:
         NotOpen: it is published already.
@@ -178,10 +181,10 @@ def cancel(*, draft: CatalogDraft, by: Actor) -> CatalogDraft:
 
 
 def publish_due(now: datetime) -> CatalogDraft | None:
-    """Publish the scheduled draft if its time has come; return it then. Idempotent.
+    """Publish the scheduled draft if its time has come. Idempotent.
 
-    A draft that cannot be published stays scheduled with its ``error``, and is tried again until
-    staff cancel it.
+    Returns the draft; None if nothing was published. A draft that cannot be published stays
+    scheduled, with the reason in ``error``. It is tried again until staff cancel it.
     """
     with transaction.atomic():
         due = CatalogDraft.objects.select_for_update().filter(
@@ -203,10 +206,10 @@ def publish_due(now: datetime) -> CatalogDraft | None:
 
 def _publish(row: CatalogDraft, by: Actor) -> None:
     version = publishing.publish(definitions.from_document(row.document), by=by)
-    # A catalog that equals the newest version makes no version; that one may have its own draft.
+    # A catalog that equals the newest version makes no version; another draft may have made that.
     is_new = not CatalogDraft.objects.filter(version=version).exists()
     row.state, row.version = State.PUBLISHED, version if is_new else None
-    # Again, because subscriptions may have begun on an older version since the first time.
+    # Announce again, because subscriptions may have begun on an older version since the first time.
     row.is_announced, row.announced_up_to, row.error = False, 0, ""
     row.save()
 
@@ -219,7 +222,7 @@ def _is_as_wanted(row: CatalogDraft, timing: Timing) -> bool:
 
 
 def _changed_plans(row: CatalogDraft) -> list[str]:
-    """Return the keys of the commercial plans of which the draft makes a new version."""
+    """Return the keys of the plans of tenants of which the draft makes a new version."""
     latest, wanted = publishing.PLANS.latest(), row.document["plans"]
     changes = {key: publishing.PLANS.change(latest.get(key), wanted[key]) for key in wanted}
     return sorted(key for key, kind in changes.items() if kind == "changed")

@@ -37,10 +37,10 @@ logger = structlog.get_logger(__name__)
 
 
 def request(*, tenant: Tenant, by: Actor, now: datetime | None = None) -> Tenant:
-    """Request that the tenant is closed: its clients cannot send, and nothing can be changed.
+    """Request that the tenant is closed: clients cannot send, and members can change little.
 
-    It is erased after ``TENANT_ERASE_DAYS`` days, unless somebody undoes it before. Owners get a
-    mail. Idempotent: a repeated request keeps the first time.
+    It is erased after ``TENANT_ERASE_DAYS`` days, unless an owner undoes the request before. Owners
+    and admins get a mail. Idempotent: a repeated request keeps the first time.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -78,10 +78,10 @@ def erase_due(now: datetime, *, is_settled: Callable[[Tenant], bool]) -> int:
     """Go on with the erasure of every tenant whose time has come; return how many are erased now.
 
     First the spaces are deleted, with all messages, also those in volumes that were kept. When
-    workers have ended that, the plan ends. Once nothing is left to bill (``is_settled``), the
-    people and tokens of the tenant go. What the law requires to keep stays: invoices, the billing
-    details on them, and the audit log. Idempotent. A tenant whose step fails is logged, and the
-    next call tries again.
+    workers have ended that, the plan ends. Once nothing is left to bill (``is_settled``),
+    memberships, invitations, channels and the like are deleted, and tokens are revoked. The
+    accounts of people stay. So do invoices, billing details, usage and the audit log. Idempotent. A
+    tenant whose step fails is logged, and the next call tries again.
 
     Raises:
         OperationalError, InterfaceError: at once, because the database is not available.

@@ -28,7 +28,7 @@ class ConnectionsInvalid(Invalid):
 
 
 class ConnectionsMissing(Missing):
-    """The space lists none of the named connections: they have ended, or never were the space's."""
+    """No named connection has a row: they have ended, are not listed, or are not the space's."""
 
     code = "connections.missing"
 

@@ -28,13 +28,14 @@ class IdentityTaken(Conflict):
 def link(*, email: str, subject: str, by: Actor, replace: bool = False) -> User:
     """Link the account ``email`` to the person ``subject`` (``sub``) of the configured provider.
 
-    From then on only the provider logs the person in: the password, second factors, the identity at
-    a tenant's provider and sessions of before end. With ``replace`` the account may have another
-    identity. Idempotent.
+    From then on only the provider logs the person in. The password, second factors, the identity at
+    a tenant's provider and all sessions are removed. ``replace`` allows that the account has
+    another identity, and replaces it. Idempotent.
 
     Raises:
         Missing: there is no such account. Invalid: there is no provider, or ``subject`` is empty or
-        too long. IdentityTaken: another account has this identity, or the account has another one.
+        too long. IdentityTaken: another account has this identity, or the account has another one
+        and ``replace`` is False.
     """
     identity = f"{settings.OIDC_ISSUER}#{subject.strip()}"
     if not settings.OIDC_ISSUER:

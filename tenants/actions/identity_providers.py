@@ -48,9 +48,10 @@ class Wish:
 def save(*, tenant: Tenant, wish: Wish, by: Actor, confirms: bool = False) -> IdentityProvider:
     """Set the provider of the tenant to ``wish``; return its row.
 
-    ``confirms``: the operator sets it, and vouches for the domains. Otherwise a domain that is new
-    must be confirmed. With another issuer, former identities are forgotten: a ``sub`` of one
-    provider says nothing about that of another one. The stored secret is for its issuer alone.
+    ``confirms``: the operator sets the provider, and vouches for its domains. Otherwise the
+    operator must confirm each new domain (``confirm_domains``). With another issuer, the identities
+    of people are deleted: a ``sub`` of one provider says nothing about that of another one. A new
+    issuer needs a new secret.
 
     Raises:
         Invalid: a value is not valid, or the secret for a new issuer is missing. DomainTaken: see
@@ -90,7 +91,8 @@ def save(*, tenant: Tenant, wish: Wish, by: Actor, confirms: bool = False) -> Id
 def remove(*, tenant: Tenant, by: Actor) -> None:
     """Remove the provider of the tenant and the identities of its people. Idempotent.
 
-    The people stay members. Who has no password sets one by the mail of "Forgot your password?".
+    The people stay members. A person without a password sets one by the mail of "Forgot your
+    password?".
     """
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)

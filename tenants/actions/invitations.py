@@ -1,7 +1,7 @@
 """Invite people to a tenant by mail, and accept an invitation.
 
-The link of an invitation holds a secret, which is not stored. Whoever has it reads the mail of the
-address: accepting confirms the address.
+The link of an invitation holds a secret, which is not stored. A person who has the secret reads the
+mail of the invited email address, so accepting confirms that address.
 """
 
 from datetime import timedelta
@@ -22,7 +22,7 @@ LIFETIME = timedelta(days=7)  # then an invitation cannot be accepted any more
 
 
 class OtherAddress(Denied):
-    """The invitation is for another address than that of the logged-in person."""
+    """The invitation is for another email address than that of the logged-in person."""
 
     code = "invitation.other_address"
 
@@ -30,11 +30,12 @@ class OtherAddress(Denied):
 def invite(*, tenant: Tenant, email: str, role: str, by: Actor) -> Invitation:
     """Invite ``email`` to the tenant with ``role``, by mail; return the invitation.
 
-    Whether the address has an account makes no difference.
+    Whether an account has this email makes no difference.
 
     Raises:
-        Invalid: no such role, or no address. Conflict: the address is a member's, or invited
-        already. QuotaExceeded: the tenant may have no more members. NoPlan: the tenant has no plan.
+        Invalid: there is no such role, or ``email`` is no email address. Conflict: a member has
+        this email, or it is invited already. QuotaExceeded: the tenant may have no more members.
+        NoPlan: the tenant has no plan.
     """
     memberships.check_role(role)
     address = account_rules.legal_email(email)
@@ -118,7 +119,8 @@ def accept(*, clear: str, user: User, by: Actor, session_key: str = "") -> Membe
     sessions end, but for the one with ``session_key``: somebody else may have added them.
 
     Raises:
-        Missing: see ``find``. OtherAddress: the invitation is not for the user's address.
+        Missing: see ``find``. OtherAddress: the invitation is not for the user's address. NoPlan,
+        OtherTenantsPerson: as ``memberships.add``.
         Conflict: the user is a member already. QuotaExceeded: the tenant may have no more members.
         Denied: the tenant is suspended or being closed.
     """

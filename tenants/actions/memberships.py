@@ -148,7 +148,9 @@ def _reread(membership: Membership) -> Membership | None:
 
 
 def _require_open(tenant: Tenant) -> None:
-    """Check that the tenant is not frozen. The person is no member yet, so nothing says why it is.
+    """Check that the tenant is not frozen.
+
+    The message does not say why it is, because the person is no member yet.
 
     Raises:
         Denied: ``tenant.suspended`` or ``tenant.closing``.

@@ -38,7 +38,7 @@ class NotStored(Invalid):
 
 
 class SendWithdrawn(Conflict):
-    """Nobody may send in the space until its quota is raised or the next billing period begins."""
+    """Nobody may send in the space now (``AddressSpace.send_withdrawn``)."""
 
     code = "message_request.send_withdrawn"
 
@@ -75,8 +75,8 @@ def send(
 
     Raises:
         Invalid: the body is larger than ``BODY_BYTES``. NotStored: the address is of another type.
-        ChangeRunning: another change of the address's messages is running. SendWithdrawn: a quota
-        is used up.
+        ChangeRunning: another change of the address's messages is running. SendWithdrawn: nobody
+        may send in the space now.
     """
     if not can_send(address):
         raise NotStored(

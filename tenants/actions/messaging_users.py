@@ -45,8 +45,8 @@ def create(
     Raises:
         Invalid: name, password or permissions are wrong. UserExists: the name is taken.
         ConfigurationFull: the permissions do not fit into the broker's file.
-        QuotaExceeded: a limit, which the message names, would be exceeded. SpaceTerminating: the
-        space is being deleted.
+        NoPlan: the tenant has no plan. QuotaExceeded: a limit, which the message names, would be
+        exceeded. SpaceTerminating: the space is being deleted.
     """
     user_rules.check_name(name)
     user_rules.check_password(password)
@@ -118,7 +118,7 @@ def revoke(*, user: MessagingUser, by: Actor) -> Operation:
 
     The workers then refuse the user's logins, close the user's connections and mark the row as
     deleted. Idempotent: if the user is being revoked or the space is being deleted already, returns
-    the operation of that.
+    the operation of that revocation or deletion.
     """
     with transaction.atomic():
         # Not ``lock_for_change``, which refuses: the deletion of the space is the answer then.

@@ -28,9 +28,10 @@ def create(
 ) -> tuple[AddressSpace, Operation]:
     """Create a space, and in it the address ``dead-letters``, in one transaction.
 
-    New queues and topics of the space use that address unless they name another target. It has the
-    cheapest plan for dead letters that the tenant's plan includes. ``with_dead_letters``: False
-    creates no such address; None creates it if the tenant's plan includes one.
+    New queues and topics of the space use that address unless they name another target. The address
+    ``dead-letters`` has the cheapest plan for dead letters that the tenant's plan includes.
+    ``with_dead_letters``: False creates no such address; None creates it if the tenant's plan
+    includes one.
 
     Returns the space and its operation to poll.
 

@@ -43,7 +43,8 @@ def create(
 
     Raises:
         Invalid: a kind is unknown, or the name is empty or too long.
-        TargetRefused: not a URL to which a webhook may go. ChatRefused: the same for a chat.
+        TargetRefused: the URL is not one to which webhooks may go. ChatRefused: the URL is not one
+        of a chat or pager to which Waypost sends.
         Conflict: the tenant has a channel of this name, or 20 channels.
     """
     label = _label(target)
@@ -120,7 +121,9 @@ def held(channel: Channel) -> Iterator[Channel]:
 
 
 def rotate_secret(*, channel: Channel, by: Actor) -> tuple[Channel, str]:
-    """Give a webhook a new secret; return both. The former one signs too for 24 hours.
+    """Give a webhook a new secret; return the channel and the secret.
+
+    The former secret signs too for 24 hours.
 
     Raises:
         Conflict: the channel is no webhook.
@@ -149,7 +152,7 @@ def delete(*, channel: Channel, by: Actor) -> None:
 
 
 def test(*, channel: Channel, by: Actor) -> None:
-    """Send a test event to the channel alone, even if it is disabled."""
+    """Write a test event for the channel alone. It is sent even if the channel is disabled."""
     with transaction.atomic():
         # A new key each time: the outbox writes an event of one key only once.
         outbox.write_to_channel(

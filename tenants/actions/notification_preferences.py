@@ -44,7 +44,7 @@ def set_own(*, membership: Membership, choices: Choices) -> None:
 
 
 def set_defaults(*, tenant: Tenant, choices: Choices, by: Actor) -> None:
-    """Store what members get by mail who chose nothing themselves, and record it in the audit.
+    """Store what those members get by mail who have chosen nothing themselves; audit the change.
 
     Raises:
         Invalid: there is no such kind, or nobody can turn it off.

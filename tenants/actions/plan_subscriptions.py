@@ -1,4 +1,4 @@
-"""Move a tenant to another commercial plan."""
+"""Move a tenant to another plan."""
 
 from datetime import datetime, timedelta
 
@@ -22,7 +22,7 @@ _SHORTEST = timedelta(microseconds=1)
 
 
 class PlanLacks(Conflict):
-    """Spaces or addresses of the tenant use plans that the new commercial plan does not include."""
+    """Spaces or addresses of the tenant use plans that its new plan does not include."""
 
     code = "plan_subscription.lacks_plans"
 

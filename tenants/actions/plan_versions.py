@@ -1,8 +1,9 @@
-"""Followers and stayers: whether subscriptions move to new versions of their plan, and the moves.
+"""Move subscriptions that follow their plan to its new versions; others keep their version.
 
-A tenant chooses with ``choose``. When staff publish or schedule a catalog, a worker tells each
-tenant on a changed plan what changes for it (``announce``), in batches. ``move_due`` moves the
-subscriptions whose time has come. Both cost what is due, and may be killed and repeated.
+A tenant chooses with ``choose``. When staff publish or schedule a catalog, a worker writes an event
+to each tenant on a changed plan (``announce``), in batches. ``move_due`` moves the subscriptions
+whose time has come. The cost of ``announce`` and ``move_due`` depends only on what is due. If a
+worker is killed in one of them, the next call goes on.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,8 +39,9 @@ _State = CatalogDraft.State
 def choose(*, tenant: Tenant, follows: bool, by: Actor, now: datetime) -> PlanSubscription:
     """Make the tenant's subscription follow its plan, or stay with its version.
 
-    A subscription that follows and has an older version moves at its next billing month. One that
-    stays moves no more. Idempotent.
+    A subscription that follows and has an older version moves at the beginning of the tenant's next
+    billing month. If it has the newest version and a scheduled catalog changes its plan, it moves
+    when that catalog says. One that stays moves no more. Idempotent.
 
     Raises:
         NoPlan: the tenant has no plan.
@@ -69,7 +71,7 @@ def open_of(tenant: Tenant) -> PlanSubscription | None:
 
 
 def _planned(row: PlanSubscription, now: datetime) -> tuple[datetime | None, CatalogDraft | None]:
-    """Return when a subscription that begins to follow moves, and the draft that says so."""
+    """Return when a subscription that begins to follow moves, and the draft that sets this time."""
     if Plan.objects.filter(key=row.plan.key, retired=False).exclude(pk=row.plan_id).exists():
         return next_month(row.tenant, now), None
     draft = catalog_drafts.scheduled()
@@ -90,7 +92,7 @@ def _move_of(draft: CatalogDraft, tenant: Tenant) -> datetime:
 
 
 def announce(now: datetime) -> bool:
-    """Tell the next batch of tenants what a draft changes for them; plan or take back their moves.
+    """Notify the next batch of tenants of what a draft changes; plan or take back their moves.
 
     Returns whether more may be left. Each tenant gets one event for each draft, and one more if it
     is canceled after a move was planned. One that cannot be told stops no other, and does not move
@@ -154,7 +156,8 @@ def _batch(draft: CatalogDraft) -> list[PlanSubscription]:
     """Return the next subscriptions to look at, locked against a change of plan."""
     rows = PlanSubscription.objects.filter(ends_at__isnull=True, pk__gt=draft.announced_up_to)
     if draft.state == _State.CANCELED:
-        # Who has another move before it was told of the draft, too.
+        # Also subscriptions with an earlier move: their tenants may have got notice of the draft,
+        # and ``moves_by`` names another draft or none.
         later = Q(follows=True, moves_at__isnull=False, plan__key__in=draft.changed_plans)
         rows = rows.filter(Q(moves_by=draft) | later)
     else:
@@ -234,7 +237,7 @@ def _day(tenant: Tenant, instant: datetime) -> str:
 
 
 def _take_back(row: PlanSubscription, draft: CatalogDraft, now: datetime) -> None:
-    """Plan the move again as if there were no ``draft``, and tell the tenant what is left of it."""
+    """Plan the move again as if there were no ``draft``; write the event that it is canceled."""
     if row.moves_by_id == draft.pk:
         row.moves_at, row.moves_by = _planned(row, now)
         row.save(update_fields=["moves_at", "moves_by", "updated_at"])
@@ -264,7 +267,7 @@ def move_due(now: datetime) -> bool:
     A tenant that does not fit the new version stays with its own, and gets an event with the
     reason. Each move is a transaction of its own. None happens while a draft is not
     announced to all tenants yet: a move goes to the newest version, of which a tenant must know.
-    One that fails is tried again after all others that are due.
+    A move that fails is tried again after all others that are due.
     """
     unannounced = CatalogDraft.objects.filter(is_announced=False)
     due = PlanSubscription.objects.filter(

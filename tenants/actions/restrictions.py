@@ -1,6 +1,6 @@
 """Restrict what clients may do in a space, and lift that again.
 
-A used-up quota, unpaid invoices and a suspension restrict spaces.
+A used-up quota, unpaid invoices, a suspension and a closure restrict spaces.
 
 No restriction drops a message: what is accepted stays stored, and messaging users keep their
 permissions as they are stored.
@@ -22,9 +22,9 @@ class Restrictions:
     """What clients of a space may not do now; the fields are columns of ``AddressSpace``.
 
     * ``send_withdrawn``: no messaging user may send.
-    * ``throttle_percent``: they have this part of the plan's limits of connections and of message
-      rates; None: all of them.
-    * ``connections_refused``: none may connect, and open connections are closed.
+    * ``throttle_percent``: clients have this percentage of the plan's limits of connections and of
+      message rates; None: the whole limits.
+    * ``connections_refused``: no messaging user may connect, and open connections are closed.
     """
 
     send_withdrawn: bool = False
@@ -58,7 +58,7 @@ _OF_LOGINS = {"send_withdrawn", "connections_refused"}
 def restrict(*, space: AddressSpace, wanted: Restrictions, by: Actor, reason: str) -> bool:
     """Make the restrictions of the space ``wanted``; ``reason`` goes to the audit. Idempotent.
 
-    Returns False if they are so already, or if the space is being deleted; then nothing changes.
+    Returns False if the space has them already, or if it is being deleted; then nothing changes.
     """
     with transaction.atomic():
         locked = address_spaces.lock(space)
@@ -94,7 +94,10 @@ def withdraw_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
 
 
 def refuse_connections(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """Let no messaging user connect to the space; other restrictions stay. Returns as above."""
+    """Let no messaging user connect to the space; other restrictions stay.
+
+    Returns as ``restrict`` does.
+    """
     return _change(space, by, reason, connections_refused=True)
 
 

@@ -117,10 +117,11 @@ def roll_back(*, by: Actor, reason: str = "") -> Rollout:
 
 @transaction.atomic
 def take_back(rollout: Rollout, spaces: Sequence[AddressSpace], *, by: Actor) -> None:
-    """Assign to ``spaces``, which a rollout that stops has broken, the release they last ran.
+    """Assign to ``spaces`` the release with which they were last ready.
 
-    Only spaces that have the rollout's release are changed. Once they are ready, and staff have
-    resumed the rollout, it moves them again. Idempotent.
+    ``rollout`` stops, because its release has broken these spaces. Only spaces that have this
+    release are changed. Once they are ready, and staff have resumed the rollout, it moves them
+    again. Idempotent.
     """
     moved = AddressSpace.objects.filter(
         id__in=[space.pk for space in spaces], release=rollout.release

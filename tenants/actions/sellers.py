@@ -24,7 +24,7 @@ from tenants.notifications.models import SpendBudget
 
 
 class SellerFixed(Conflict):
-    """The tenant has an invoice, credit, a commitment or a discount in its present currency."""
+    """The tenant has a priced invoice, ledger entries, a commitment or a discount of an amount."""
 
     code = "seller.fixed"
 
@@ -36,8 +36,8 @@ def change(*, tenant: Tenant, wanted: Offer, reason: str, by: Actor) -> Offer:
     Another currency deletes the tenant's spend cap and budget, which are amounts of the former one.
 
     Raises:
-        SellerFixed: the tenant has an invoice with a document, entries in the ledger, or a
-            commitment or an amount discount in its present currency.
+        SellerFixed: the tenant has an invoice with a document, entries in the ledger, a commitment,
+            or a discount of an amount.
         NotPriced: a plan version that the tenant has is not priced in the currency.
         Missing: no catalog is published.
     """

@@ -15,8 +15,9 @@ def set_staff(*, email: str, is_staff: bool, by: Actor) -> User:
     """Make the account ``email`` one of staff, or take that away and end its sessions. Idempotent.
 
     Raises:
-        Missing: there is no such account. Conflict: its address is not confirmed, so it may belong
-        to anybody who typed this address; or it would leave no staff.
+        Missing: there is no such account. Conflict: the email of an account that is to become staff
+        is not confirmed, so anybody may have typed it. Or the last account of staff would lose the
+        right.
     """
     with transaction.atomic():
         # All staff, in one order: two callers that each remove the other wait for one another.

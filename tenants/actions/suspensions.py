@@ -21,10 +21,11 @@ class TenantState(Conflict):
 
 
 def suspend(*, tenant: Tenant, reason: str, by: Actor) -> Tenant:
-    """Suspend the tenant: its clients cannot send, and its members and tokens change nothing.
+    """Suspend the tenant: its clients cannot send, and its members and tokens can change little.
 
-    Clients still receive what is stored, and members see everything and pay invoices. Owners get
-    a mail with ``reason``. A suspended tenant stays so, with the first reason.
+    Clients still receive what is stored, and members see everything and pay invoices. Owners,
+    admins and members with the role billing get a mail with ``reason``. A tenant that is suspended
+    already keeps its first reason.
 
     Raises:
         Invalid: the reason is empty or too long. TenantState: the tenant is erased.
@@ -55,10 +56,10 @@ def suspend(*, tenant: Tenant, reason: str, by: Actor) -> Tenant:
 
 
 def restore(*, tenant: Tenant, by: Actor) -> Tenant:
-    """End the suspension of the tenant. Owners get a mail. Idempotent.
+    """End the suspension of the tenant. The receivers of its mail get another one. Idempotent.
 
     The enforcement of quotas, which starts after the commit, lets clients send again. It does not
-    if a quota is used up, invoices are overdue for long, or the tenant is being closed.
+    let them if a quota is used up, invoices are overdue for long, or the tenant is being closed.
     """
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)

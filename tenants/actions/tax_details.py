@@ -1,8 +1,8 @@
 """Keeps what decides a tenant's tax: checks of its tax id, and certificates of exemption.
 
-The form of a tax id is checked whenever it or the billing country changes. Staff record what the
-register of VAT ids (VIES) answered them, and set certificates. Drafts keep the tax they were closed
-with: close a draft again to change it.
+The form of a tax id is checked whenever it or the billing country changes. Staff ask the register
+of VAT ids (VIES) and record its answer; they also set certificates. Drafts keep the tax they were
+closed with: close a draft again to change it.
 """
 
 from dataclasses import asdict, dataclass
@@ -58,9 +58,10 @@ def check_form(tenant: Tenant, now: datetime) -> None:
 def record_answer(
     *, tenant: Tenant, is_registered: bool, reference: str, by: Actor, now: datetime | None = None
 ) -> TaxIdCheck:
-    """Record what the register answered about the tenant's VAT id. ``reference`` identifies it.
+    """Record what the register answered about the tenant's VAT id.
 
-    If the register does not know the id, invoices charge VAT from the next close on.
+    ``reference`` identifies the answer. If the register does not know the id, invoices charge VAT
+    from the next close on.
 
     Raises:
         TaxIdNotValid: the id is missing or its form is wrong.
@@ -83,7 +84,7 @@ def set_exemption(*, tenant: Tenant, wanted: Exemption, by: Actor) -> TaxExempti
     """Store a certificate of the tenant. On a day with several, the one that began last counts.
 
     Raises:
-        Invalid: a text is empty, or the end is before the beginning.
+        Invalid: a text is empty, there is no such category, or the end is before the beginning.
     """
     wrong: dict[str, list[str]] = {}
     for name in ("certificate", "text"):
@@ -109,13 +110,14 @@ def set_exemption(*, tenant: Tenant, wanted: Exemption, by: Actor) -> TaxExempti
 def end_exemption(
     *, tenant: Tenant, exemption_id: str, ends_on: date, reason: str, by: Actor
 ) -> TaxExemption:
-    """Let a certificate count for the last time on ``ends_on``; the day before its first: never.
+    """Make ``ends_on`` the last day of a certificate.
 
-    Idempotent. Issued invoices do not change.
+    If ``ends_on`` is the day before its first day, the certificate never counts. Idempotent. Issued
+    invoices do not change.
 
     Raises:
         Missing: the tenant has no such certificate.
-        Invalid: the day is before that, or after its end.
+        Invalid: ``ends_on`` is earlier than the day before the first, or later than the last day.
     """
     with transaction.atomic():
         rows = TaxExemption.objects.select_for_update()

@@ -14,7 +14,7 @@ LONGEST = 4000  # characters
 def write(*, tenant: Tenant, text: str, by: Actor) -> TenantNote:
     """Store a note about the tenant, at most 4,000 characters; return it.
 
-    It is not in the audit log, which members of the tenant read. The note names its author.
+    The note is not in the audit log, because members of the tenant read that. It names its author.
 
     Raises:
         Invalid: ``tenant_note.invalid``: the text is empty or too long.

@@ -54,9 +54,9 @@ def sign_up(
     """Create a user, a tenant that the user owns, and its plan subscription, in one transaction.
 
     ``password`` None means that the user logs in through OIDC. An empty ``plan_key`` means the plan
-    with the lowest monthly fee. ``offer`` is the tenant's seller (None: the main
-    one). ``by`` None means that the new user is the actor. The actor
-    ``audit.SYSTEM`` may do this even where sign-up is switched off.
+    with the lowest monthly fee. ``offer`` is the tenant's seller and currency (None: the main
+    ones). ``by`` None means that the new user is the actor. The actor ``audit.SYSTEM`` may do this
+    even where sign-up is switched off.
 
     Raises:
         SignupDisabled: sign-up is switched off. EmailTaken: the account exists. Invalid: email,
@@ -86,11 +86,11 @@ def found_tenant(
 
     The user may, for example, have logged in through OIDC. A user of the staff may do so even where
     sign-up is switched off. An empty ``plan_key`` means the plan with the lowest monthly fee.
-    ``offer`` is the tenant's seller (None: the main one).
+    ``offer`` is the tenant's seller and currency (None: the main ones).
 
     Raises:
-        SignupDisabled: sign-up is switched off. Invalid: the name is wrong. Invalid: no such plan,
-        or no catalog.
+        SignupDisabled: sign-up is switched off. OtherTenantsPerson: the identity provider of a
+        tenant logs the user in. Invalid: the name is wrong. Invalid: no such plan, or no catalog.
     """
     if not user.is_staff:
         account_rules.require_signup()
@@ -127,7 +127,7 @@ def create_user(email: str, password: str | None, *, is_confirmed: bool) -> User
     """Create an account; ``email`` is one that ``account_rules.legal_email`` returned.
 
     ``password`` None means that the user logs in through OIDC. ``is_confirmed`` says whether the
-    address is known to be the user's. Call it in a transaction.
+    email address is known to be the user's. Call it in a transaction.
 
     Raises:
         EmailTaken: the account exists. Invalid: the password is refused.

@@ -1,7 +1,8 @@
 """Changes what unpaid invoices keep a tenant from. Only dunning calls it.
 
-``limited``: its clients cannot send. ``suspended``: they cannot connect either, and nothing can be
-changed; messages, addresses and users stay. A suspension by staff is another one, and independent.
+``limited``: its clients cannot send. ``suspended``: they cannot connect either, and members can
+change little; messages, addresses and users stay. A suspension by staff is independent of these
+stages.
 """
 
 from django.db import transaction

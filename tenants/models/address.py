@@ -27,11 +27,11 @@ class Address(Reconciled):
 
     The name is unique in the space until the address is deleted; ``tenants.address_rules`` says
     which names are legal. Each setting of the address is a column (``topic`` is a foreign key).
-    Those that are numbers or texts are generated below from ``controlplane.core.address_types``, so
-    a new one needs no more than a migration. ``dead_letter`` and ``expiry`` are names of other
-    addresses. ``labels`` is {key: value} of ``tenants.label_rules``; nothing runs by them.
-    ``probed_at`` is the last time that a probe passed through an address of the same kind on the
-    same instances. Probes never use the address itself.
+    The columns of numbers and texts are generated below from ``controlplane.core.address_types``,
+    so a new setting there needs no more here than a migration. ``dead_letter`` and ``expiry`` are
+    names of other addresses. ``labels`` is {key: value} of ``tenants.label_rules``. Labels change
+    nothing on brokers and routers. ``probed_at`` is the last time that a probe passed through an
+    address of the same kind on the same instances. Probes never use the address itself.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.address_id)
@@ -89,9 +89,10 @@ class Address(Reconciled):
 
     @property
     def settings(self) -> AddressSettings:
-        """The settings of this address, without those of its plan; None means the plan's value.
+        """The settings of this address, without those of its plan.
 
-        Queries the row of the topic unless that is loaded.
+        None means the plan's value, an empty text that the address has none. Queries the row of the
+        topic unless that is loaded.
         """
         columns = {name: getattr(self, name) for name in AddressSettings().columns()}
         return AddressSettings(**columns, topic=self.topic.address if self.topic else "")

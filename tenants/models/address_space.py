@@ -8,8 +8,9 @@ from controlplane.core.instance_names import InstanceId, Kind
 from controlplane.core.models import Timestamped
 from tenants.models.reconciled import Reconciled, reconciled_constraints
 
-# Spaces with these conditions. Each is the condition of an index too: PostgreSQL uses the index for
-# a query that repeats it literally.
+# Filters for spaces that are not ready, and for spaces with a bad certificate. Each is the
+# condition of an index too: PostgreSQL uses the index for a query that repeats the filter
+# literally.
 NOT_READY = Q(
     deletion_requested_at__isnull=True,
     conditions__contains=[{"type": phases.READY, "status": "False"}],
@@ -38,20 +39,23 @@ class AddressSpace(Reconciled):
 
     Desired state:
 
-    - ``plan_generation``: the generation that set the present plan, or the part of its limits that
-      clients have.
-    - ``logins_generation``: the generation that last changed what all users may do.
+    - ``plan_generation``: the generation in which the plan or ``throttle_percent`` last changed.
+    - ``logins_generation``: the generation in which ``send_withdrawn`` or ``connections_refused``
+      last changed; 0 before.
     - ``release``: the engine release to run; null before the first rollout.
-    - ``released_at``: when a rollout moved the space to ``release``. Null if no rollout did, or if
-      the space was down then, so that it never counts as a failure.
-    - ``labels``: {key: value} of ``tenants.label_rules``; for people, nothing runs by them.
-    - ``send_withdrawn``, ``throttle_percent``, ``connections_refused``: what a used-up monthly
-      quota, or unpaid invoices, do to clients of the space (``tenants.actions.restrictions``).
+    - ``released_at``: when a rollout, the stop of one or a roll-back assigned ``release``. Null if
+      none did, or if the space was down then, so that it never counts as a failure.
+    - ``labels``: {key: value} of ``tenants.label_rules``. Labels change nothing on brokers and
+      routers.
+    - ``send_withdrawn``, ``throttle_percent``, ``connections_refused``: what clients of the space
+      may not do because of a used-up monthly quota, unpaid invoices, a suspension or a closure
+      (``tenants.actions.restrictions``).
 
     Observed state:
 
     - ``observed_release``: the release with which the space was last ready; null before. The first
-      rollout sets it for older spaces, and a roll-back for spaces that are between two releases.
+      rollout sets it for older spaces. A roll-back, or the stop of a rollout, sets it for spaces
+      that are between two releases.
     - ``rolled_at``: the last time that an instance was restarted to apply a change.
     - ``router_patches``: the names of the patches that all its running routers have, sorted.
     - ``probed_at``: when probe messages last passed through every type of address in use, on every
@@ -147,7 +151,7 @@ class FormerSpacePlan(Timestamped):
 
 
 class Broker(Timestamped):
-    """A broker slot of a space: while the row exists and the space is not deleted, a broker runs.
+    """A broker slot: while the row exists and its space is not deleted, a broker must run.
 
     Key: (space, ordinal). Actions create the row, and the workers then create the broker. In a
     standard space the workers delete the row when no address is placed on the broker and the broker
@@ -174,7 +178,7 @@ class Endpoint(Timestamped):
     """
 
     space = models.ForeignKey(AddressSpace, on_delete=models.CASCADE, related_name="endpoints")
-    name = models.CharField(max_length=40)  # amqps
+    name = models.CharField(max_length=40)  # such as amqps
     protocol = models.CharField(max_length=20)
     host = models.CharField(max_length=255)
     port = models.PositiveIntegerField()

@@ -37,9 +37,9 @@ class ClientConnection(models.Model):
     null. ``tls`` is ``none`` for a connection without encryption. ``sent`` and ``received`` count
     messages from the client's point of view: on a broker since the connection was opened, on a
     router on the links that were open at that time. ``addresses`` lists the addresses of these
-    links. ``sent_per_second`` and ``received_per_second`` are between the last two samples. They
-    are null before the second one, and on a router after a link was closed, whose messages are no
-    longer counted.
+    links. ``sent_per_second`` and ``received_per_second`` are between the last two samples. Both
+    rates are null before the second sample, and on a router after a link was closed, whose messages
+    are no longer counted.
 
     Waypost's own connections (probes, management, between routers) never have a row.
     """

@@ -11,7 +11,8 @@ class IdentityProvider(Timestamped):
     """The OpenID provider of one tenant: people who log in through it become its members.
 
     ``sealed_secret`` is the client secret, encrypted. ``group_roles`` maps groups of
-    ``groups_claim`` to roles; who is in none gets ``default_role``, or is refused if it is empty.
+    ``groups_claim`` to roles; a person in none of these groups gets ``default_role``, and is
+    refused if that is empty.
     """
 
     tenant = models.OneToOneField(Tenant, on_delete=models.CASCADE, related_name="provider")
@@ -26,8 +27,9 @@ class IdentityProvider(Timestamped):
 class LoginDomain(Timestamped):
     """A domain of email addresses of a tenant's people, such as ``acme.example``, in lower case.
 
-    The operator confirms that it is the tenant's (``confirmed_at``). Only then the tenant's
-    provider may say who the people with such addresses are, and only one tenant has the domain.
+    The operator confirms that it is the tenant's (``confirmed_at``). Until then the tenant's
+    provider creates no accounts for people with such addresses. A domain can be confirmed for one
+    tenant only.
     """
 
     provider = models.ForeignKey(IdentityProvider, on_delete=models.CASCADE, related_name="domains")
@@ -64,5 +66,5 @@ class TenantIdentity(Timestamped):
         ]
 
 
-# Roles that a provider may give: an owner is made by an owner.
+# Roles that a provider may give. Only an owner makes another member an owner.
 PROVIDER_ROLES = tuple(role for role in Role if role != Role.OWNER)

@@ -10,8 +10,8 @@ class KeptVolumes(Timestamped):
     """A row that makes the volumes of a space's brokers survive the space's deletion.
 
     Key: the space. The request to delete the space creates the row. ``released_at`` is when an
-    operator released the volumes for deletion, ``gone_at`` when the workers had deleted them; both
-    are null before.
+    operator, or the erasure of the tenant, released the volumes for deletion. ``gone_at`` is when
+    the workers had deleted them. Both are null before.
     """
 
     space = models.OneToOneField(

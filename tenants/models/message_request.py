@@ -59,7 +59,8 @@ class MessageRequest(Timestamped):
                 name="message_request_kind_known",
                 condition=Q(kind__in=["browse", "send", "purge", "delete", "move", "resend"]),
             ),
-            # Two changes of one address at once could not tell their counts apart.
+            # If two changes of one address ran at once, nobody could say which of them changed how
+            # many.
             models.UniqueConstraint(
                 fields=["address"],
                 condition=Q(finished_at__isnull=True) & ~Q(kind="browse"),

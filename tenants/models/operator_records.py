@@ -31,7 +31,7 @@ class SupportConsent(Timestamped):
 
     class Meta:
         constraints = [
-            # Never the rights over money and tokens, and to change members.
+            # The other roles include rights over money, tokens or members.
             models.CheckConstraint(
                 name="support_consent_role_limited",
                 condition=Q(role__in=[Role.DEVELOPER, Role.VIEWER]),

@@ -1,8 +1,8 @@
 """Models of the newest readings of addresses, and of their history.
 
 ``workers.metering.live_rows`` writes the rows. API and portal read them through
-``tenants.live_readings`` and ``tenants.reading_history``. Nothing here is billed, and a lost row
-costs no more than a gap in a chart.
+``tenants.live_readings`` and ``tenants.reading_history``. Alarms read the newest readings. Nothing
+here is billed, and a lost row of history costs no more than a gap in a chart.
 """
 
 from django.contrib.postgres.fields import ArrayField

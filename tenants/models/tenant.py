@@ -21,8 +21,9 @@ class Role(models.TextChoices):
 class User(AbstractUser):
     """A person's account. ``username`` equals the email in lower case.
 
-    ``is_staff`` marks the operator's staff. A user who logs in through OIDC has ``oidc_subject``
-    (issuer#sub) and no usable password.
+    ``is_staff`` marks the operator's staff. A user who logs in through the installation's OpenID
+    provider has ``oidc_subject`` (issuer#sub) and no usable password. A user who logs in through a
+    tenant's own provider has a ``TenantIdentity``.
     """
 
     # Unique, which Django's own field is not: the email is the login.
@@ -31,7 +32,7 @@ class User(AbstractUser):
 
 
 class UnpaidStage(models.TextChoices):
-    """What unpaid invoices keep a tenant from: nothing, sending, or connecting at all."""
+    """What unpaid invoices stop: nothing, sending, or also connections and most changes."""
 
     NONE = ""
     LIMITED = "limited"
@@ -42,10 +43,11 @@ class Tenant(Timestamped):
     """One paying customer. ``slug`` is unique and is the tenant's name in URLs.
 
     The billing details (``billing_…``, ``tax_id``) may be completed later; until then the tenant's
-    invoices are held. While ``suspended_at`` is set, clients cannot send and nothing can be
-    changed; ``suspension_reason`` says why. The same holds while the tenant is being closed: it is
-    erased from ``erase_at`` on, and ``erased_at`` is when that was done. ``unpaid_stage`` is what
-    unpaid invoices keep it from; only dunning sets it, and it does not touch ``suspended_at``.
+    invoices are held. While ``suspended_at`` is set, clients cannot send and members can change
+    little (``tenants.permissions.is_changeable``); ``suspension_reason`` says why. The same holds
+    while ``erase_at`` is set, because an owner has requested to close the tenant: the erasure
+    begins at ``erase_at`` and has ended at ``erased_at``. ``unpaid_stage`` is what unpaid invoices
+    stop. Only dunning sets it, and it is independent of ``suspended_at``.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.tenant_id)
@@ -70,7 +72,7 @@ class Tenant(Timestamped):
 
     class Meta:
         indexes = [
-            # The few that dunning keeps from something.
+            # The few tenants for which unpaid invoices stop something.
             models.Index(
                 fields=["unpaid_stage"], name="tenant_unpaid", condition=~Q(unpaid_stage="")
             ),
@@ -78,7 +80,7 @@ class Tenant(Timestamped):
 
     @property
     def is_frozen(self) -> bool:
-        """Whether clients cannot send and nothing can be changed: suspended, or being closed."""
+        """Whether the tenant is suspended, by staff or for unpaid invoices, or being closed."""
         is_suspended = self.suspended_at is not None or self.unpaid_stage == UnpaidStage.SUSPENDED
         return is_suspended or self.erase_at is not None
 

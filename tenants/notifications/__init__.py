@@ -1,4 +1,4 @@
-"""What Waypost tells people and programs by itself: events, who gets them, alarms of addresses.
+"""Notifications of people and programs: events, who gets them, and alarms of addresses.
 
 Code that changes something writes an event in the transaction of the change (``outbox``). Workers
 turn events into deliveries (``routing``), send them (``workers.notifications``) and store each

@@ -1,8 +1,8 @@
 """The registry of services for chats and pagers to which a channel may send, through Apprise.
 
-Only services that run at hosts of their own are in it, and each of them only by https. So a tenant
-chooses an account there, and never a host. URLs have Apprise's form, without a query: a query could
-name files and other hosts. The one exception is the region of a service that has several.
+The registry has only services with fixed hosts, which Waypost calls by https. So a tenant chooses
+an account at such a service, and never a host. URLs have Apprise's form, without a query: a query
+could name files and other hosts. The one exception is the region of a service that has several.
 """
 
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ REGISTRY = (
         "PagerDuty",
         ("events.pagerduty.com",),
         "pagerduty://IntegrationKey@ApiKey",
-        "?action=map&dedup={incident}",  # what ends an incident resolves it
+        "?action=map&dedup={incident}",  # an event that ends an incident resolves it
         {"eu": "events.eu.pagerduty.com"},
     ),
     ChatService(

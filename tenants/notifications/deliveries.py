@@ -19,7 +19,7 @@ from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import Attempt, Channel, Delivery, Event, MailboxMessage
 from tenants.notifications.preferences import may_get
 
-# Seconds between an attempt and the next: 24 hours together, the first ones soon.
+# Seconds between an attempt and the next: almost 24 hours in all, the first ones soon.
 BACKOFF_SECONDS = (5, 30, 120, 600, 1800, 3600, 7200, 14400, 28800, 28800)
 # A channel is disabled after this time in which every delivery failed.
 DISABLE_AFTER = timedelta(hours=12)
@@ -41,7 +41,8 @@ class Outcome:
     * ``error``: why it failed; empty after a success.
     * ``status``: the HTTP status; None if there is none.
     * ``response``: the beginning of the answer's body.
-    * ``retry_after_seconds``: how long the receiver wants to be left alone; None: it did not say.
+    * ``retry_after_seconds``: how long the receiver asks to wait (``Retry-After``); None: it did
+      not say.
     * ``is_gone``: the receiver never wants any delivery again (HTTP 410).
     * ``is_final``: another attempt cannot succeed.
     """
@@ -189,7 +190,7 @@ def disable(channel: Channel, reason: str, now: datetime) -> None:
 def delete_old(now: datetime) -> int:
     """Delete events, with their deliveries, and mails in the mailbox after 30 days. Idempotent.
 
-    Returns the number of deleted rows.
+    An event with a delivery that still waits stays. Returns the number of deleted rows.
     """
     # One that was replayed may still wait.
     events = Event.objects.filter(occurred_at__lt=now - KEPT).exclude(

@@ -29,17 +29,18 @@ class EventKind:
     * ``key``: the stable name, which webhooks send as ``type``.
     * ``title``, ``meaning``: what lists of kinds show.
     * ``subject``, ``text``: the message. ``{name}`` stands for a field of the event.
-    * ``path``: the page of the portal about it, with fields too. Empty: no page.
+    * ``path``: the page of the portal about the event, with ``{name}`` as in the texts. Empty: no
+      page.
     * ``needs``: the permission without which a member never gets it, and nobody may have it sent
       to a channel (``subscriptions``).
     * ``roles``: the members who get it by mail unless they, or the tenant, chose otherwise.
-    * ``to_staff``: the operator's staff get it too.
+    * ``to_staff``: the operator's staff get it by mail too.
     * ``is_required``: nobody can turn it off.
-    * ``is_addressed``: it goes to the address or channel that the event names, and to nobody else.
+    * ``is_addressed``: it goes only to the email address or the channel that the event names.
     * ``incident``: names of the fields that say which incident the event begins or ends. Kinds
       whose key has the same first part share incidents. Empty: each event is one of its own.
     * ``ends_incident``: the event ends its incident, so that a pager closes it.
-    * ``secrets``: names of fields that let their reader in, such as links. They are stored
+    * ``secrets``: names of fields that give access to their reader, such as links. They are stored
       encrypted, and webhooks do not get them.
     * ``sample``: example values of all fields.
     """

@@ -12,7 +12,7 @@ _MAIL_LONGEST = 254  # characters of a mail address (RFC 5321, 4.5.3.1.3)
 
 
 class Channel(Timestamped):
-    """Where a tenant's events go besides mails to its members: a webhook, a chat or a pager.
+    """Where a tenant's events go in addition to mails to members: a webhook, a chat or a pager.
 
     * ``target_encrypted``: the URL, encrypted, because the URL of a chat holds its password.
       ``label`` is the part that pages may show.
@@ -20,7 +20,8 @@ class Channel(Timestamped):
       ``former_secret_until``.
     * ``kinds``: keys of event kinds; an empty list means all.
     * ``failing_since``: the first failure after the last success; null while deliveries succeed.
-    * ``disabled_at``: set if a person, or Waypost after long failure, has disabled the channel.
+    * ``disabled_at``: set if a member has disabled the channel, or Waypost has: after 12 hours of
+      failures, or at once if the receiver answers 410.
     """
 
     class Kind(models.TextChoices):

@@ -42,7 +42,10 @@ def write(
 def write_to_channel(
     kind: str, *, channel: Channel, key: str, fields: Mapping[str, Any], now: datetime | None = None
 ) -> Event:
-    """Write an event for one channel only, as ``write`` does; return its row."""
+    """Write an event for one channel only, as ``write`` does; return the event.
+
+    If an event with the same kind and key exists, the returned one is not stored.
+    """
     event = Event(kind=kind, tenant=channel.tenant, dedup_key=key, fields=dict(fields))
     event.channel = channel
     return _write(event, now)
@@ -51,9 +54,10 @@ def write_to_channel(
 def write_to_address(
     kind: str, *, tenant: Tenant | None, email: str, key: str, fields: Mapping[str, Any]
 ) -> Event:
-    """Write an event for one email address only, such as an invitation; return its row.
+    """Write an event for one email address only, such as an invitation; return the event.
 
-    ``tenant`` None: it concerns an account, and no tenant.
+    ``tenant`` None: it concerns an account, and no tenant. If an event with the same kind and key
+    exists, the returned one is not stored.
     """
     event = Event(kind=kind, tenant=tenant, dedup_key=key, fields=dict(fields), email=email)
     return _write(event, None)

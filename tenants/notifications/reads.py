@@ -45,7 +45,10 @@ def get_delivery(tenant: Tenant, delivery_id: str) -> Delivery:
 
 
 def list_alarms(space: AddressSpace, address: str = "") -> QuerySet[AddressAlarm, AddressAlarm]:
-    """Return the alarms of a space's addresses, oldest first; of one address by its name."""
+    """Return the alarms of a space's addresses, oldest first.
+
+    ``address``, a name, selects the alarms of one address; empty: all.
+    """
     rows = AddressAlarm.objects.select_related("address", "space").filter(
         space=space, address__deleted_at__isnull=True
     )
@@ -55,7 +58,11 @@ def list_alarms(space: AddressSpace, address: str = "") -> QuerySet[AddressAlarm
 
 
 def list_tenant_alarms(tenant: Tenant) -> QuerySet[AddressAlarm, AddressAlarm]:
-    """Return the alarms of all addresses of a tenant: raised ones first, then by space and name."""
+    """Return the alarms of all addresses of a tenant, the most urgent first.
+
+    Raised alarms come first, then those whose value is too high, the newest of each first. All
+    others are sorted by space and address.
+    """
     return (
         AddressAlarm.objects.select_related("address", "space")
         .filter(

@@ -25,7 +25,7 @@ class Message:
 
     @property
     def plain(self) -> str:
-        """The text of a mail: the message, its page, and where to change who gets it."""
+        """The text of a mail: the message, the URL of its page, and a signature."""
         # "-- " with its blank begins a signature, which mail programs set apart (RFC 3676, 4.3).
         return "\n\n".join(part for part in (self.text, self.url, "-- \nWaypost") if part) + "\n"
 

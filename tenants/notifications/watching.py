@@ -28,8 +28,8 @@ _PATIENCE = timedelta(minutes=2)
 # An instance that restarts for a change is not in trouble. Neither is a space that a rollout moves.
 _TROUBLES = frozenset(ENGINE_DOWN) - {Reason.ROLLING_OUT}
 _CERTIFICATES = frozenset({Reason.CERTIFICATE_EXPIRING, Reason.CERTIFICATE_EXPIRED})
-_TOKEN_DAYS = (1, 7)  # before a token ends, an event each
-_NOTICE = timedelta(hours=24)  # before a maintenance window, an event
+_TOKEN_DAYS = (1, 7)  # so many days before a token expires, an event is written
+_NOTICE = timedelta(hours=24)  # so long before a maintenance window, an event is written
 
 
 @dataclass(frozen=True, eq=False)
