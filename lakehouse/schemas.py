@@ -227,8 +227,8 @@ last_taken_at timestamp latest sample, UTC
     zeros=OPTIONAL,
 )
 
-# What follows is computed from the buckets alone and no invoice pins it, so old versions of it are
-# kept for a month only: nobody but the next run reads them.
+# OPENINGS, HEADS and SOURCES are computed from the buckets alone, and no invoice pins them. So
+# their old versions are kept for a month only: nothing but the next run reads them.
 _WORKING_DAYS = 30
 _REACHED_COLUMNS = "seq bigint largest seq before the day\n" + "".join(
     f"{name} bigint largest value before the day\n" for name in COUNTERS

@@ -2,8 +2,8 @@
 
 Prints the bronze version, and how many rows of each table differ from the computed ones, as JSON.
 With ``--write``, each table that differs gets all of its rows replaced, in one commit per table.
-The tables keep their ids, and older versions stay readable for the audit period, because invoices
-pin table id and version. Bronze and quarantine do not change.
+The tables keep their ids, and older versions of the tables that invoices pin stay readable for the
+audit period. The rows of bronze and quarantine do not change.
 """
 
 import argparse

@@ -1,7 +1,8 @@
-"""Says in words what a catalog changes: one list of sentences for each plan. Pure.
+"""Says in words what a catalog changes: sentences for each plan and for the main seller. Pure.
 
-Staff read it before they publish (portal, API, command), and tenants in the notice about a new
-version of their plan.
+Staff read the sentences before they publish (portal, API, command). Tenants read those of their
+plan in the notice about its new version. Changes of other sellers (section ``sellers``) have no
+sentences.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,8 +37,8 @@ class PlanDifference:
 def between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[PlanDifference]:
     """Return the differences between two canonical documents, by section and key.
 
-    ``before`` None stands for no catalog. Plans that are equal are left out. The seller is one
-    more entry, of section and key ``seller``.
+    ``before`` None stands for no catalog. Plans that are equal are left out. If the main seller
+    differs, it is the first entry, of section and key ``seller``.
     """
     found = []
     seller = (before or {}).get("seller", {})
@@ -60,7 +61,7 @@ def between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[
 def of_plan(before: Definition, after: Definition, currency: str) -> tuple[str, ...]:
     """Return a sentence for each value that differs between two definitions of one plan.
 
-    ``before`` is empty for a new plan. Amounts are of ``currency``.
+    ``before`` is empty for a new plan. ``currency`` is the currency of fee and prices.
     """
     found: list[str] = []
     if before.get("monthly_fee_minor") != after.get("monthly_fee_minor"):

@@ -1,4 +1,4 @@
-"""Keeps what the accounting system of a legal entity calls the ledger's accounts. Staff only."""
+"""Stores the codes that a legal entity's accounting system has for ledger accounts. Staff only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid
 from plans.models import AccountCode
 
-# What stands before the colon of accounts of which there are several.
+# Groups of accounts: ``revenue`` stands for ``revenue:messages``, ``revenue:plan_fee`` and so on.
 GROUPS = ("revenue", "credit", "prepaid", "promotional")
 ACCOUNTS = (
     "receivable", "tax", "cash_clearing", "bad_debt", "promotion_expense", "breakage",

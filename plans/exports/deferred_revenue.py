@@ -1,4 +1,4 @@
-"""Reports revenue by the month that earns it beside the month that billed it, and paid credit.
+"""Reports revenue by the month that earns it and by the month that bills it, and prepaid credit.
 
 Revenue of an invoice is earned in the billing month of its period, that of a credit note in the
 month of its issue. What was billed before the month that earns it is deferred; what is earned

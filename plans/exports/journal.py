@@ -58,7 +58,8 @@ class JournalLine:
     """One posting: exactly one of ``debit_minor`` and ``credit_minor`` is above zero.
 
     ``day`` is the UTC day of booking. ``document_number`` is the number of the invoice or credit
-    note, of the invoice that was paid or refunded, or the reference of the granted credit.
+    note, of the invoice that was paid, refunded or written off, or the reference of the granted
+    credit; empty if no document is known.
     """
 
     posting_id: int
@@ -175,7 +176,7 @@ def _line(row: LedgerPosting, document: tuple[str, str], codes: account_codes.Co
 
 
 def _documents(entries: Sequence[LedgerEntry]) -> dict[int, tuple[str, str]]:
-    """Return {id of an entry: (number of its document, legal entity)}, by five queries.
+    """Return {id of an entry: (number of its document, legal entity)}, by at most five queries.
 
     The part of a reference before the first colon says what was booked.
     """

@@ -35,7 +35,7 @@ class Agreed:
 
     @classmethod
     def read_each(cls, tenants: Sequence[Tenant], period: Period) -> "dict[str, Agreed]":
-        """Read that of each tenant in three queries; return it by the tenant's id."""
+        """Read what each tenant agreed on in three queries; return it by the tenant's id."""
         near = Q(starts_at__lt=period.ends_at + _MONTH) & (
             Q(ends_at__isnull=True) | Q(ends_at__gt=period.starts_at - _MONTH)
         )
@@ -99,10 +99,11 @@ def _overlaps(row: Discount | Commitment, month: Period) -> bool:
 def tax_of(
     tenant: Tenant, agreed: Agreed, seller_country: str, period: Period, time_zone: str
 ) -> TaxRule | None:
-    """Return the tax of a tenant for a period; None: the seller's own rate, as the catalog says it.
+    """Return the tax of a tenant for a period; None: the seller's one rate from the catalog.
 
-    ``seller_country`` is empty for a seller that taxes everything at one rate. Rate and exemption
-    are those of the period's last day in the billing time zone: then the service is complete.
+    ``seller_country`` is empty for a seller that taxes everything at one rate: only an exemption of
+    the tenant changes this rate. Rate and exemption are those of the period's last day in the
+    billing time zone, on which the service is complete.
 
     Raises:
         Invalid: the table of rates lacks a country.

@@ -1,7 +1,7 @@
 """Validates and prices the invoices of many tenants for one period, in a fixed number of queries.
 
-``invoice_closing`` calls it with the evidence, for one invoice or for hundreds. The result is an
-``Outcome`` per invoice and writes nothing: what is wrong with one tenant concerns its invoice only.
+``invoice_closing`` passes the evidence of one invoice or of hundreds, and gets an ``Outcome`` for
+each of them. An error about one tenant affects only the outcome of its invoice. Writes nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +66,7 @@ Outcome = Draft | list[Reason] | EvidenceOutdated
 
 
 def failed() -> Reason:
-    """Return the reason to hold an invoice after an error that nothing foresees."""
+    """Return the reason to hold an invoice after an unexpected error."""
     text = "It cannot be made; the worker's log has the reason. Then close it again."
     return Reason("invoice.close_failed", text)
 
@@ -103,8 +103,8 @@ class Known:
 class Batch:
     """Invoices of different tenants for one period, with what the database says about them.
 
-    ``refused`` has the invoices that cannot be priced at all, and why. Read inside a transaction
-    that keeps the copy of usage still (``reading.keep_still``), or take the usage as a hint.
+    ``refused`` has the invoices that cannot be priced at all, and why. Outside a transaction that
+    keeps the copy of usage still (``reading.keep_still``), the usage may change meanwhile.
     """
 
     period: Period
@@ -285,9 +285,9 @@ def outcomes(invoices: Sequence[Invoice], evidence: Mapping[str, Evidence]) -> d
 
 
 def corrected_spans(invoices: Sequence[Invoice]) -> dict[str, list[Period]]:
-    """Return the spans of the months that a close of each invoice would correct now, by its id.
+    """Return {invoice id: spans of the months that a close of the invoice would correct now}.
 
-    The evidence must have the usage of these spans. Empty if nothing can be priced.
+    The evidence must have the usage of these spans. No spans for an invoice that cannot be priced.
     """
     with read_once.kept():
         batch = Batch.read(invoices)

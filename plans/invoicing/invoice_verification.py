@@ -280,9 +280,9 @@ def recomputed(
 def pinned_facts(
     invoice: Invoice, stored: Document, corrected: Sequence[Correction] | None = None
 ) -> Facts:
-    """Return the inputs but usage that ``stored``, the document of ``invoice``, pins.
+    """Return all inputs except usage that ``stored``, the document of ``invoice``, pins.
 
-    ``corrected`` are those of its corrections to make; None: all.
+    ``corrected`` are the corrections to make again; None: all that ``stored`` has.
 
     Raises:
         NoSubscription: the tenant has no plan in the period any more.

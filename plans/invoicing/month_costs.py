@@ -40,9 +40,10 @@ class CostRow(NamedTuple):
 class Costs:
     """The costs of a month.
 
-    * ``preview``: the running period, and None for an earlier month.
-    * ``forecast_minor``: its likely total with tax; None if it is not known.
-    * ``keys``: the keys of labels that spaces of the tenant have. ``key``: the chosen one, or ''.
+    * ``preview``: the running period; None for another month, or if the period cannot be priced.
+    * ``forecast_minor``: the likely total of the running period with tax; None without ``preview``,
+      or if too little of the period is known (``forecasting``).
+    * ``keys``: the keys of the labels of the tenant's spaces. ``key``: the chosen one, or ''.
     * ``rows``: net amounts by space, or by the value of the chosen label.
     """
 

@@ -86,7 +86,7 @@ class Read:
 
 
 def added(hashes: Iterable[str]) -> str:
-    """Return the hash of all samples together from the hashes of parts that have none in common.
+    """Return the hash of all samples from the hashes of parts that have no sample in common.
 
     Each of the eight words of 32 bits is added up modulo 2^32 (docs/lakehouse.md, "Proof").
     """

@@ -71,8 +71,8 @@ class BackTest(Timestamped):
 
     ``source`` says where quantities come from: ``copy`` is gold's copy in PostgreSQL, ``lakehouse``
     is gold itself, summed by Spark at ``gold_version`` of the table ``gold_id``. Months are those
-    that ended before ``until``. ``catalogue_number`` is the catalog in force at the request: what
-    the draft changes is told by comparing with it.
+    that ended before ``until``. ``catalogue_number`` is the catalog in force at the request, with
+    which the draft is compared.
 
     A worker rates the tenants in the order of their ids: ``rated_up_to`` is the last one, and
     ``n_rated`` of ``n_tenants`` are done. So a back-test that was stopped goes on where it was.

@@ -134,10 +134,10 @@ class Refund(Timestamped):
 
 
 class PaymentDispute(Timestamped):
-    """A chargeback: the payer's bank takes a payment back, unless the seller proves its claim.
+    """A dispute: the payer's bank takes a payment back, unless the seller proves its claim.
 
     Key: (payment, reference of the provider). A lost dispute has a ``Refund`` of the kind
-    ``chargeback``.
+    ``chargeback``, which books the money that the bank took.
     """
 
     class State(models.TextChoices):
@@ -164,9 +164,10 @@ class PaymentDispute(Timestamped):
 class DunningCase(Timestamped):
     """One unpaid invoice on its way from the first reminder to the suspension of its tenant.
 
-    ``limit_at`` and ``suspend_at`` are the instants that the tenant was told (null: that never
-    happens). Nothing happens before them. ``noticed_at`` is when it was told. ``ended_at``: the
-    invoice is not overdue any more.
+    ``limit_at`` is from when the tenant's clients cannot send, ``suspend_at`` from when their
+    connections are refused (null: never). The notice to the tenant names both instants, and neither
+    moves to an earlier one. ``noticed_at`` is the time of the last notice. ``ended_at`` is when a
+    pass found the invoice not overdue any more.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.dunning_case_id)
@@ -192,9 +193,10 @@ class DunningCase(Timestamped):
 
 
 class DunningPause(models.Model):
-    """Staff let a tenant's unpaid invoices rest, with a reason, until ``until`` (null: for ever).
+    """Staff pause the dunning of a tenant, with a reason, until ``until`` (null: for ever).
 
-    ``ended_at``: staff ended the pause, or its time was over.
+    ``ended_at`` is when the pause ended: staff ended it, another pause replaced it, or a pass found
+    that its time was over.
     """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")

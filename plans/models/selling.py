@@ -10,8 +10,8 @@ from controlplane.core.models import Timestamped
 class SellerAssignment(Timestamped):
     """The legal entity that sells to one tenant, and the currency of the tenant's invoices.
 
-    A tenant without a row buys from the main seller of the newest catalog. The row never changes
-    once the tenant has an issued invoice; a trigger refuses it.
+    A tenant without a row buys from the main seller of the newest catalog. Once the tenant has an
+    issued invoice, a trigger refuses another seller or currency in the row, and its deletion.
     """
 
     tenant = models.OneToOneField(

@@ -3,9 +3,9 @@
 Level-triggered: each pass compares usage with the limit in force. It then makes alerts and spaces
 agree with the result, both when a level is reached and when it no longer is. So the next pass
 repairs a lost or interrupted one. The Celery task ``workers.enforce_quotas`` runs a pass every two
-sampling intervals, and after a change of a tenant's plan or limits. It has stored before what is
-sampled but not yet in the copy of gold (``UsageTail``), so that quotas act without waiting for
-Spark. ``standings`` has the numbers, ``watched`` the tenants of a pass.
+sampling intervals, and for one tenant after a change of its plan, limits or state. Before the pass,
+the task stores what is sampled but not yet in the copy of gold (``UsageTail``), so that quotas act
+without waiting for Spark. ``standings`` computes the numbers; ``watched`` selects the tenants.
 """
 
 from collections.abc import Container, Iterable
@@ -173,8 +173,8 @@ def _wanted(
 ) -> Restrictions:
     """Return what the quotas and the state of the tenant demand for each of its spaces.
 
-    ``send`` is also withdrawn while invoices are unpaid for long, or while the tenant is suspended
-    or being closed. Connections are also refused in the last stage of unpaid invoices.
+    ``send`` is also withdrawn in each stage of unpaid invoices (``UnpaidStage``), and while the
+    tenant is suspended or being closed. Connections are also refused in the last stage.
     """
     return Restrictions(
         send_withdrawn=AtQuota.WITHDRAW_SEND in demands

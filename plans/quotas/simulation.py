@@ -58,7 +58,8 @@ def of_last_month(tenant: Tenant, cap_minor: int, action: str, now: datetime) ->
     Takes one query for each of these, and a constant number of others.
 
     Raises:
-        NoSubscription: the tenant has no plan. Unavailable: no catalog is published.
+        NoSubscription: the tenant has no plan.
+        Unavailable: no catalog is published.
     """
     return _Month.read(tenant, now).simulate(cap_minor, AtQuota(action))
 

@@ -100,9 +100,11 @@ def rate(country: str, on: date) -> Decimal:
 def decide(seller_country: str, buyer: Buyer, on: date) -> TaxRule:
     """Return the tax that a seller of ``seller_country`` charges for services on the day ``on``.
 
-    A buyer whose country is not known yet is taxed like one of the seller's country. A buyer of
-    another country of the EU is a business if its VAT id has a valid form; without one it pays the
-    rate of its own country (Article 58).
+    * A buyer with an exemption: the tax that its certificate says.
+    * A buyer of the seller's country, or whose country is not known yet: the rate of that country.
+    * Another buyer, if the seller or the buyer is outside the EU: no tax.
+    * A buyer of another country of the EU: reverse charge if its VAT id has ``Status.VALID``,
+      because then it is a business; otherwise the rate of its own country (Article 58).
 
     Raises:
         Invalid: the table lacks a rate that is needed.
