@@ -68,8 +68,8 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
 
 def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
     buckets = bucket_maxima.buckets(samples)
-    # Gold comes from the rebuilt state. The state table may have the error to correct. And it comes
-    # from all days at once, without openings: so it also proves those that the pipeline uses.
+    # Gold comes from the rebuilt state, because the state table may have the error to correct. It
+    # comes from all days at once, without openings, so it also checks the pipeline's openings.
     cells = bucket_usage.usage(buckets)
     heartbeats = samples.where(F.col("address") == "")
     quarantine = tables.read(lake, schemas.QUARANTINE)

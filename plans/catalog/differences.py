@@ -22,10 +22,10 @@ _NONE = "none"
 
 @dataclass(frozen=True)
 class PlanDifference:
-    """What a catalog changes of one plan: ``sentences``; a new plan has those of all its values.
+    """What a catalog changes about one plan, or about the main seller.
 
-    ``section`` is the plan's section of the catalog. ``kind`` is ``new``, ``changed`` or
-    ``retired``.
+    ``sentences`` has one for each changed value; of a new plan, one for each value. ``section`` is
+    the plan's section of the catalog. ``kind`` is ``new``, ``changed`` or ``retired``.
     """
 
     section: str

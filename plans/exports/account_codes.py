@@ -30,7 +30,7 @@ class Codes:
         return cls({(entity, account): code for entity, account, code in rows})
 
     def of(self, legal_entity: str, account: str) -> str:
-        """Return the code of an account: its own, or that of its group, or its name."""
+        """Return the code of an account: its own, else the code of its group, else its name."""
         group = account.partition(":")[0]
         keys = ((legal_entity, account), (legal_entity, group))
         return next((self.by_key[key] for key in keys if key in self.by_key), account)

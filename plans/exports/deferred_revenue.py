@@ -34,7 +34,7 @@ COLUMNS = (
 )  # fmt: skip
 # Postings to revenue by booking month (UTC) and by the month that earns them (the billing time zone
 # of the invoice). Credits are negative in the ledger and positive here. What was booked and earned
-# before the report counts in no figure of it, so it is not read.
+# before the report's first month changes no figure of the report, so it is not read.
 _REVENUE = """
 SELECT coalesce(i.legal_entity, n.legal_entity, ''), e.currency,
        date_trunc('month', e.booked_at AT TIME ZONE 'UTC')::date,

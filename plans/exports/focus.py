@@ -179,7 +179,7 @@ def rows(window: Period, tenant_id: str | None = None) -> Iterator[Row]:
 def _rows(found: Iterator[Charge]) -> Iterator[Row]:
     listed = list(found)
     ids = {charge.space_id for charge in listed if charge.space_id}
-    # Labels are those of now: documents do not have them.
+    # The labels that spaces have now: documents do not store labels.
     labels = dict(AddressSpace.objects.filter(pk__in=ids).values_list("pk", "labels"))
     for charge in listed:
         yield {column.name: column.value(charge, labels) for column in COLUMNS}

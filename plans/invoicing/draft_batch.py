@@ -76,8 +76,8 @@ class Known:
     """What the rows say about one invoice.
 
     ``before`` is the previous invoice of the month (None: no such). ``so_far`` is the state of the
-    month after it; None if it must be closed first. ``agreed`` are the newest approved and issued
-    invoices; ``candidates`` are the corrections of their months that are possible.
+    month after ``before``; None if ``before`` must be closed first. ``agreed`` are the newest
+    approved and issued invoices; ``candidates`` are the possible corrections of their months.
     """
 
     invoice: Invoice

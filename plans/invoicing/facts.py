@@ -158,9 +158,9 @@ def gather(
     """Return the facts of a tenant's period, read from rows and from ``frozen``.
 
     The time of spaces and addresses after ``until`` does not count; a preview passes the present.
-    ``rows`` are the tenant's rows if the caller has read them already, for many tenants at once.
-    Without ``frozen``, ``so_far`` and ``corrections`` are empty; callers set them
-    (``corrections.month_after``, ``corrections.changed``).
+    ``rows`` are the tenant's rows if the caller has read them already.
+    Without ``frozen``, ``so_far`` and ``corrections`` are empty; the module ``corrections`` finds
+    them.
 
     Raises:
         NoSubscription: no plan was in force in any part of the period.

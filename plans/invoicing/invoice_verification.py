@@ -47,8 +47,8 @@ from plans.usage.reading import UsageCell
 logger = structlog.get_logger(__name__)
 
 SUBJECT_TYPE = "invoice_verification"
-# The subject of a verification that checks whole files as well. It is another subject, because a
-# verification without files must not end it.
+# The subject of a verification that checks whole files as well. It differs, so that the end of a
+# verification without files does not end the operation of one with files.
 FILES_SUBJECT_TYPE = "invoice_file_verification"
 KINDS = {SUBJECT_TYPE: "invoice.verify", FILES_SUBJECT_TYPE: "invoice.verify_files"}
 _SHOWN = 20  # differences in one result

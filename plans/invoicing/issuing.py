@@ -107,7 +107,7 @@ def record_payment(
 
     Raises:
         Invalid: the amount is not positive.
-        WrongState: the invoice is not issued, is paid, or was written off.
+        WrongState: the invoice is not issued, is paid or voided, or was written off.
         PaymentExceedsInvoice: the amount exceeds what is due.
         PaymentReferenceReused: the reference was used for another invoice or amount.
     """

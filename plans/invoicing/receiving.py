@@ -53,8 +53,8 @@ def receive(
 
     Raises:
         Invalid: the amount is not positive.
-        WrongState: the invoice is not issued; or, without ``surplus_to_credit``, it is paid or
-            written off.
+        WrongState: the invoice is not issued; or, without ``surplus_to_credit``, it is paid, voided
+            or written off.
         PaymentExceedsInvoice: the amount exceeds what is due, without ``surplus_to_credit``.
         PaymentReferenceReused: the reference was used for another invoice or amount.
     """

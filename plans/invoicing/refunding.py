@@ -177,7 +177,7 @@ def _stored(invoice: Invoice, payment: Payment, wanted: Wanted, by: Actor, now: 
 
 def _post(refund: Refund, reference: str, sign: int, now: datetime) -> None:
     invoice = refund.invoice
-    # Whoever posts to a credit account holds this lock. For a new refund, ``_stored`` has it.
+    # Every posting to a credit account needs this lock. For a new refund, ``_stored`` took it.
     if sign < 0 and refund.credit_minor:
         InvoiceNumberSeries.objects.select_for_update().get(pk=invoice.legal_entity)
     posting.post(

@@ -37,13 +37,13 @@ class Checkout(Timestamped):
 class PaymentEvent(Timestamped):
     """What a provider reported: a payment, a refund, a dispute. Key: (provider, event_id).
 
-    A second delivery of an event finds the row, so it has no effect. ``fields`` are the few values
-    of it that Waypost uses. ``state``:
+    A second delivery of an event finds the row, so the delivery has no effect. ``fields`` are the
+    few values of the event that Waypost uses. ``state`` is one of these:
 
-    - ``waiting``: it refers to a payment that is not known yet; it is tried again.
-    - ``applied``: it had its effect.
-    - ``ignored``: it has no effect, such as a kind that Waypost does not use.
-    - ``refused``: staff must look at it; ``message`` says why.
+    - ``waiting``: the event is not applied yet, or its payment is not known. A task tries again.
+    - ``applied``: the event had its effect.
+    - ``ignored``: the event has no effect, such as one of a kind that Waypost does not use.
+    - ``refused``: the event cannot be applied, and ``message`` says why. Staff must look at it.
     """
 
     class State(models.TextChoices):
@@ -99,7 +99,7 @@ class Refund(Timestamped):
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.refund_id)
     payment = models.ForeignKey("plans.Payment", on_delete=models.PROTECT, related_name="refunds")
-    # That of the payment, so that the sum of an invoice needs no join.
+    # The invoice of the payment, so that the sum over an invoice needs no join.
     invoice = models.ForeignKey("plans.Invoice", on_delete=models.PROTECT, related_name="refunds")
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.REFUND)
     reference = models.CharField(max_length=120, blank=True)

@@ -61,7 +61,7 @@ def evaluate(*, tenant_id: str, now: datetime) -> list[Standing]:
     tenant = Tenant.objects.get(pk=tenant_id)
     found = standings.of_tenant(tenant, now)
     with transaction.atomic():
-        # One pass per tenant at a time. Read again: it may have been suspended meanwhile.
+        # One pass per tenant at a time. Read again: the tenant may have been suspended meanwhile.
         tenant = Tenant.objects.select_for_update().get(pk=tenant_id)
         open_alerts = list(QuotaAlert.objects.filter(tenant=tenant, lifted_at__isnull=True))
         _lift(tenant, open_alerts, found, now)
@@ -158,7 +158,7 @@ def _enforce(tenant: Tenant, found: Iterable[Standing]) -> None:
     spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
     for space in spaces.exclude(**_wanted(tenant, demands, throttle).columns).order_by("id"):
         with transaction.atomic():
-            # Read again: it may have been suspended since, which withdrew ``send`` of this space.
+            # Read again: if the tenant was suspended meanwhile, ``send`` of the space is withdrawn.
             locked = admission.locked_tenant(tenant)
             restrictions.restrict(
                 space=space,

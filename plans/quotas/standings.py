@@ -51,9 +51,9 @@ class Use:
 class MonthUse:
     """A tenant's use in a billing month.
 
-    * ``by_meter``: of every meter, sums and lifetimes included.
-    * ``as_of``: up to when the landed part is complete. ``sampled_at``: when the tail was counted;
-      None if there is none.
+    * ``by_meter``: the use of every meter of the registry, of kinds SUM and LIFETIME too.
+    * ``as_of``: the time up to which the landed part is complete; None before the first copy.
+    * ``sampled_at``: when the tail was counted; None without a tail.
     """
 
     month: Period
