@@ -159,8 +159,7 @@ def gather(
 
     The time of spaces and addresses after ``until`` does not count; a preview passes the present.
     ``rows`` are the tenant's rows if the caller has read them already.
-    Without ``frozen``, ``so_far`` and ``corrections`` are empty; the module ``corrections`` finds
-    them.
+    Without ``frozen``, ``so_far`` and ``corrections`` are empty: callers set both.
 
     Raises:
         NoSubscription: no plan was in force in any part of the period.
