@@ -173,8 +173,8 @@ class SpacePlanDefinition:
     routers: int
     broker_memory_mb: int
     hour_price: Decimal
-    # The defaults of what follows are for plans that were published before the field existed. They
-    # change no file of a running space.
+    # The defaults of the fields below are for plans that were published before the fields existed.
+    # With the defaults, the files of their running spaces do not change.
     broker_message_memory_mb: int = 48
     broker_disk_gb: int | None = None
     broker_cpu_millis: int = 100

@@ -81,7 +81,7 @@ def of_plan(before: Definition, after: Definition, currency: str) -> tuple[str, 
             found.append(f"Also has the {label} {', '.join(added)}.")
         if gone := sorted(set(old) - set(new)):
             found.append(f"No longer has the {label} {', '.join(gone)}.")
-    # These have sentences above. Of all other fields the values are printed as they are.
+    # The fields that have sentences above. The values of all others are printed as they are.
     apart = {"monthly_fee_minor", "hour_price", "included", "prices", "quotas"}
     apart |= {"space_plans", "address_plans"}
     rest = [{k: v for k, v in row.items() if k not in apart} for row in (before, after)]

@@ -68,7 +68,7 @@ class Tax:
 
 @dataclass(frozen=True)
 class Line:
-    """One line (BG-25): ``quantity`` at ``price``, which is never negative; ``amount_minor``."""
+    """One line (BG-25): ``quantity`` at ``price`` cost ``amount_minor``; no price is negative."""
 
     id: str
     name: str

@@ -45,7 +45,7 @@ def issue(
 
     Raises:
         WrongState: the invoice is not issued, or was voided or written off.
-        Invalid: the reason is empty, or ``wanted`` has no line, an unknown line or an amount below 1.
+        Invalid: no reason; or ``wanted`` has no line, an unknown line or an amount below 1.
         TooMuch: more is wanted than is left of a line or of the invoice.
         NothingLeft: nothing of the invoice is left.
     """

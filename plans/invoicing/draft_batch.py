@@ -1,4 +1,6 @@
-"""Validates and prices the invoices of many tenants for one period, in a fixed number of queries.
+"""Validates and prices the invoices of many tenants for one period.
+
+The number of queries does not grow with the number of invoices, only with that of plan versions.
 
 ``invoice_closing`` passes the evidence of one invoice or of hundreds, and gets an ``Outcome`` for
 each of them. An error about one tenant affects only the outcome of its invoice. Writes nothing.

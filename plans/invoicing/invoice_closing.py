@@ -110,10 +110,10 @@ def close_each(*, evidence: Mapping[str, Evidence], by: Actor) -> dict[str, Evid
     """Validate the evidence of invoices of one period, and make each of them a draft or hold it.
 
     ``evidence`` is by the invoice's id; each invoice is of another tenant. A held invoice gets the
-    reasons, a draft its lines, document and manifest. Everything happens in one transaction and a
-    fixed number of queries, so after a crash all are still ``closing``. Copies of gold wait for the
-    end of the transaction, so the drafts bill the usage that was validated. Invoices that are no
-    longer ``closing`` do not change.
+    reasons, a draft its lines, document and manifest. Everything happens in one transaction, so
+    after a crash all are still ``closing``. The number of queries does not grow with the number of
+    invoices. Copies of gold wait for the end of the transaction, so the drafts bill the usage that
+    was validated. Invoices that are no longer ``closing`` do not change.
 
     Returns by id the invoices whose usage changed since their evidence was gathered. They stay
     ``closing``: gather their evidence again.
@@ -248,7 +248,7 @@ def _hold(invoices: Sequence[Invoice], reasons: Mapping[str, list[Reason]], by: 
 def _draft(invoices: Sequence[Invoice], drafts: Mapping[str, Draft], by: Actor) -> None:
     if not invoices:
         return
-    # Those of an earlier draft of these invoices.
+    # The lines of an earlier draft of these invoices.
     InvoiceLine.objects.filter(invoice__in=[row.pk for row in invoices]).delete()
     InvoiceLine.objects.bulk_create(
         # The rows are made from the document, so that they cannot differ from it.

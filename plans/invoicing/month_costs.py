@@ -1,6 +1,7 @@
-"""Divides the costs of a tenant's month by space or by a label. A constant number of queries.
+"""Divides the costs of a tenant's month by space or by a label.
 
-The portal's usage page and the API call it.
+The number of queries does not depend on the number of spaces. The portal's usage page and the API
+call this module.
 """
 
 from collections import Counter
@@ -67,7 +68,7 @@ def of_month(tenant: Tenant, month: Period, key: str, now: datetime) -> Costs | 
     """
     preview: Preview | None = None
     if month.starts_at <= now < month.ends_at:
-        # Such as no subscription: invoices of the month may still be there.
+        # Without a preview, such as for lack of a plan, invoices of the month may still exist.
         with suppress(WaypostError):
             preview = previewing.preview(tenant, now)
     invoices = Invoice.objects.filter(

@@ -184,7 +184,7 @@ def store(reading: SampleReading, found: Read, now: datetime) -> None:
     kinds = ((ReadRow.Kind.SAMPLE, reading.first, found.samples),
              (ReadRow.Kind.COUNTER, 0, found.counters))  # fmt: skip
     with transaction.atomic():
-        # Those of an earlier run of the task, so that no row is stored twice.
+        # Rows of an earlier run of the task, so that no row is stored twice.
         reading.rows.all().delete()
         ReadRow.objects.bulk_create(
             (

@@ -55,7 +55,7 @@ class TaxExemption(Timestamped):
 
 
 class TaxIdCheck(models.Model):
-    """One look at a tenant's tax id. Append-only; the newest row is the status.
+    """One check of a tenant's tax id. Append-only; the newest row has the present status.
 
     ``status`` is a value of ``plans.rating.vat_ids.Status``. ``confirmed_by`` is the member of the
     staff who asked the register, with the ``reference`` of its answer; empty: only the form was

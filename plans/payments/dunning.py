@@ -114,7 +114,7 @@ def advance(tenant_id: str, now: datetime) -> None:
             for invoice in unpaid.order_by("due_at", "id"):
                 _remind(invoice, cases, rules, now)
             stage = _stage(cases.values(), now)
-        # While dunning is paused too: the pause lifts the restrictions.
+        # While dunning is paused too: a paused tenant has no stage.
         _set_stage(tenant, stage, now)
 
 
@@ -123,7 +123,8 @@ def pause(
 ) -> DunningPause:
     """Pause the dunning of the tenant until ``until`` (None: until ``resume``).
 
-    Restrictions by dunning are lifted at once. A second pause replaces the first.
+    Restrictions by dunning end: quota enforcement, which starts after the commit, lifts them. A
+    second pause replaces the first.
 
     Raises:
         Invalid: there is no reason, or ``until`` is not later than now.
@@ -305,7 +306,10 @@ _KINDS = {
 
 
 def _set_stage(tenant: Tenant, stage: UnpaidStage, now: datetime) -> None:
-    """Store the stage, and make the spaces agree with it; report a change. Idempotent."""
+    """Store the stage, restrict the spaces by it, and report a change. Idempotent.
+
+    Quota enforcement, which starts after the commit, lifts what the stage no longer restricts.
+    """
     if stage == tenant.unpaid_stage == UnpaidStage.NONE:
         return
     if stage != tenant.unpaid_stage:

@@ -199,8 +199,8 @@ def pools(included: Iterable[tuple[Segment, str, int]], month: Period) -> dict[s
 def _hours(lifetimes: Iterable[Lifetime], left: dict[str, int]) -> dict[PlanVersion, Hours]:
     """Return the priced hours by plan version.
 
-    ``left`` are the included seconds by meter; this function reduces them. They go to the plan
-    version with the highest price first, which is best for the buyer (docs/billing.md, rule 11).
+    ``left`` are the included seconds by meter; this function reduces them. The plan version with
+    the highest price gets them first, which is best for the buyer (docs/billing.md, rule 11).
     """
     found = {}
     for lifetime in sorted(merged(lifetimes), key=lambda row: (row.meter, -row.hour_price)):
