@@ -39,7 +39,8 @@ class ChangedOpenings:
 def filled(lake: Lake, reached: Mapping[str, int], app: str) -> Mapping[str, int]:
     """Fill openings, heads and sources from the state if the heads were never written.
 
-    ``reached`` is the bronze version that each table includes. Returns the same for afterwards.
+    ``reached`` is {table name: bronze version that the table includes}. Returns what the tables
+    include afterwards.
     The heads were never written if an older version of Waypost filled the lake, or if the first run
     was stopped. They are written last, so the run after it fills all three tables again.
     """

@@ -1,4 +1,4 @@
-"""The canonical form of a catalog: every version of Waypost makes the same document of it."""
+"""Keeps a catalog's canonical document the same although later versions of Waypost added fields."""
 
 from typing import Any
 

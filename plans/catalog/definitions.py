@@ -279,8 +279,8 @@ class AddressPlanDefinition(PlanSettings):
 def hour_price_in(plan: SpacePlanDefinition | AddressPlanDefinition, currency: str) -> Decimal:
     """Return the hourly price of a space or address plan in ``currency``.
 
-    Without ``hour_prices``, whose catalog had only one currency, that is ``hour_price`` whatever
-    ``currency`` is.
+    A plan without ``hour_prices`` comes from a catalog with one currency. Its ``hour_price`` is
+    returned for every ``currency``: callers check the currency (``tenants.actions.sellers``).
 
     Raises:
         NotPriced: this version of the plan has none.

@@ -4,7 +4,7 @@ The split is a chain of invoices as they would have been, each priced by ``prici
 changes one thing, so the differences between neighbors add up to the whole difference exactly:
 
 1. the older invoice as it was billed;
-2. its quantities priced as if its month had no other invoice, and its last plan for all the time;
+2. its quantities, as if its month had no other invoice and its last plan was always in force;
 3. the quantities of the newer invoice, at the prices of 2;
 4. the same at the newer invoice's prices of this plan, and of the same space and address plans;
 5. the newer invoice as it was billed, with its own plans.

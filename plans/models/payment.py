@@ -165,9 +165,9 @@ class DunningCase(Timestamped):
     """One unpaid invoice on its way from the first reminder to the suspension of its tenant.
 
     ``limit_at`` is from when the tenant's clients cannot send, ``suspend_at`` from when their
-    connections are refused (null: never). The notice to the tenant names both instants, and neither
-    moves to an earlier one. ``noticed_at`` is the time of the last notice. ``ended_at`` is when a
-    pass found the invoice not overdue any more.
+    connections are refused (null: never). The notice to the tenant names both instants.
+    ``noticed_at`` is the time of the last notice. ``ended_at`` is when a pass found the invoice not
+    overdue any more.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.dunning_case_id)

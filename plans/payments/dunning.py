@@ -148,7 +148,9 @@ def pause(
 
 
 def resume(*, tenant: Tenant, by: Actor, now: datetime) -> None:
-    """End the pause. The tenant gets a new notice, and no restriction begins before its instants.
+    """End the pause. The tenant gets a new notice of each open case.
+
+    No restriction begins before the instants of the new notices.
 
     Raises:
         NotPaused: dunning of the tenant is not paused.
