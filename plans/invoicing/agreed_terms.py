@@ -127,8 +127,8 @@ def exemption_on(exemptions: Iterable[TaxExemption], day: date) -> TaxRule | Non
 
 
 def tax_id_status(tenant: Tenant) -> Status:
-    """Return what is known of the tenant's tax id: by its form, or by what the register said."""
-    # Only people know what the register said; the form of a refused id is valid.
+    """Return the status of the tenant's tax id, by its form or by the register's refusal."""
+    # Staff recorded the register's refusal. The form of a refused id is valid.
     if tenant.tax_id_status == Status.REFUSED:
         return Status.REFUSED
     return vat_ids.check(tenant.billing_country, tenant.tax_id)

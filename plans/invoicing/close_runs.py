@@ -354,9 +354,9 @@ def left(run: CloseRun) -> QuerySet[CloseRunInvoice]:
 
 
 def settle(run: CloseRun, *, now: datetime) -> bool:
-    """Note the invoices that are no longer ``closing`` as done; return whether the run has ended.
+    """Mark the invoices that are no longer ``closing`` as done; return whether the run has ended.
 
-    So a kill between the close of an invoice and the note of it does no harm. Idempotent.
+    So a kill between the close of an invoice and its mark does no harm. Idempotent.
     """
     with transaction.atomic():
         left(run).exclude(invoice__state=State.CLOSING).update(done_at=now)

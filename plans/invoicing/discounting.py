@@ -82,6 +82,7 @@ def create_coupon(
     Raises:
         Invalid: the code is taken or empty, the reduction is wrong, or no seller of the catalog
             sells in the currency.
+        Missing: no catalog is published.
     """
     checked(reduction)
     allowed = use or CouponUse()
