@@ -22,7 +22,7 @@ _MOST_SOURCES = 500
 
 @dataclass(frozen=True)
 class Heads:
-    """The heads of some incarnations, and the SQL condition, on the name ``t``, for all of them."""
+    """The heads of some incarnations; ``where`` is an SQL condition on ``t`` that selects them."""
 
     rows: DataFrame
     where: str
@@ -37,11 +37,12 @@ class ChangedOpenings:
 
 
 def filled(lake: Lake, reached: Mapping[str, int], app: str) -> Mapping[str, int]:
-    """Fill openings, heads and sources from the state if the lake has none yet.
+    """Fill openings, heads and sources from the state if the heads were never written.
 
-    ``reached`` is the bronze version that each table includes; returned is what they include
-    afterwards. A lake has none yet if an older version of Waypost wrote it, or if its first run was
-    stopped. The heads are written last, so a run that is stopped before fills all again.
+    ``reached`` is {table name: bronze version that the table includes}. Returns what the tables
+    include afterwards.
+    The heads were never written if an older version of Waypost filled the lake, or if the first run
+    was stopped. They are written last, so the run after it fills all three tables again.
     """
     upto = reached[schemas.STATE.name]
     if upto < 0 or reached[schemas.HEADS.name] >= 0:

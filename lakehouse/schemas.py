@@ -49,8 +49,8 @@ COUNTERS = tuple(column["name"] for column in _BRONZE if column.get("role") == "
 # There is exactly one peak (otherwise this line fails). Gold takes its maximum, not differences.
 (PEAK,) = (column["name"] for column in _BRONZE if column.get("role") == "peak")
 MAXIMA = (*COUNTERS, PEAK)
-# Meters that older rows lack. Null there says that nothing was counted: it is no fault, and as a
-# maximum it is 0.
+# Meters that older rows lack. Null in such a row says that nothing was counted: the row is valid,
+# and its maximum is 0.
 OPTIONAL = tuple(c["name"] for c in _BRONZE if c["name"] in MAXIMA and c["nullable"])
 # The key of one incarnation of an address on a source. Its counters only grow, so the state keeps
 # their maxima.
@@ -227,8 +227,8 @@ last_taken_at timestamp latest sample, UTC
     zeros=OPTIONAL,
 )
 
-# What follows is computed from the buckets alone and no invoice pins it, so old versions of it are
-# kept for a month only: nobody but the next run reads them.
+# OPENINGS, HEADS and SOURCES are computed from the buckets alone, and no invoice pins them. So
+# their old versions are kept for a month only: nothing but the next run reads them.
 _WORKING_DAYS = 30
 _REACHED_COLUMNS = "seq bigint largest seq before the day\n" + "".join(
     f"{name} bigint largest value before the day\n" for name in COUNTERS

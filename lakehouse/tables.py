@@ -307,7 +307,7 @@ def overwrite(lake: Lake, table: Table, rows: DataFrame, note: str) -> None:
     """Replace all rows of the table in one commit, with ``note`` but without a transaction id.
 
     So the pipeline's next run may process the same bronze rows again, which changes nothing. Older
-    versions stay readable for the audit period.
+    versions stay readable for ``Table.kept_days``.
     """
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("overwrite")
     writer.option("userMetadata", note).save(lake.path(table))

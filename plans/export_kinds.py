@@ -1,7 +1,7 @@
 """Lists the tables that can be exported over a window of time, and the formats of their files.
 
 A new export is a value of ``ExportKind``, a row of ``INFO`` and a row in
-``plans.exports.registry``. API, portal and command iterate it. This module needs neither the
+``plans.exports.registry``. API, portal and command iterate the kinds. This module needs neither the
 database nor Django.
 """
 
@@ -30,8 +30,8 @@ class ExportKind(StrEnum):
 class ExportInfo:
     """Describes one export to people and to the API.
 
-    ``words`` ends the sentence "Return …". ``shows_money``: only who may see invoices gets it.
-    ``for_operator``: staff get it for all tenants at once, too.
+    ``words`` ends the sentence "Return …". ``shows_money``: only members who may see invoices get
+    the export. ``for_operator``: staff can also export the rows of all tenants at once.
     """
 
     title: str

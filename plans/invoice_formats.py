@@ -23,12 +23,14 @@ class InvoiceFormat(StrEnum):
 
 @dataclass(frozen=True)
 class FormatInfo:
-    """Describes one format to the API, which has one download operation for each format.
+    """Describes one format to the API, which has one OpenAPI operation for each format.
 
-    ``operation`` is its operation id, after which the generated client names its function.
-    ``summary`` and ``description`` document it. ``is_text`` is False for binary files.
-    ``note_operation`` is the operation id of the same format of credit notes; empty: they have no
-    such format. ``is_final``: only an issued document has this format.
+    * ``operation``: the OpenAPI operation id, after which the generated client names its function.
+      ``summary`` and ``description`` document the operation.
+    * ``is_text``: False if the API describes the file as binary. XML counts as binary too.
+    * ``note_operation``: the operation id of the same format of credit notes; empty if credit notes
+      do not have the format.
+    * ``is_final``: only an issued document has this format.
     """
 
     media_type: str

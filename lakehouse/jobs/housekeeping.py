@@ -1,13 +1,18 @@
 """Keep the tables quick and small. ``python -m lakehouse.jobs.housekeeping --root ROOT``.
 
-Each run of the pipeline adds small files. This job rewrites each whole day that is older than two
-days into few files, once, lets heads of silent incarnations rest, and deletes files that no kept
-version refers to. Delta itself writes checkpoints and deletes old log entries. No row changes. Old
-versions stay readable for the audit period, and those that only the pipeline reads for a month.
+Each run of the pipeline adds small files. Of each table of ``schemas.DERIVED`` this job
+
+- rewrites each day with several files that is older than two days into few files;
+- rewrites a table without days if it has many files;
+- deletes files that no kept version refers to.
+
+It also marks the heads of incarnations that have been silent for long as resting. No other value
+changes. Delta itself writes checkpoints and deletes old log entries. Old versions stay readable for
+``Table.kept_days``: the audit period, or a month for tables that only the pipeline reads.
 
 Prints one JSON line: ``tables`` has ``days`` (rewritten ones), ``files_before`` and ``files_after``
-by table. Bronze has another writer (``workers.metering.bronze_housekeeping``). The job may be
-killed at any time: each rewrite is one commit.
+by table. ``workers.metering.bronze_housekeeping`` does the same for bronze. The job may be killed
+at any time: each rewrite is one commit.
 """
 
 import argparse
@@ -34,7 +39,7 @@ _MOST_FILES = 16
 
 
 def run(lake: Lake, today: date) -> dict[str, Any]:
-    """Compact and clean every table but bronze; return the report of the module's docstring.
+    """Compact and clean the tables that the pipeline writes; return the module's report.
 
     ``today`` is the UTC date. Tables that do not exist are left out. Idempotent.
 
@@ -74,7 +79,11 @@ def rest(lake: Lake) -> None:
 
 
 def _compact(lake: Lake, table: Table, files: Counter[str], today: date) -> int:
-    """Rewrite what has several files, and return how many days that were."""
+    """Rewrite the settled days that have several files; return how many there were.
+
+    A table that is not divided by days counts as one day, and is rewritten if it has more than
+    ``_MOST_FILES`` files.
+    """
     optimize = DeltaTable.forPath(lake.spark, lake.path(table)).optimize()
     if "date" not in table.partition_by:
         if max(files.values(), default=0) <= _MOST_FILES:

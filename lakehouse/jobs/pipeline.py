@@ -103,7 +103,7 @@ class Run:
         """Return the bronze rows, up to the run's version, that no table in ``after`` includes.
 
         Of several tables the one that reached the highest bronze version counts. The result is
-        kept, so that equal questions read the log of bronze only once.
+        kept, so that equal calls read the log of bronze only once.
         """
         since = max(self.reached[table.name] for table in after)
         if since not in self._added:
@@ -175,9 +175,9 @@ class Run:
         return n_found
 
     def _known(self) -> DataFrame:
-        """Return what the incarnations in the rows of ``quarantine`` had reached before them.
+        """Return what incarnations had reached before the rows that ``quarantine`` checks.
 
-        Like ``HEADS``, in any number per incarnation.
+        The rows have the columns of ``HEADS``; there may be several rows per incarnation.
         """
         known = self.heads(schemas.QUARANTINE, schemas.STATE).rows
         since = max(self.reached[t.name] for t in (schemas.QUARANTINE, schemas.STATE))
@@ -204,8 +204,8 @@ class Run:
     def merge_openings(self) -> None:
         """Add the openings of new days, and raise those that late rows change.
 
-        Includes all rows that the heads lack, because openings of new days are made from heads. If
-        no opening changes, nothing is written.
+        Processes all bronze rows that the heads do not include, because openings of new days are
+        made from heads. If no opening changes, nothing is written.
         """
         if not self.added(schemas.HEADS).dates:
             return
@@ -234,11 +234,11 @@ class Run:
             tables.replace_all(self.lake, schemas.SOURCES, rows, self.commit())
 
     def replace(self, table: Table, step: Callable[[str], DataFrame]) -> None:
-        """Compute the days of a gold table again that its lacking bronze rows change.
+        """Bring a gold table up to the run's version, by computing whole days again.
 
-        These are the days of the rows, and the days whose openings they changed. ``step`` takes
-        the days as an SQL condition on ``date``, and returns their new rows. If the table lacks no
-        bronze rows, nothing is written.
+        These are the days of the bronze rows that the table does not include, and the days whose
+        openings these rows changed. ``step`` takes the days as an SQL condition on ``date``, and
+        returns their new rows. If the table includes all bronze rows, nothing is written.
         """
         added = self.added(table)
         if not added.dates:

@@ -2,8 +2,8 @@
 
 Prints the bronze version, and how many rows of each table differ from the computed ones, as JSON.
 With ``--write``, each table that differs gets all of its rows replaced, in one commit per table.
-The tables keep their ids, and older versions stay readable for the audit period, because invoices
-pin table id and version. Bronze and quarantine do not change.
+The tables keep their ids, and older versions of the tables that invoices pin stay readable for the
+audit period. The rows of bronze and quarantine do not change.
 """
 
 import argparse
@@ -68,8 +68,8 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
 
 def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
     buckets = bucket_maxima.buckets(samples)
-    # Gold comes from the rebuilt state. The state table may have the error to correct. And it comes
-    # from all days at once, without openings: so it also proves those that the pipeline uses.
+    # Gold comes from the rebuilt state, because the state table may have the error to correct. It
+    # comes from all days at once, without openings, so it also checks the pipeline's openings.
     cells = bucket_usage.usage(buckets)
     heartbeats = samples.where(F.col("address") == "")
     quarantine = tables.read(lake, schemas.QUARANTINE)

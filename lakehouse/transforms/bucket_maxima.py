@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from lakehouse.schemas import LIFE, MAXIMA, OPTIONAL, SOURCES, STATE
 
-# A source is active unless its newest sample is this much older than the newest sample of all.
+# A source is active unless its newest sample is more than this older than the newest sample of all.
 SILENCE = "5 minutes"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def _maximum(meter: str) -> Column:
 def newest_samples(state: DataFrame) -> DataFrame:
     """Return the time of the newest sample of each source, with the columns of ``SOURCES``.
 
-    ``state`` has the columns of ``SOURCES``, and others, in any number per source: the state, say.
+    ``state`` has at least the columns of ``SOURCES``, and any number of rows per source.
     """
     folded = state.groupBy("source").agg(
         # A source has one tenant and one space; ``max`` only picks it.

@@ -1,8 +1,8 @@
-"""Computes what incarnations of counters had reached before each day: openings, and heads.
+"""Computes openings and heads: the maxima that incarnations of counters had reached before a day.
 
-With the opening of a day, its usage is computed from the buckets of that day alone. A head is like
-the opening of a day that has not come yet. Everything is a maximum, so repeated and late rows do no
-harm.
+An opening has the maxima of one incarnation before one of its days. With it, usage of the day is
+computed from the buckets of that day alone. A head has the maxima of an incarnation until now, like
+an opening of the next day. Everything is a maximum, so repeated and late rows do no harm.
 """
 
 import uuid
@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 
 from lakehouse.schemas import COUNTERS, HEADS, LIFE, OPENINGS
 
-# An incarnation rests if its last day is this many days older than the newest day of all.
+# An incarnation rests if its last day is more than this many days older than the newest day of all.
 RESTS_AFTER_DAYS = 30
 _REACHED = ("seq", *COUNTERS)
 _LIFE = ", ".join(LIFE)
@@ -48,7 +48,7 @@ def openings(state: DataFrame) -> DataFrame:
 def heads(state: DataFrame) -> DataFrame:
     """Return the heads of the incarnations in ``state``, none of them resting, as ``HEADS``.
 
-    ``state`` has ``date``, ``seq``, the counters and LIFE, in any number per incarnation.
+    ``state`` has ``date``, ``seq``, the counters and LIFE, and any number of rows per incarnation.
     """
     return _ask(
         f"SELECT {_columns(HEADS.schema.fieldNames())} FROM (SELECT {_LIFE}, "
@@ -91,13 +91,14 @@ def changed_openings(
 ) -> DataFrame:
     """Return the openings that are new or get larger with the new rows, as ``OPENINGS``.
 
-    ``days`` are those of the new rows (``by_day``), ``heads`` lack none but new rows, ``openings``
-    are those from the earliest day in ``days`` on. Of each only the incarnations in ``lives`` are
-    used, which has one row for each.
+    * ``days``: ``by_day`` of the new rows.
+    * ``heads``: the heads, which include every row but the new ones.
+    * ``openings``: the openings from the earliest day in ``days`` on.
+    * ``lives``: the incarnations to look at, one row for each. Rows of others are ignored.
 
     The maximum before a day is the larger of two: what the new rows of earlier days reached, and
-    what was reached before. The latter is the day's own opening. A day that had no bucket yet has
-    none; it takes the next later opening, since nothing lies between, or the head if it comes last.
+    what older rows reached. The latter is the day's own opening. A day that had no bucket yet has
+    no opening. It takes the next later opening, because no bucket lies between, or else the head.
     """
     new, old = (", ".join(f"{c} AS {side}_{c}" for c in _REACHED) for side in ("new", "old"))
     no_new, no_old = (

@@ -1,4 +1,4 @@
-"""The canonical form of a catalog: equal catalogs have equal documents, also across versions."""
+"""Keeps a catalog's canonical document the same although later versions of Waypost added fields."""
 
 from typing import Any
 
@@ -6,9 +6,10 @@ from plans.catalog.definitions import THROTTLE_PERCENT
 
 
 def leave_out_defaults(document: dict[str, Any]) -> None:
-    """Remove the fields of a canonical document that came later and have their default.
+    """Remove the fields below from ``document``, in place, where they have their default.
 
-    So publishing a YAML text that was published before the fields existed makes no new version.
+    Versions of Waypost after the first one added these fields. A YAML text that was published
+    before then, and is published again, so makes no new version of the catalog.
     """
     for row in (document["seller"], *document["sellers"].values()):
         if row["tax_regime"] == "flat":

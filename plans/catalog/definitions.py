@@ -108,14 +108,17 @@ class PlanDefinition:
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing costs anything, so that it needs no prices in any currency."""
+        """Whether the plan has no fee and no prices; then it needs no ``currencies``.
+
+        Hours of spaces and addresses may still cost something: their own plans price them.
+        """
         return not self.monthly_fee_minor and not self.prices
 
     def in_currency(self, currency: str) -> "PlanDefinition":
         """Return the plan with the fee and the prices of ``currency``.
 
         Raises:
-            NotPriced: this version of the plan has none.
+            NotPriced: this version of the plan has none, and is not free (``is_free``).
         """
         if currency == self.currency:
             return self
@@ -170,8 +173,8 @@ class SpacePlanDefinition:
     routers: int
     broker_memory_mb: int
     hour_price: Decimal
-    # The defaults of what follows are for plans that were published before the field existed. They
-    # change no file of a running space.
+    # The defaults of the fields below are for plans that were published before the fields existed.
+    # With the defaults, the files of their running spaces do not change.
     broker_message_memory_mb: int = 48
     broker_disk_gb: int | None = None
     broker_cpu_millis: int = 100
@@ -200,8 +203,8 @@ class SpacePlanDefinition:
     def throttled(self, percent: int | None) -> "SpacePlanDefinition":
         """Return the plan with ``percent`` of its limits of connections and message rates.
 
-        None changes nothing. Each limit stays at least 1, and a limit that the plan does not have
-        is not made.
+        ``percent`` None: return the plan unchanged. A lowered limit is at least 1. A limit that is
+        None stays None.
         """
         if percent is None:
             return self
@@ -228,7 +231,7 @@ class SpacePlanDefinition:
         return volume - (FILTER_BYTES if has_filters else 0)
 
 
-# The limits of ``SpacePlanDefinition`` that a throttled tenant has a part of.
+# The limits of ``SpacePlanDefinition`` that are lowered while a tenant is throttled.
 THROTTLED = (
     "max_connections",
     "max_user_connections",
@@ -275,6 +278,9 @@ class AddressPlanDefinition(PlanSettings):
 
 def hour_price_in(plan: SpacePlanDefinition | AddressPlanDefinition, currency: str) -> Decimal:
     """Return the hourly price of a space or address plan in ``currency``.
+
+    A plan without ``hour_prices`` comes from a catalog with one currency. Its ``hour_price`` is
+    returned for every ``currency``: callers check the currency (``tenants.actions.sellers``).
 
     Raises:
         NotPriced: this version of the plan has none.

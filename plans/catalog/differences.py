@@ -1,7 +1,8 @@
-"""Says in words what a catalog changes: one list of sentences for each plan. Pure.
+"""Says in words what a catalog changes: sentences for each plan and for the main seller. Pure.
 
-Staff read it before they publish (portal, API, command), and tenants in the notice about a new
-version of their plan.
+Staff read the sentences before they publish (portal, API, command). Tenants read those of their
+plan in the notice about its new version. Changes of other sellers (section ``sellers``) have no
+sentences.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,10 +22,10 @@ _NONE = "none"
 
 @dataclass(frozen=True)
 class PlanDifference:
-    """What a catalog changes of one plan: ``sentences``; a new plan has those of all its values.
+    """What a catalog changes about one plan, or about the main seller.
 
-    ``section`` is the plan's section of the catalog. ``kind`` is ``new``, ``changed`` or
-    ``retired``.
+    ``sentences`` has one for each changed value; of a new plan, one for each value. ``section`` is
+    the plan's section of the catalog. ``kind`` is ``new``, ``changed`` or ``retired``.
     """
 
     section: str
@@ -36,8 +37,8 @@ class PlanDifference:
 def between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[PlanDifference]:
     """Return the differences between two canonical documents, by section and key.
 
-    ``before`` None stands for no catalog. Plans that are equal are left out. The seller is one
-    more entry, of section and key ``seller``.
+    ``before`` None stands for no catalog. Plans that are equal are left out. If the main seller
+    differs, it is the first entry, of section and key ``seller``.
     """
     found = []
     seller = (before or {}).get("seller", {})
@@ -60,7 +61,7 @@ def between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[
 def of_plan(before: Definition, after: Definition, currency: str) -> tuple[str, ...]:
     """Return a sentence for each value that differs between two definitions of one plan.
 
-    ``before`` is empty for a new plan. Amounts are of ``currency``.
+    ``before`` is empty for a new plan. ``currency`` is the currency of fee and prices.
     """
     found: list[str] = []
     if before.get("monthly_fee_minor") != after.get("monthly_fee_minor"):
@@ -80,7 +81,7 @@ def of_plan(before: Definition, after: Definition, currency: str) -> tuple[str, 
             found.append(f"Also has the {label} {', '.join(added)}.")
         if gone := sorted(set(old) - set(new)):
             found.append(f"No longer has the {label} {', '.join(gone)}.")
-    # These have sentences above. Of all other fields the values are printed as they are.
+    # The fields that have sentences above. The values of all others are printed as they are.
     apart = {"monthly_fee_minor", "hour_price", "included", "prices", "quotas"}
     apart |= {"space_plans", "address_plans"}
     rest = [{k: v for k, v in row.items() if k not in apart} for row in (before, after)]

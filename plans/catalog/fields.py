@@ -173,7 +173,7 @@ def currency_code(value: str) -> str:
 
 
 def regime_of(regime: str, info: ValidationInfo) -> str:
-    """Return the tax regime of a seller; raise ``wrong(…)`` if the rates lack its country."""
+    """Return the tax regime of a seller; raise ``wrong(…)`` for ``vat`` without a known rate."""
     if regime == Regime.VAT and info.data.get("country") not in RATES:
         raise wrong("must be flat: the table of VAT rates lacks the seller's country")
     return regime

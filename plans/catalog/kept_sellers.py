@@ -1,8 +1,9 @@
 """Keeps tenants with the legal entity from which they buy when another catalog is published.
 
 ``check`` refuses a catalog without a seller that tenants need, and ``keep`` gives tenants of a
-former main seller an assignment. ``publishing.publish`` calls both under the lock ``alone``;
-``selling.assign`` takes ``together``, so no tenant gets a seller that is being removed.
+former main seller an assignment. ``publishing.publish`` calls both under an exclusive lock
+(``alone``). ``selling.assign`` takes the same lock shared (``together``), so no tenant gets a
+seller that is being removed.
 """
 
 from django.db import connection
@@ -23,13 +24,19 @@ class SellerInUse(Conflict):
 
 
 def alone() -> None:
-    """Wait until nobody publishes a catalog or assigns a seller; keep it so until commit."""
+    """Take the publish lock exclusively until the transaction ends.
+
+    Waits for the transactions that publish a catalog or assign a seller, and makes others wait.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_PUBLISH_LOCK])
 
 
 def together() -> None:
-    """Wait until nobody publishes a catalog, and keep it so until the transaction ends."""
+    """Take the publish lock shared until the transaction ends: no catalog is published meanwhile.
+
+    Waits for a transaction that publishes.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_PUBLISH_LOCK])
 
@@ -37,8 +44,9 @@ def together() -> None:
 def check(before: Seller, catalog: Catalog) -> None:
     """Refuse a catalog that lacks a seller or a currency of a tenant. Writes nothing.
 
-    Tenants without an assignment buy from the main seller, which was ``before``. In its place, a
-    seller of the same currency may succeed it as long as nothing is booked with it.
+    Tenants without an assignment buy from the main seller, which was ``before``. If there are such
+    tenants, a catalog that no longer has ``before`` needs a main seller of the same currency, and
+    these tenants must not have invoices or ledger entries with ``before``.
 
     Raises:
         SellerInUse: tenants could not be invoiced any more, or their seller would change.
@@ -48,7 +56,7 @@ def check(before: Seller, catalog: Catalog) -> None:
     for key, currency in used.values_list("legal_entity", "currency").distinct():
         if (key, currency) not in sold:
             raise SellerInUse(f"Tenants buy from {key} in {currency}: keep it in the catalog.")
-    # Then ``keep`` assigns its tenants to it.
+    # ``before`` still sells: ``keep`` assigns the tenants without an assignment to it.
     if (before.key, before.currency) in sold:
         return
     tenant_ids = _unassigned()
@@ -68,7 +76,11 @@ def check(before: Seller, catalog: Catalog) -> None:
 
 
 def keep(before: Seller, catalog: Catalog, by: Actor) -> None:
-    """Assign tenants of the former main seller ``before`` to it, if it still sells."""
+    """Assign the tenants without an assignment to ``before``, the former main seller.
+
+    Does nothing if ``before`` is still the main seller in the same currency, or does not sell in
+    its currency any more.
+    """
     main = catalog.seller
     wanted = (before.key, before.currency)
     if wanted == (main.key, main.currency) or wanted not in _sold(catalog):
@@ -88,7 +100,8 @@ def _sold(catalog: Catalog) -> set[tuple[str, str]]:
 def _unassigned() -> "QuerySet[PlanSubscription, str]":
     """Return the ids of tenants that buy from the main seller, each once.
 
-    A tenant that is being erased has no open subscription, but its last invoice is still to come.
+    A tenant with only ended subscriptions is among them: while a tenant is being erased, it has no
+    open subscription, and its last invoice is still to come.
     """
     free = PlanSubscription.objects.filter(
         tenant__erased_at__isnull=True, tenant__seller_assignment__isnull=True

@@ -1,9 +1,9 @@
 """Parses and validates the YAML of a catalog and returns its canonical document.
 
-The pydantic models below are the catalog's schema. The canonical document contains every field,
-defaults included, as JSON values; decimals are text. So its digest and the stored definitions do
-not depend on how the YAML was written. The error about a mistake names its line and field and says
-what to write instead.
+The pydantic models below are the catalog's schema. The canonical document has JSON values, and
+decimals as text. It contains each field even if the YAML leaves the field out, except the fields
+that ``canonical_form`` removes. So its digest and the stored definitions do not depend on how the
+YAML was written. The error about a mistake names its line and field and says what to write instead.
 """
 
 from dataclasses import dataclass
@@ -311,8 +311,8 @@ def parse(text: str) -> Catalog:
     """Return the catalog of a YAML document.
 
     Raises:
-        CatalogInvalid: the text is not YAML, breaks a rule, or sells more than a broker of this
-            installation can hold; names line and field of each mistake.
+        CatalogInvalid: the text is not YAML, breaks a rule, or sells what this installation cannot
+            hold (``sold_sizes``); names line and field of each mistake.
     """
     return definitions.from_document(canonical(text))
 
@@ -359,7 +359,7 @@ def canonical(text: str) -> dict[str, Any]:
 
 
 def reason_of(details: ErrorDetails) -> str:
-    """Return the text that refuses a value, in place of the one in pydantic's ``details``."""
+    """Return the text that refuses a value: the validator's own, or one in place of pydantic's."""
     kind = details["type"]
     if kind == "catalog":
         return details["msg"]

@@ -184,14 +184,14 @@ def preview(catalog: Catalog) -> list[Change]:
 def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
     """Publish ``catalog`` as the next version in one transaction; return that version.
 
-    If the newest version has the same document, changes nothing and returns that version. Tenants
-    of a former main seller that still sells stay with it. An older
+    If the newest version has the same document, changes nothing and returns that version. An older
     document may be published again and gets a new number. New and changed plans get a row with the
     next version of the plan. Plans that ``catalog`` lacks are retired: they are no longer offered,
-    but tenants, spaces and addresses on them keep them.
+    but tenants, spaces and addresses on them keep them. If another seller becomes the main one,
+    tenants of the former main seller stay with the former one as long as it sells.
 
     Raises:
-        kept_sellers.SellerInUse: a seller or currency of a tenant is missing.
+        kept_sellers.SellerInUse: ``catalog`` lacks a seller or a currency of a tenant.
     """
     # Sorted keys, because a jsonb column does not keep their order. Never change this format: the
     # digest of the text decides whether a catalog is published already.
@@ -303,7 +303,7 @@ def address_plan_definition(row: AddressPlan) -> AddressPlanDefinition:
 
 
 def plan_in(row: Plan, currency: str) -> PlanDefinition:
-    """Return the definition of ``row`` with the prices of a currency; raise NotPriced without."""
+    """Return the definition of ``row`` with prices in ``currency``; NotPriced if it has none."""
     return plan_definition(row).in_currency(currency)
 
 
@@ -311,6 +311,9 @@ def sold_plan(subscription: PlanSubscription) -> PlanDefinition:
     """Return the plan of a subscription in the currency of its tenant's invoices.
 
     Takes no query if plan and ``tenant__seller_assignment`` are loaded.
+
+    Raises:
+        NotPriced: this version of the plan has no prices in the currency.
     """
     found = plan_definition(subscription.plan)
     assigned = getattr(subscription.tenant, "seller_assignment", None)
@@ -319,7 +322,7 @@ def sold_plan(subscription: PlanSubscription) -> PlanDefinition:
 
 
 def trial_end(row: Plan, since: datetime) -> datetime | None:
-    """Return when the free trial of a plan ends that begins at ``since``; None: it has none."""
+    """Return when a free trial that begins at ``since`` ends; None if the plan has no trial."""
     days = plan_definition(row).trial_days
     return since + timedelta(days=days) if days else None
 

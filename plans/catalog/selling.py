@@ -96,13 +96,14 @@ def currency_of(tenant_id: str) -> str:
 def assign(tenant_id: str, wanted: Offer, by: str) -> SellerAssignment:
     """Store the seller of a tenant in place of an earlier one. Call it in a transaction.
 
-    The database refuses it for a tenant with an issued invoice. ``by`` is the name of the actor.
+    ``by`` is the name of the actor. A trigger refuses another seller or currency for a tenant that
+    has an assignment and an issued invoice.
 
     Raises:
         Invalid: the newest catalog, which may be published meanwhile, lacks this offer.
     """
     kept_sellers.together()
-    wanted = offer(wanted.seller.key, wanted.currency)  # again, because it holds from here on
+    wanted = offer(wanted.seller.key, wanted.currency)  # again: the lock keeps this offer
     values: dict[str, Any] = {
         "legal_entity": wanted.seller.key,
         "currency": wanted.currency,

@@ -1,4 +1,4 @@
-"""Finds what a catalog must not sell: more than a broker or a Kubernetes object can hold.
+"""Finds what a catalog must not sell: what no broker, Kubernetes object or placement can hold.
 
 Pure but for ``Installation.configured``. ``parsing`` refuses a catalog with the problems that
 ``find`` yields. ``tenants.placement`` and ``tenants.configuration_size`` check again before a space
@@ -31,7 +31,7 @@ _HEAP_PER_MESSAGE = 16
 # A broker that clients log in to: its heap without connections and messages, in MiB, and what a
 # connection without links takes of the heap, in KiB (docs/performance.md), with some to spare.
 _IDLE_HEAP_MB, _CONNECTION_KB = 40, 136
-# Space type -> limits of clients that nothing in such a space keeps.
+# Space type -> limits of clients that nothing in such a space enforces.
 NOT_LIMITED = {
     "standard": ("max_connection_rate", "max_user_rate"),
     "brokered": ("max_source_connections",),
@@ -97,7 +97,7 @@ def message_kb(heap_mb: int, sold_kb: int | None) -> int:
 
 
 def check_limits_of_clients(plan: Mapping[str, object]) -> None:
-    """Raise PydanticCustomError if a space plan has limits that only the other type keeps.
+    """Raise PydanticCustomError if a space plan has limits that only the other type enforces.
 
     ``plan`` maps the names of a space plan's fields to their values.
     """
@@ -114,8 +114,9 @@ def check_limits_of_clients(plan: Mapping[str, object]) -> None:
 def find(catalog: Catalog, installation: Installation) -> Iterator[tuple[Path, str]]:
     """Yield each field of the catalog that sells too much: its path, and a reason with a remedy.
 
-    Checks the placement and the number of addresses of each space plan. Of each address plan it
-    checks ``max_bytes`` against every space plan that a commercial plan sells together with it.
+    Of each space plan it checks the placement profile, the connections if the plan is brokered, and
+    the number of addresses. Of each address plan it checks ``max_bytes`` against every space plan
+    of the same type that a commercial plan sells together with it.
     """
     for size in catalog.space_plans:
         yield from _of_space_plan(size, installation)

@@ -154,7 +154,7 @@ class _Writer:
             "TotalPrepaidAmount": invoice.paid_minor,
             "DuePayableAmount": invoice.total_minor - invoice.paid_minor,
         }.items():
-            # The schema wants the currency of this one only.
+            # The schema demands the currency of this amount only.
             currency = {"currencyID": invoice.currency} if name == "TaxTotalAmount" else {}
             self.tree.add(node, f"ram:{name}", invoice.amount(minor), **currency)
 

@@ -34,7 +34,7 @@ _TAXABLE = frozenset(Category) - {Category.OUTSIDE}
 class NotStandard(Conflict):
     """The document lacks something that EN 16931 demands; the message names what, and what to do.
 
-    PDF, CSV and JSON of the same document need nothing of it.
+    PDF, CSV and JSON of the same document can be made without it.
     """
 
     code = "invoice.not_en16931"
@@ -68,7 +68,7 @@ class Tax:
 
 @dataclass(frozen=True)
 class Line:
-    """One line (BG-25): ``quantity`` at ``price``, which is never negative; ``amount_minor``."""
+    """One line (BG-25): ``quantity`` at ``price`` cost ``amount_minor``; no price is negative."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Builds XML trees by prefixed names and writes them as bytes that depend on nothing else."""
+"""Builds XML trees by prefixed names and writes them as bytes; equal trees give equal bytes."""
 
 import re
 import threading
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-# What XML 1.0 has no characters for, section 2.2.
+# Characters that XML 1.0 does not allow (section 2.2).
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Held from the registration of prefixes until the document is written with them.
 _PREFIXES = threading.Lock()

@@ -1,4 +1,4 @@
-"""Keeps what the accounting system of a legal entity calls the ledger's accounts. Staff only."""
+"""Stores the codes that a legal entity's accounting system has for ledger accounts. Staff only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid
 from plans.models import AccountCode
 
-# What stands before the colon of accounts of which there are several.
+# Groups of accounts: ``revenue`` stands for ``revenue:messages``, ``revenue:plan_fee`` and so on.
 GROUPS = ("revenue", "credit", "prepaid", "promotional")
 ACCOUNTS = (
     "receivable", "tax", "cash_clearing", "bad_debt", "promotion_expense", "breakage",
@@ -30,7 +30,7 @@ class Codes:
         return cls({(entity, account): code for entity, account, code in rows})
 
     def of(self, legal_entity: str, account: str) -> str:
-        """Return the code of an account: its own, or that of its group, or its name."""
+        """Return the code of an account: its own, else the code of its group, else its name."""
         group = account.partition(":")[0]
         keys = ((legal_entity, account), (legal_entity, group))
         return next((self.by_key[key] for key in keys if key in self.by_key), account)

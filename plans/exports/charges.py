@@ -1,6 +1,8 @@
-"""Divides documents of invoices and credit notes into charges: one for each line and space. Pure.
+"""Divides documents of invoices and credit notes into charges. Pure.
 
-The charges of a document add up to its total.
+There is one charge for each line, or for each space if the line is divided between spaces, and one
+for each tax. The charges of an invoice add up to its total, those of a credit note to its total
+below zero.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,9 +22,10 @@ class Charge:
     """A part of an invoice or a credit note.
 
     ``kind`` is the kind of the line, or ``TAX``. ``month`` is the billing month of the invoice,
-    ``span`` its period. ``quantity`` None: the charge has no price of its own. ``used`` is what was
-    used, in the same unit, with included units; None: not known. ``space_id`` is empty for charges
-    of the whole tenant. ``takes_back``: it corrects an earlier invoice.
+    ``span`` its period. ``quantity`` None: the charge has no price of its own. ``used`` is what the
+    space used, in the unit of ``quantity``, included units among it; None if the charge is not of a
+    space. ``space_id`` is empty for charges of the whole tenant. ``takes_back``: the charge
+    corrects an earlier invoice.
     """
 
     tenant_id: str

@@ -1,4 +1,4 @@
-"""Reports revenue by the month that earns it beside the month that billed it, and paid credit.
+"""Reports revenue by the month that earns it and by the month that bills it, and prepaid credit.
 
 Revenue of an invoice is earned in the billing month of its period, that of a credit note in the
 month of its issue. What was billed before the month that earns it is deferred; what is earned
@@ -34,7 +34,7 @@ COLUMNS = (
 )  # fmt: skip
 # Postings to revenue by booking month (UTC) and by the month that earns them (the billing time zone
 # of the invoice). Credits are negative in the ledger and positive here. What was booked and earned
-# before the report counts in no figure of it, so it is not read.
+# before the report's first month changes no figure of the report, so it is not read.
 _REVENUE = """
 SELECT coalesce(i.legal_entity, n.legal_entity, ''), e.currency,
        date_trunc('month', e.booked_at AT TIME ZONE 'UTC')::date,

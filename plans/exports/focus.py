@@ -38,7 +38,7 @@ _BATCH = 200  # documents that are in memory at once
 
 @dataclass(frozen=True)
 class FocusColumn:
-    """One column: its name, its type and its value for a charge; ``labels`` are those of spaces."""
+    """One column: its name and type; ``value`` makes the cell from a charge and spaces' labels."""
 
     name: str
     type: Type
@@ -148,10 +148,10 @@ TABLE = tuple(Column(column.name, column.type) for column in COLUMNS)
 
 
 def rows(window: Period, tenant_id: str | None = None) -> Iterator[Row]:
-    """Yield the charges of all invoices whose period begins in ``window``, and of credit notes
-    that were issued in it; the order is stable.
+    """Yield the charges of issued invoices, then those of credit notes, in a stable order.
 
-    ``tenant_id`` None: of all tenants, for the operator only.
+    The invoices are those whose period begins in ``window``, the credit notes those that were
+    issued in it. ``tenant_id`` None: of all tenants, for the operator only.
     """
     mine = {} if tenant_id is None else {"tenant_id": tenant_id}
     invoices = Invoice.objects.filter(
@@ -179,7 +179,7 @@ def rows(window: Period, tenant_id: str | None = None) -> Iterator[Row]:
 def _rows(found: Iterator[Charge]) -> Iterator[Row]:
     listed = list(found)
     ids = {charge.space_id for charge in listed if charge.space_id}
-    # Labels are those of now: documents do not have them.
+    # The labels that spaces have now: documents do not store labels.
     labels = dict(AddressSpace.objects.filter(pk__in=ids).values_list("pk", "labels"))
     for charge in listed:
         yield {column.name: column.value(charge, labels) for column in COLUMNS}

@@ -58,9 +58,10 @@ class JournalLine:
     """One posting: exactly one of ``debit_minor`` and ``credit_minor`` is above zero.
 
     ``day`` is the UTC day of booking. ``document_number`` is the number of the invoice or credit
-    note, of the invoice that was paid or refunded, or the reference of the granted credit.
-    ``document_day`` is the day that the invoice or credit note bears, in the time zone of its
-    document, or the day on which a payment was received. Of everything else it is ``day``.
+    note, of the invoice that was paid, refunded or written off, or the reference of the granted
+    credit; empty if no document is known. ``document_day`` is the day that the invoice or credit
+    note bears, in the time zone of its document, or the day on which a payment was received. Of
+    everything else it is ``day``.
     """
 
     posting_id: int
@@ -189,7 +190,7 @@ def _line(row: LedgerPosting, document: _Document, codes: account_codes.Codes) -
 
 
 def _documents(entries: Sequence[LedgerEntry]) -> dict[int, _Document]:
-    """Return {id of an entry: its document}, by five queries.
+    """Return {id of an entry: its document}, by at most five queries.
 
     The part of a reference before the first colon says what was booked.
     """

@@ -10,7 +10,7 @@ from plans.exports.tables import Column, Row
 from plans.rating.periods import Period
 from tenants.models import Tenant
 
-# Tenant (None: all of them, for an export that is for the operator, too) and window -> rows.
+# Takes a tenant and a window, and yields rows. Tenant None: all tenants, if ``for_operator``.
 Rows = Callable[[Tenant | None, Period], Iterator[Row]]
 
 
@@ -46,6 +46,7 @@ def file(
     ``tenant`` None: of all tenants.
 
     Raises:
+        ValueError: there is no tenant, and the export has no rows of all tenants.
         TooManyRows: the window has more rows than a file takes.
         Unavailable: Parquet needs pyarrow, which is not installed.
     """

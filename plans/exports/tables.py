@@ -1,4 +1,4 @@
-"""Writes rows as CSV or Parquet files, a batch at a time, so memory does not follow their number.
+"""Writes rows as CSV or Parquet files; the memory that it takes does not grow with their number.
 
 Equal rows give equal bytes.
 """

@@ -35,7 +35,7 @@ class Agreed:
 
     @classmethod
     def read_each(cls, tenants: Sequence[Tenant], period: Period) -> "dict[str, Agreed]":
-        """Read that of each tenant in three queries; return it by the tenant's id."""
+        """Read what each tenant agreed on in three queries; return it by the tenant's id."""
         near = Q(starts_at__lt=period.ends_at + _MONTH) & (
             Q(ends_at__isnull=True) | Q(ends_at__gt=period.starts_at - _MONTH)
         )
@@ -99,10 +99,11 @@ def _overlaps(row: Discount | Commitment, month: Period) -> bool:
 def tax_of(
     tenant: Tenant, agreed: Agreed, seller_country: str, period: Period, time_zone: str
 ) -> TaxRule | None:
-    """Return the tax of a tenant for a period; None: the seller's own rate, as the catalog says it.
+    """Return the tax of a tenant for a period; None: the seller's one rate from the catalog.
 
-    ``seller_country`` is empty for a seller that taxes everything at one rate. Rate and exemption
-    are those of the period's last day in the billing time zone: then the service is complete.
+    ``seller_country`` is empty for a seller that taxes everything at one rate: only an exemption of
+    the tenant changes this rate. Rate and exemption are those of the period's last day in the
+    billing time zone, on which the service is complete.
 
     Raises:
         Invalid: the table of rates lacks a country.
@@ -126,8 +127,8 @@ def exemption_on(exemptions: Iterable[TaxExemption], day: date) -> TaxRule | Non
 
 
 def tax_id_status(tenant: Tenant) -> Status:
-    """Return what is known of the tenant's tax id: by its form, or by what the register said."""
-    # Only people know what the register said; the form of a refused id is valid.
+    """Return the status of the tenant's tax id, by its form or by the register's refusal."""
+    # Staff recorded the register's refusal. The form of a refused id is valid.
     if tenant.tax_id_status == Status.REFUSED:
         return Status.REFUSED
     return vat_ids.check(tenant.billing_country, tenant.tax_id)

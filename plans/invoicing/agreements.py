@@ -1,6 +1,6 @@
-"""Says what a tenant's agreements come to now: commitments, the trial, exemptions. Reads only.
+"""Reads how far a tenant's month is toward its minimum commitments, and how its trial goes.
 
-Portal, API and command show it.
+Portal, API and command show the results.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ class Trial:
 
 
 def progress(tenant: Tenant, now: datetime) -> Progress | None:
-    """Return how far the running month is; None without a commitment in it, or without a plan.
+    """Return the progress of the running month; None without a commitment in it, or without a plan.
 
     Raises:
         Unavailable: no catalog is published.

@@ -1,9 +1,9 @@
 """Back-tests: what past months of all tenants would have cost under a draft catalog.
 
-``request`` stores a back-test, which a worker carries out in batches of tenants: ``next_batch``
-gathers the months of the next tenants, and ``store`` writes their rows. ``summary`` and ``by_plan``
-read what is there so far, so pages and API show it while it runs. ``rate`` does the same without
-rows, for a dry run.
+``request`` stores a back-test, which a worker carries out in batches of tenants: ``batches``
+gathers the months of the next tenants, ``rate`` prices them, and ``store`` writes the rows.
+``summary`` and ``by_plan`` read the rows so far, so pages and API show them while the back-test
+runs. A dry run calls ``batches`` and ``rate`` and stores nothing.
 """
 
 import csv
@@ -76,7 +76,7 @@ def request(
 ) -> BackTest:
     """Store a back-test of the last ``months`` ended months and enqueue its task.
 
-    Idempotent while it runs: an equal request returns the running one.
+    While the back-test runs, an equal request returns it and stores no other.
     """
     with transaction.atomic():
         # The draft's lock makes two equal requests at once share one back-test.
@@ -120,8 +120,8 @@ def waiting() -> list[str]:
 def require_same_catalog(back_test: BackTest) -> None:
     """Raise if another catalog was published since the request.
 
-    What a draft changes is found by comparing it with the plans in force, so the tenants that are
-    left would be compared with other plans than those before.
+    The changes of a draft are relative to the plans in force. After a publication, the remaining
+    tenants would be compared with other plans than the tenants before them.
 
     Raises:
         CatalogChanged: there is a newer catalog.
@@ -263,7 +263,7 @@ class PlanSum:
     """The months of one plan and currency, or of all plans (``plan`` ''), summed.
 
     Amounts are net, in minor units. ``n_less`` months cost less under the draft, ``n_more`` more.
-    ``followers_minor`` is the part of the difference whose subscriptions follow their plan now.
+    ``followers_minor`` is the part of the difference of tenants that follow their plan now.
     """
 
     plan: str
@@ -310,7 +310,7 @@ def _sums(back_test: BackTest, columns: Sequence[str]) -> list[PlanSum]:
 
 
 def ranked(back_test: BackTest) -> QuerySet[BackTestRow]:
-    """Return the rows with ``difference_minor``, those that cost the tenant most more first."""
+    """Return the rows with ``difference_minor`` (draft minus present), the largest rise first."""
     rows = BackTestRow.objects.filter(back_test=back_test).select_related("tenant")
     return rows.annotate(difference_minor=_DIFFERENCE).order_by("-difference_minor", "pk")
 
@@ -322,7 +322,7 @@ BOUNDS = (-50, -25, -10, -5, 0, 5, 10, 25, 50)
 def distribution(back_test: BackTest) -> list[tuple[str, int]]:
     """Return (change in percent, number of months) for ranges of changes, the lowest first.
 
-    A change from nothing to something counts in the highest range.
+    A month that cost nothing, and would cost something, counts in the highest range.
     """
     low, high = F("present_net_minor") * (100 + BOUNDS[0]), F("present_net_minor")
     conditions = {f"under {BOUNDS[0]}": Q(draft_100__lt=low)}

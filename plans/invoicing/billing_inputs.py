@@ -54,7 +54,7 @@ _FORMER = ArraySubquery(
 
 
 def _addresses(billed: Period) -> ArraySubquery:
-    """Return what the addresses of a space were Active inside ``billed``, by their plan version.
+    """Return how long the addresses of a space were Active inside ``billed``, by plan version.
 
     The database adds up, because a tenant may have 100,000 addresses. Like ``Period.seconds``, it
     truncates both bounds to seconds first.
@@ -287,7 +287,7 @@ class KnownLifetimes:
 
     @staticmethod
     def seconds_of(spans: Iterable[Span], billed: Period) -> dict[_Plan, tuple[int, int]]:
-        """Return {key: (seconds inside ``billed``, number of spaces or addresses)} for ``spans``.
+        """Return {key: (seconds inside ``billed``, number of spaces)} for ``spans``.
 
         Leaves out keys without any time inside ``billed``.
         """

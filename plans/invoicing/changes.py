@@ -4,13 +4,14 @@ The split is a chain of invoices as they would have been, each priced by ``prici
 changes one thing, so the differences between neighbors add up to the whole difference exactly:
 
 1. the older invoice as it was billed;
-2. priced alone, with the plan at its end in force all the time;
-3. the quantities of the newer one, at the prices of 2;
-4. at the prices that this plan, and plans of spaces and addresses of the same name, have by then;
-5. the newer invoice as it was billed, with the plans that it has.
+2. its quantities, as if its month had no other invoice and its last plan was always in force;
+3. the quantities of the newer invoice, at the prices of 2;
+4. the same at the newer invoice's prices of this plan, and of the same space and address plans;
+5. the newer invoice as it was billed, with its own plans.
 
-From 1 to 2 and from 4 to 5 it is the plan that changes, or how closes divide a month. Discounts,
-commitments, corrections, tax and credit are lines of both invoices, and are subtracted.
+The steps from 1 to 2 and from 4 to 5 have the cause ``PLAN``, or ``DIVIDED_MONTH`` if a close
+divides the month. For discounts, commitments, corrections, tax and credit, the amounts of the two
+invoices are subtracted.
 """
 
 from collections import Counter
@@ -42,7 +43,7 @@ class Cause(StrEnum):
     CREDIT = "credit"
 
 
-# The order in which the causes are told, and those that are lines of their own on the invoices.
+# The causes whose amounts stand on the invoices themselves: each is subtracted as one sum.
 OWN_LINES = (Cause.CORRECTION, Cause.DISCOUNT, Cause.COMMITMENT, Cause.TAX, Cause.CREDIT)
 
 
@@ -93,9 +94,10 @@ class Billed:
         return len(versions) == 1
 
     def at(self, plan: Segment, lifetimes: Sequence[Lifetime], seller: SellerRule) -> Amounts:
-        """Return what these quantities cost alone if ``plan`` was in force all the time, by meter.
+        """Return by meter what the quantities cost if ``plan`` was in force for the whole period.
 
-        ``lifetimes`` are those of this invoice, with the hourly prices that count.
+        Other invoices of the month do not count. ``lifetimes`` are those of this invoice, with the
+        hourly prices to use.
         """
         alone = replace(
             plan,
@@ -145,7 +147,7 @@ def by_meter(amounts: Iterable[tuple[str, int]]) -> Amounts:
 
 
 def _of_plan(billed: Billed, expected: Segment | None = None) -> Cause:
-    """Return why ``billed`` differs from its quantities at one plan all the time.
+    """Return the cause of the difference between ``billed`` and its quantities priced on one plan.
 
     ``expected`` is that plan; None: the invoice's own last one.
     """

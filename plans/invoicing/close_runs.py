@@ -1,7 +1,7 @@
-"""Close runs: begins one, brings its invoices into it, and approves or issues what it drafted.
+"""Begins close runs, requests the close of their invoices, and approves or issues their drafts.
 
-A worker does the rest (``workers.metering.run_closing``). What is to be done is read from the rows
-each time, so every call may be repeated, and a process may be killed between any two.
+A worker does the rest (``workers.metering.run_closing``). Each call reads from the rows what is
+left to do. So every call may be repeated, and a process may be killed between any two calls.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -354,15 +354,15 @@ def left(run: CloseRun) -> QuerySet[CloseRunInvoice]:
 
 
 def settle(run: CloseRun, *, now: datetime) -> bool:
-    """Note the invoices that are no longer ``closing`` as done; return whether the run has ended.
+    """Mark the invoices that are no longer ``closing`` as done; return whether the run has ended.
 
-    So a kill between the close of an invoice and the note of it does no harm. Idempotent.
+    So a kill between the close of an invoice and its mark does no harm. Idempotent.
     """
     with transaction.atomic():
         left(run).exclude(invoice__state=State.CLOSING).update(done_at=now)
         if left(run).exists():
             return False
-        # It was kept only for the case that the run is killed.
+        # Evidence is stored only so that a killed run need not gather it again.
         run.invoices.filter(evidence__isnull=False).update(evidence=None)
         ended = CloseRun.objects.filter(pk=run.pk, finished_at__isnull=True)
         ended.update(finished_at=now, step="", message="", retry_at=None, updated_at=now)

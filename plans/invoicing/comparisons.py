@@ -47,7 +47,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How ``place`` is compared; ``says`` is what is compared with what."""
+    """How ``place`` is compared; ``says`` names, for people, what is compared with what."""
 
     place: Place
     says: str

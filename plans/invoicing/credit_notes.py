@@ -3,7 +3,7 @@
 A credit note has a number from a series of its own, a document that never changes and a ledger
 entry. What is still due of the invoice shrinks first; what was paid already becomes credit of the
 tenant. If nothing of the invoice is left, the invoice is voided. Locks are taken in this order: the
-invoice, the series of the invoices' numbers (whoever posts to a credit account holds it), the
+invoice, the series of the invoices' numbers (which every posting to a credit account needs), the
 series of the credit notes' numbers.
 """
 
@@ -45,8 +45,9 @@ def issue(
 
     Raises:
         WrongState: the invoice is not issued, or was voided or written off.
-        Invalid: the reason is empty, or ``wanted`` names no line of the invoice.
-        TooMuch, NothingLeft: less than that is left of a line or of the invoice.
+        Invalid: no reason; or ``wanted`` has no line, an unknown line or an amount below 1.
+        TooMuch: more is wanted than is left of a line or of the invoice.
+        NothingLeft: nothing of the invoice is left.
     """
     if not reason.strip():
         raise Invalid("Say why: the credit note prints the reason.", code="credit_note.reason")
@@ -143,7 +144,7 @@ def verify(note: CreditNote) -> CreditNoteVerification:
 
 
 def _next_number(legal_entity: str) -> str:
-    # Whoever posts to a credit account holds this lock, so the order of entries is that of commits.
+    # Every posting to a credit account needs this lock, so entries are in the order of commits.
     InvoiceNumberSeries.objects.select_for_update().get(pk=legal_entity)
     CreditNoteNumberSeries.objects.get_or_create(legal_entity=legal_entity)
     series = CreditNoteNumberSeries.objects.select_for_update().get(pk=legal_entity)

@@ -1,8 +1,9 @@
-"""Gives tenants discounts, coupons and minimum commitments, which ``ending`` ends.
+"""Creates coupons, and gives tenants discounts and minimum commitments. ``ending`` ends them.
 
-Staff create coupons, discounts and commitments; who manages the billing of a tenant redeems a
-coupon, once. An invoice takes what is in force in its month (``agreed_terms``). Amounts are in the
-currency of the tenant's invoices.
+Staff create coupons, discounts and commitments. A member who manages a tenant's billing redeems a
+coupon, once for the tenant. An invoice is priced with what is in force in its month
+(``agreed_terms``). Amounts of discounts and commitments are in the currency of the tenant's
+invoices.
 """
 
 from collections.abc import Iterable
@@ -81,6 +82,7 @@ def create_coupon(
     Raises:
         Invalid: the code is taken or empty, the reduction is wrong, or no seller of the catalog
             sells in the currency.
+        Missing: no catalog is published.
     """
     checked(reduction)
     allowed = use or CouponUse()

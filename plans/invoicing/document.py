@@ -1,7 +1,7 @@
 """Builds the invoice document: a plain dict whose canonical JSON bytes are the invoice. Pure.
 
-Page, PDF, CSV and JSON are rendered from this dict. ``invoice_verification`` builds it again and
-compares the bytes, so equal inputs must always give equal keys and values.
+The page and all formats are rendered from this dict. ``invoice_verification`` builds the dict again
+and compares the bytes, so equal inputs must always give equal keys and values.
 """
 
 import hashlib

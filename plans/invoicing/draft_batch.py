@@ -1,7 +1,9 @@
-"""Validates and prices the invoices of many tenants for one period, in a fixed number of queries.
+"""Validates and prices the invoices of many tenants for one period.
 
-``invoice_closing`` calls it with the evidence, for one invoice or for hundreds. The result is an
-``Outcome`` per invoice and writes nothing: what is wrong with one tenant concerns its invoice only.
+The number of queries does not grow with the number of invoices, only with that of plan versions.
+
+``invoice_closing`` passes the evidence of one invoice or of hundreds, and gets an ``Outcome`` for
+each of them. An error about one tenant affects only the outcome of its invoice. Writes nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +68,7 @@ Outcome = Draft | list[Reason] | EvidenceOutdated
 
 
 def failed() -> Reason:
-    """Return the reason to hold an invoice after an error that nothing foresees."""
+    """Return the reason to hold an invoice after an unexpected error."""
     text = "It cannot be made; the worker's log has the reason. Then close it again."
     return Reason("invoice.close_failed", text)
 
@@ -76,8 +78,8 @@ class Known:
     """What the rows say about one invoice.
 
     ``before`` is the previous invoice of the month (None: no such). ``so_far`` is the state of the
-    month after it; None if it must be closed first. ``agreed`` are the newest approved and issued
-    invoices; ``candidates`` are the corrections of their months that are possible.
+    month after ``before``; None if ``before`` must be closed first. ``agreed`` are the newest
+    approved and issued invoices; ``candidates`` are the possible corrections of their months.
     """
 
     invoice: Invoice
@@ -103,8 +105,8 @@ class Known:
 class Batch:
     """Invoices of different tenants for one period, with what the database says about them.
 
-    ``refused`` has the invoices that cannot be priced at all, and why. Read inside a transaction
-    that keeps the copy of usage still (``reading.keep_still``), or take the usage as a hint.
+    ``refused`` has the invoices that cannot be priced at all, and why. Outside a transaction that
+    keeps the copy of usage still (``reading.keep_still``), the usage may change meanwhile.
     """
 
     period: Period
@@ -285,9 +287,9 @@ def outcomes(invoices: Sequence[Invoice], evidence: Mapping[str, Evidence]) -> d
 
 
 def corrected_spans(invoices: Sequence[Invoice]) -> dict[str, list[Period]]:
-    """Return the spans of the months that a close of each invoice would correct now, by its id.
+    """Return {invoice id: spans of the months that a close of the invoice would correct now}.
 
-    The evidence must have the usage of these spans. Empty if nothing can be priced.
+    The evidence must have the usage of these spans. No spans for an invoice that cannot be priced.
     """
     with read_once.kept():
         batch = Batch.read(invoices)

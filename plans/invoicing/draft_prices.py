@@ -1,9 +1,10 @@
 """Puts the prices of a draft catalog in place of those that the facts of a period have.
 
-Only plans that the draft changes are replaced, on every version of theirs: what is on such a plan
-is priced as if it had been on the draft's version for the whole period. Seller, tax, terms, spaces
-and quantities stay as they were, so that a difference comes from prices alone. ``back_testing``
-calls it. A new commercial plan of the draft has no subscribers, so nothing is priced by it.
+Only plans that the draft changes are replaced. Tenants, spaces and addresses on any version of such
+a plan are priced as if they had been on the draft's version for the whole period. Seller, tax,
+terms, spaces and quantities stay as they were, so that a difference comes from prices alone. A new
+commercial plan of the draft has no subscribers, so nothing is priced by it. ``back_testing`` calls
+this module.
 """
 
 from collections.abc import Mapping

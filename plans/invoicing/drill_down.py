@@ -28,7 +28,7 @@ DAY, HOUR = "day", "hour"
 
 
 class NoUsageBehind(Conflict):
-    """The line does not come from usage of a time, so it has no days."""
+    """The line was not computed from metered usage, so it has no days."""
 
     code = "invoice.line_without_usage"
 

@@ -18,7 +18,7 @@ from tenants.models import Tenant
 
 
 class TermsBilled(Conflict):
-    """An invoice was priced with the discount or commitment after the instant of its end."""
+    """An invoice that ends after the new end of the discount or commitment was priced already."""
 
     code = "terms.billed"
 

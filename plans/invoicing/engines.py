@@ -1,9 +1,9 @@
 """The pricing engines whose invoices can be verified, by the version that a manifest names.
 
 A change that may give other bytes for equal inputs raises ``facts.ENGINE_VERSION``. The functions
-of the former version then stay here, under their version; where versions share a function, it asks
-``Facts.engine``. The golden invoices of each version (``tests/data/golden_invoices``) are verified
-by a test. Versions 1 and 2 were never released.
+of the former version then stay here, under their version. A function that versions share decides by
+``Facts.engine``. A test verifies the golden invoices of each version
+(``tests/data/golden_invoices``). Versions 1 and 2 were never released.
 """
 
 from collections.abc import Callable, Mapping

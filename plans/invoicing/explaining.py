@@ -51,7 +51,7 @@ class CurrenciesDiffer(Conflict):
 
 
 class NotComparable(Conflict):
-    """The invoice has no document yet, or a version of Waypost made it that pinned too little."""
+    """The invoice has no document yet."""
 
     code = "invoice.no_document"
 
@@ -108,9 +108,11 @@ def explain(tenant: Tenant, older: str, newer: str, now: datetime | None = None)
 
     Raises:
         Missing: the tenant has no such invoice.
-        Invalid: the month has several invoices, or the name is of none of these forms.
-        NotComparable, EngineUnknown: an invoice has no document, or one of an unknown engine.
+        Invalid: the month has several invoices, or there is no such month.
+        NotComparable: an invoice has no document yet.
+        EngineUnknown: this version of Waypost does not have the engine of an invoice.
         CurrenciesDiffer: as named.
+        NoSubscription, Unavailable: as ``previewing.preview`` raises them for ``preview``.
     """
     sides = [_side(tenant, name, now) for name in (older, newer)]
     before, after = sides

@@ -1,4 +1,4 @@
-"""Gathers the inputs of an invoice except usage: buyer, seller, plans, and how long they ran.
+"""Gathers the inputs of an invoice except usage, such as buyer, seller, plans, lifetimes and tax.
 
 Reads rows and returns plain values. ``invoice_verification`` gathers the same facts years later:
 it passes the facts that may change as ``Frozen``, and has subscriptions and plan versions read from
@@ -67,8 +67,8 @@ class Facts:
 
     ``month`` is the billing month that contains ``period``, ``so_far`` its state before the period.
     ``corrections`` are the months whose usage has changed since it was billed; one may be ``month``
-    itself, for its earlier part. ``tax`` is what the countries of both parties decided; None: the
-    seller taxes everything at one rate. ``engine`` is the version of the pricing engine.
+    itself, for its earlier part. ``tax`` is what an exemption or the countries of both parties
+    decided; None: the seller's one rate. ``engine`` is the version of the pricing engine.
     """
 
     tenant_id: str
@@ -102,7 +102,7 @@ class Facts:
 class Frozen:
     """The facts that an existing invoice pins in its document and manifest.
 
-    ``gather`` uses these in place of what rows say now.
+    ``gather`` uses these in place of the present values of rows.
     """
 
     buyer: Mapping[str, str]
@@ -117,7 +117,7 @@ class Frozen:
 
     @property
     def pinned(self) -> tuple[PinnedSeller, KnownLifetimes, TaxRule | None, Terms]:
-        """What ``gather`` decides by rows otherwise: seller, lifetimes, tax and terms."""
+        """What ``gather`` reads from rows without ``Frozen``: seller, lifetimes, tax and terms."""
         return self.seller, self.known_lifetimes, self.tax, self.terms
 
 
@@ -158,12 +158,12 @@ def gather(
     """Return the facts of a tenant's period, read from rows and from ``frozen``.
 
     The time of spaces and addresses after ``until`` does not count; a preview passes the present.
-    ``rows`` are the tenant's rows if the caller has read them already, for many tenants at once.
-    Without ``frozen``, ``so_far`` and ``corrections`` are empty; callers set them
-    (``corrections.month_after``, ``corrections.find``).
+    ``rows`` are the tenant's rows if the caller has read them already.
+    Without ``frozen``, ``so_far`` and ``corrections`` are empty: callers set both.
 
     Raises:
         NoSubscription: no plan was in force in any part of the period.
+        NotPriced: a plan version has no prices in the currency of the invoice.
         Unavailable: no catalog is published.
     """
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone

@@ -83,7 +83,9 @@ class CopyReading:
 
 @dataclass(frozen=True)
 class LakeReading:
-    """What a worker read for a verification; None where ``unreadable`` says why not.
+    """What a worker read for a verification; ``unreadable`` says what it could not read, and why.
+
+    A field that could not be read is None.
 
     * ``cells``: gold at the pinned version, from ``corrections.usage_since`` on.
     * ``samples``: the samples of the period in the pinned version of bronze.

@@ -22,7 +22,8 @@ LEAST = timedelta(days=1)
 def total_minor(tenant: Tenant, now: datetime) -> int | None:
     """Return the likely total of the running period with tax, in minor units.
 
-    None if less than ``LEAST`` of it is known, or if no usage was copied yet.
+    None if usage on the present plan is known for less than ``LEAST``, or if no usage was copied
+    yet.
 
     Raises:
         NoSubscription: the tenant has no plan in any part of the period.

@@ -24,7 +24,7 @@ from tenants.models import Tenant
 
 
 class ReferenceReused(Conflict):
-    """The reference belongs to another grant of this tenant."""
+    """The tenant has a grant with this reference already, of another kind or amount."""
 
     code = "credit_grant.reference_reused"
 
@@ -46,11 +46,11 @@ class Wish:
 def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None) -> CreditGrant:
     """Grant credit in the currency of the tenant's seller, and book it; return the row.
 
-    Idempotent: the same reference and amount return the existing grant.
+    Idempotent: the same reference, kind and amount return the existing grant.
 
     Raises:
-        Invalid: the amount, the kind, the reason or the expiry is wrong.
-        ReferenceReused: the reference belongs to another grant.
+        Invalid: the amount, the kind, the reference, the reason or the expiry is wrong.
+        ReferenceReused: the reference belongs to a grant of another kind or amount.
         Unavailable: no catalog is published.
     """
     instant = (now or timezone.now()).replace(microsecond=0)
@@ -94,14 +94,15 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
 
 
 def expire(*, by: Actor, now: datetime | None = None) -> list[str]:
-    """Book what is left of expired grants as breakage or as expense saved; return their ids.
+    """Book what is left of expired grants; return the ids of these grants.
 
-    Idempotent; one transaction for each grant. Expired credit pays nothing even before this.
+    Prepaid credit becomes breakage, promotional credit reduces the promotion expense. Idempotent;
+    one transaction for each grant. Credit pays nothing from its expiry on, booked or not.
     """
     instant = now or timezone.now()
     booked = []
     expired = CreditGrant.objects.filter(expires_at__lte=instant)
-    # Whoever has nothing left needs no lock.
+    # A grant of which nothing is left needs no lock.
     used = Coalesce(Sum("uses__amount_minor"), 0)
     for row in expired.annotate(used=used).filter(used__lt=F("amount_minor")).order_by("pk"):
         with transaction.atomic():
@@ -154,7 +155,7 @@ def _check(wish: Wish, now: datetime) -> None:
 
 
 def _lock(legal_entity: str) -> None:
-    # Whoever posts to an account of credit holds this lock (``plans.ledger.grants``). The row may
+    # Every posting to an account of credit needs this lock (``plans.ledger.grants``). The row may
     # be missing, because credit may be granted before the first invoice.
     InvoiceNumberSeries.objects.get_or_create(legal_entity=legal_entity)
     InvoiceNumberSeries.objects.select_for_update().get(pk=legal_entity)

@@ -11,8 +11,8 @@ from plans.models import Invoice
 def booking_of(invoice: Invoice, made: Document) -> posting.Booking:
     """Return the ledger entry of ``invoice``, whose document is ``made``.
 
-    It debits receivable and used credit, and credits tax and revenue. A negative amount is booked
-    on the other side.
+    The entry debits receivable and used credit, and credits tax and revenue. A negative amount is
+    booked on the other side.
     """
     credited: Document = made["credit"] or {}
     postings = {

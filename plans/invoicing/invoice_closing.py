@@ -1,9 +1,9 @@
 """Takes an invoice from an open period to a draft.
 
-``request_close`` moves the invoice to ``closing``, in a person's request, and a close run does so
-with many (``close_runs``). A worker then gathers the evidence and calls ``close``, or ``hold`` if
-the evidence cannot be gathered. Each call may be repeated. After a crash in between, the invoice is
-still ``closing``, and the periodic task finds the invoice with ``closing_invoices``.
+``request_close`` moves one invoice to ``closing``; a close run (``close_runs``) moves many. A
+worker then gathers the evidence and calls ``close``, or ``hold`` if the evidence cannot be
+gathered. Each call may be repeated. After a crash in between, the invoice is still ``closing``, and
+the periodic task finds the invoice with ``closing_invoices``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -109,12 +109,14 @@ def close(*, invoice: Invoice, evidence: Evidence, by: Actor) -> Invoice:
 def close_each(*, evidence: Mapping[str, Evidence], by: Actor) -> dict[str, EvidenceOutdated]:
     """Validate the evidence of invoices of one period, and make each of them a draft or hold it.
 
-    ``evidence`` is by the invoice's id. A held invoice gets the reasons, a draft its lines,
-    document and manifest. Everything happens in one transaction and a fixed number of queries, so
-    after a crash all are still ``closing``. Copies of gold wait for the end of the transaction, so
-    the drafts bill the usage that was validated. Invoices that are no longer ``closing`` do not
-    change. Nor do those that are returned: usage that they bill changed since their evidence was
-    gathered.
+    ``evidence`` is by the invoice's id; each invoice is of another tenant. A held invoice gets the
+    reasons, a draft its lines, document and manifest. Everything happens in one transaction, so
+    after a crash all are still ``closing``. The number of queries does not grow with the number of
+    invoices. Copies of gold wait for the end of the transaction, so the drafts bill the usage that
+    was validated. Invoices that are no longer ``closing`` do not change.
+
+    Returns by id the invoices whose usage changed since their evidence was gathered. They stay
+    ``closing``: gather their evidence again.
 
     Raises:
         WrongState: an invoice is ``open``: its close was not requested.
@@ -246,7 +248,7 @@ def _hold(invoices: Sequence[Invoice], reasons: Mapping[str, list[Reason]], by: 
 def _draft(invoices: Sequence[Invoice], drafts: Mapping[str, Draft], by: Actor) -> None:
     if not invoices:
         return
-    # Those of an earlier draft of these invoices.
+    # The lines of an earlier draft of these invoices.
     InvoiceLine.objects.filter(invoice__in=[row.pk for row in invoices]).delete()
     InvoiceLine.objects.bulk_create(
         # The rows are made from the document, so that they cannot differ from it.

@@ -47,8 +47,8 @@ from plans.usage.reading import UsageCell
 logger = structlog.get_logger(__name__)
 
 SUBJECT_TYPE = "invoice_verification"
-# The subject of a verification that checks whole files as well. It is another subject, because a
-# verification without files must not end it.
+# The subject of a verification that checks whole files as well. It differs, so that the end of a
+# verification without files does not end the operation of one with files.
 FILES_SUBJECT_TYPE = "invoice_file_verification"
 KINDS = {SUBJECT_TYPE: "invoice.verify", FILES_SUBJECT_TYPE: "invoice.verify_files"}
 _SHOWN = 20  # differences in one result
@@ -280,9 +280,9 @@ def recomputed(
 def pinned_facts(
     invoice: Invoice, stored: Document, corrected: Sequence[Correction] | None = None
 ) -> Facts:
-    """Return the inputs but usage that ``stored``, the document of ``invoice``, pins.
+    """Return all inputs except usage that ``stored``, the document of ``invoice``, pins.
 
-    ``corrected`` are those of its corrections to make; None: all.
+    ``corrected`` are the corrections to make again; None: all that ``stored`` has.
 
     Raises:
         NoSubscription: the tenant has no plan in the period any more.

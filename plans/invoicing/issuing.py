@@ -53,9 +53,9 @@ def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoic
     """Number an approved invoice, freeze its document and book it, in one transaction.
 
     The number comes from the legal entity's series: a failure consumes no number, and parallel
-    calls wait for each other. The tenant's credit with the legal entity settles as much of the
-    total as it can; a negative total adds to the credit. If nothing is left to pay, the invoice
-    becomes paid. An invoice that is issued already is returned unchanged.
+    calls wait for each other. The tenant's credit with the legal entity, granted credit included,
+    settles as much of the total as it can. A negative total adds to the credit. If nothing is left
+    to pay, the invoice becomes paid. An invoice that is issued already is returned unchanged.
 
     Raises:
         WrongState: the invoice is not approved.
@@ -101,13 +101,13 @@ def record_payment(
 ) -> Payment:
     """Record and book a payment of an issued invoice, which becomes paid or partly paid.
 
-    Idempotent: ``source`` (``manual`` or a webhook's name) and ``reference`` identify the payment,
-    and recording it again returns the existing row. ``amount_minor`` is in minor units of the
-    invoice's currency. ``receiving.receive`` also takes more than is due.
+    Idempotent: ``source`` (``manual``, a provider or another system) and ``reference`` identify the
+    payment, and recording it again returns the existing row. ``amount_minor`` is in minor units of
+    the invoice's currency. To take more than is due, call ``receiving.receive``.
 
     Raises:
         Invalid: the amount is not positive.
-        WrongState: the invoice is not issued, is paid, or was written off.
+        WrongState: the invoice is not issued, is paid or voided, or was written off.
         PaymentExceedsInvoice: the amount exceeds what is due.
         PaymentReferenceReused: the reference was used for another invoice or amount.
     """
@@ -144,7 +144,7 @@ def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
 def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None = None) -> Invoice:
     """Write off an overdue invoice: book the amount due from receivable to bad debt.
 
-    The invoice becomes ``uncollectible``, which no later change leaves.
+    The invoice becomes ``uncollectible``, and keeps this state for ever.
 
     Raises:
         WrongState: the invoice is not overdue.

@@ -1,6 +1,7 @@
-"""Divides the costs of a tenant's month by space or by a label. A constant number of queries.
+"""Divides the costs of a tenant's month by space or by a label.
 
-The portal's usage page and the API call it.
+The number of queries does not depend on the number of spaces. The portal's usage page and the API
+call this module.
 """
 
 from collections import Counter
@@ -40,9 +41,10 @@ class CostRow(NamedTuple):
 class Costs:
     """The costs of a month.
 
-    * ``preview``: the running period, and None for an earlier month.
-    * ``forecast_minor``: its likely total with tax; None if it is not known.
-    * ``keys``: the keys of labels that spaces of the tenant have. ``key``: the chosen one, or ''.
+    * ``preview``: the running period; None for another month, or if the period cannot be priced.
+    * ``forecast_minor``: the likely total of the running period with tax; None without ``preview``,
+      or if too little of the period is known (``forecasting``).
+    * ``keys``: the keys of the labels of the tenant's spaces. ``key``: the chosen one, or ''.
     * ``rows``: net amounts by space, or by the value of the chosen label.
     """
 
@@ -66,7 +68,7 @@ def of_month(tenant: Tenant, month: Period, key: str, now: datetime) -> Costs | 
     """
     preview: Preview | None = None
     if month.starts_at <= now < month.ends_at:
-        # Such as no subscription: invoices of the month may still be there.
+        # Without a preview, such as for lack of a plan, invoices of the month may still exist.
         with suppress(WaypostError):
             preview = previewing.preview(tenant, now)
     invoices = Invoice.objects.filter(

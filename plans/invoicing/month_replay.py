@@ -1,9 +1,9 @@
 """Rates an ended billing month of a tenant again: as it was billed, and under a draft catalog.
 
 A month has one part for each approved or issued invoice, with the inputs that the invoice pins, and
-one for the rest, with the rows of now. The parts are rated in order, each from the state that the
-one before it left, as their invoices were. So the figures of a catalog that changes nothing are
-those of the invoices, to the cent.
+one for each time between or after these invoices, with the rows of now. The parts are rated in
+order of time. Each part continues the state of the month after the part before, as invoices do. So
+a catalog that changes nothing gives the figures of the invoices, to the cent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,10 @@ from tenants.models import Tenant
 
 @dataclass(frozen=True)
 class Part:
-    """The facts of a part of a month. ``invoiced_net_minor`` is None if it has no invoice yet.
+    """A part of a month: its facts, and what its invoice charged.
 
-    Corrections of other months are left out of both.
+    ``invoiced_net_minor`` is None if no approved invoice covers the part. Facts and amount leave
+    out corrections of other months.
     """
 
     facts: Facts

@@ -64,11 +64,11 @@ def due(
     """Yield (tenant id, period) of each period without an invoice whose grace period is over.
 
     The grace period of length ``grace`` begins at the end of the period. Covers all tenants that
-    ever had a plan, ordered by id, and the periods of each in order of time. A tenant's first
-    period starts at the end of its last invoice, in whatever state, or without one with the month
-    of its first plan. Each period ends with a billing month. A tenant without an open plan has no
-    period that begins after the end of its last plan. ``tenant_ids`` are the only tenants; empty:
-    all. One query for any number of tenants.
+    ever had a plan, ordered by id, and the periods of each in order of time. The first period of a
+    tenant starts at the end of the tenant's last invoice, in whatever state. Without an invoice it
+    starts with the month of the tenant's first plan. Each period ends with a billing month. A
+    tenant without an open plan has no period that begins after the end of its last plan.
+    ``tenant_ids`` limits the result to these tenants; empty: all. One query for any number of them.
     """
     for id, zone, first, last_plan, has_plan, billed in _bounds(tenant_ids):
         start = billed or month_of(first, zone).starts_at
@@ -103,8 +103,8 @@ def _bounds(tenant_ids: Collection[str]) -> QuerySet[Tenant, tuple[Any, ...]]:
 def is_settled(tenant: Tenant) -> bool:
     """Return whether nothing of the tenant is left to bill.
 
-    So it is if no plan is open, all time on plans is in invoices, and each invoice is issued. Paid
-    or not makes no difference.
+    True if no plan is open, invoices cover all time on plans, and each invoice is issued, paid or
+    not. Also true for a tenant that never had a plan.
     """
     if Invoice.objects.filter(tenant=tenant, number__isnull=True).exists():
         return False

@@ -45,7 +45,7 @@ def factur_x(page: str, xml: bytes, at: datetime) -> bytes:
     rendered.metadata.xmp_metadata = [metadata]
     made: bytes = rendered.write_pdf(
         pdf_variant="pdf/a-3b",
-        # Otherwise it is random.
+        # By default the identifier is random.
         pdf_identifier=hashlib.sha256(page.encode() + xml).digest()[:16],
     )
     return made

@@ -51,6 +51,7 @@ def price(tenant: Tenant, plan: Plan, now: datetime) -> PlanChangePrice:
 
     Raises:
         NoSubscription: the tenant has no plan in any part of the running period.
+        NotPriced: ``plan`` has no prices in the currency of the tenant's invoices.
         Unavailable: no catalog is published.
     """
     period = open_periods.running(tenant, now)

@@ -29,8 +29,9 @@ class Preview:
 
     ``document`` is an invoice document without number and manifest, which is not stored. Usage and
     hours are those known so far; ``as_of`` is up to when usage is complete (None: no usage was
-    copied yet). ``credit_minor`` is the tenant's credit in the document's currency. ``facts`` is
-    what was priced, with lifetimes until now. ``read`` returns usage, and reads each window once.
+    copied yet). ``credit_minor`` is the tenant's credit from invoices in the document's currency,
+    without granted credit. ``facts`` is what was priced, with lifetimes until now. ``read`` returns
+    usage, and reads each window once.
     """
 
     period: Period

@@ -22,8 +22,8 @@ Reader = Callable[[Period], Sequence[Figure]]
 class RatedPeriod:
     """The price of a period, its usage, and the states of the corrected months.
 
-    The last lines of ``rating`` are the correction lines, and its tax covers them. ``figures`` is
-    the usage of the period, of each segment apart.
+    The last lines of ``rating`` are the correction lines, and its tax covers them. ``figures`` has
+    the usage of the period, one segment after the other.
     """
 
     rating: Rating
@@ -100,7 +100,7 @@ def windows(facts: Facts) -> list[Period]:
     before = facts.period.starts_at
     for segment in facts.segments:
         start = segment.period.starts_at
-        # Its first bucket is the last one before this instant that may have begun without a plan.
+        # A plan after a gap also pays for the bucket in which the plan began.
         found.append(Period(start if start == before else max(before, bucket_of(start)),
                             segment.period.ends_at))  # fmt: skip
         before = segment.period.ends_at

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _Key = tuple[Hashable, ...]
-# Each thread has its own, so that one thread's ``kept`` does not end that of another.
+# Each thread has its own results, so the end of ``kept`` in one thread changes no other thread.
 _known: ContextVar[dict[_Key, Any] | None] = ContextVar("known", default=None)
 
 

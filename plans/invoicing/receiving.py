@@ -1,7 +1,7 @@
 """Receives payments of invoices, and decides which state an invoice has by what is still due.
 
-Locks: the invoice, the reference of the payment, and, if a part becomes credit, the series of the
-invoices' numbers, which whoever posts to a credit account holds.
+Locks, in this order: the invoice; the reference of the payment; and, if a part becomes credit, the
+series of the invoices' numbers, which every posting to a credit account needs.
 """
 
 from datetime import datetime
@@ -30,7 +30,7 @@ _LOST = frozenset({State.UNCOLLECTIBLE, State.VOIDED})
 
 
 class PaymentExceedsInvoice(Conflict):
-    """The payment exceeds the amount due, and nobody said that the rest becomes credit."""
+    """The payment exceeds the amount due, and the caller does not make the rest credit."""
 
     code = "payment.exceeds_invoice"
 
@@ -47,13 +47,14 @@ def receive(
     """Record and book a payment of an issued invoice; return it, or the one with its reference.
 
     ``payment`` is not stored yet, and has a source, a reference, an amount and the day on which the
-    money was received. With ``surplus_to_credit`` nothing is refused: what exceeds the amount due
-    becomes credit of the tenant, and what settles a written-off invoice reduces the bad debt.
+    money was received. With ``surplus_to_credit``, every issued invoice takes any positive amount:
+    what exceeds the amount due becomes credit of the tenant, and what settles a written-off invoice
+    reduces the bad debt.
 
     Raises:
         Invalid: the amount is not positive.
-        WrongState: the invoice is not issued; or, without ``surplus_to_credit``, it is paid or
-            written off.
+        WrongState: the invoice is not issued; or, without ``surplus_to_credit``, it is paid, voided
+            or written off.
         PaymentExceedsInvoice: the amount exceeds what is due, without ``surplus_to_credit``.
         PaymentReferenceReused: the reference was used for another invoice or amount.
     """
@@ -82,7 +83,7 @@ def receive(
         if payment.amount_minor > payment.credit_minor:
             follow(current, by=by, reason="payment recorded")
         _notify(current, payment)
-        # What unpaid invoices kept the tenant from may end now.
+        # Restrictions because of unpaid invoices may end now.
         enqueue.after_commit("workers.dun", tenant_id=current.tenant_id)
     return payment
 
@@ -151,7 +152,8 @@ def follow(invoice: Invoice, *, by: Actor, reason: str, now: datetime | None = N
 def unpaid(now: datetime) -> Q:
     """Return the condition for invoices whose due time has passed and of which something is due.
 
-    Between a partial payment and the next run of ``mark_overdue`` such an invoice is partly paid.
+    A late invoice is overdue. One that was paid in part after its due time is partly paid until the
+    next run of ``mark_overdue``. A late ``issued`` invoice counts only after this run.
     """
     return Q(state=State.OVERDUE) | Q(state=State.PARTLY_PAID, due_at__lt=now)
 

@@ -1,7 +1,7 @@
-"""Books refunds of payments and lost disputes; no money moves here, ``plans.payments`` asks for it.
+"""Books refunds of payments and lost disputes. ``plans.payments`` has the provider send the money.
 
 A refund pays out the tenant's credit first. What exceeds the credit makes the invoice due again,
-which the caller must want. Locks: the invoice, then the series of the invoices' numbers.
+if the caller allows it. Locks: the invoice, then the series of the invoices' numbers.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ _Kind, _State = Refund.Kind, Refund.State
 
 
 class RefundExceedsPayment(Conflict):
-    """More than is left of the payment."""
+    """The refund is more than earlier refunds left of the payment."""
 
     code = "refund.exceeds_payment"
 
 
 class RefundNeedsCredit(Conflict):
-    """The tenant has too little credit for the refund, and nobody said that the debt reopens."""
+    """The tenant has too little credit for the refund, and the invoice may not be due again."""
 
     code = "refund.needs_credit"
 
@@ -57,9 +57,9 @@ class Wanted:
     """What goes back of a payment, in minor units, and why.
 
     ``reopens``: what exceeds the tenant's credit may become due again. ``reference`` is the
-    provider's or the bank's; empty if the provider has still to be asked. ``seen_left_minor`` is
-    what was left of the payment when somebody decided on the refund. It keeps a form that is sent
-    twice from paying twice; None: not compared.
+    provider's or the bank's; empty if the provider has yet to send the money. ``seen_left_minor``
+    is what was left of the payment when somebody decided on the refund. It keeps a form that is
+    sent twice from paying twice; None: not compared.
     """
 
     amount_minor: int
@@ -73,7 +73,7 @@ class Wanted:
 def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refund:
     """Store and book a refund; return it, or that of the payment with its kind and reference.
 
-    With a reference it has succeeded, without one it is only requested.
+    A refund with a reference has succeeded; one without is only requested.
 
     Raises:
         Invalid: the amount is not positive, or there is no reason.
@@ -121,7 +121,7 @@ def confirm(refund: Refund, *, reference: str, is_final: bool) -> None:
     """Store the provider's reference of a refund, and whether the money has gone. Idempotent."""
     with transaction.atomic():
         current = Refund.objects.select_for_update().get(pk=refund.pk)
-        # The provider's event may have come before its answer. What it ended stays so.
+        # The provider's event may have come before its answer, and ended the refund already.
         if current.state in {_State.REQUESTED, _State.PENDING}:
             current.reference = reference
             current.state = _State.SUCCEEDED if is_final else _State.PENDING
@@ -192,7 +192,7 @@ def _stored(invoice: Invoice, payment: Payment, wanted: Wanted, by: Actor, now: 
 
 def _post(refund: Refund, reference: str, sign: int, now: datetime) -> None:
     invoice = refund.invoice
-    # Whoever posts to a credit account holds this lock. For a new refund, ``_stored`` has it.
+    # Every posting to a credit account needs this lock. For a new refund, ``_stored`` took it.
     if sign < 0 and refund.credit_minor:
         InvoiceNumberSeries.objects.select_for_update().get(pk=invoice.legal_entity)
     posting.post(

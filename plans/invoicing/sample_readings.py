@@ -86,7 +86,7 @@ class Read:
 
 
 def added(hashes: Iterable[str]) -> str:
-    """Return the hash of all samples together from the hashes of parts that have none in common.
+    """Return the hash of all samples from the hashes of parts that have no sample in common.
 
     Each of the eight words of 32 bits is added up modulo 2^32 (docs/lakehouse.md, "Proof").
     """
@@ -184,7 +184,7 @@ def store(reading: SampleReading, found: Read, now: datetime) -> None:
     kinds = ((ReadRow.Kind.SAMPLE, reading.first, found.samples),
              (ReadRow.Kind.COUNTER, 0, found.counters))  # fmt: skip
     with transaction.atomic():
-        # Those of an earlier run of the task, so that no row is stored twice.
+        # Rows of an earlier run of the task, so that no row is stored twice.
         reading.rows.all().delete()
         ReadRow.objects.bulk_create(
             (

@@ -18,7 +18,7 @@ class SpaceCosts(NamedTuple):
 def divide(documents: Iterable[Mapping[str, Any]]) -> SpaceCosts:
     """Return the costs of the spaces in ``documents``, which are invoices or previews.
 
-    A plan's fee and a later difference in price have no space, so they are shared.
+    Lines without spaces are shared, such as a plan's fee, a discount or a later change of price.
     """
     by_space: Counter[str] = Counter()
     shared = 0

@@ -144,5 +144,5 @@ def _source(invoice: Invoice, to: State) -> State:
 
 
 def _sha256(text: str) -> str:
-    # A second place for the hash of the document, which a verification compares.
+    # Stored beside the document, so that a verification finds a document that was altered.
     return hashlib.sha256(text.encode()).hexdigest() if text else ""

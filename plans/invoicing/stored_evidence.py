@@ -80,7 +80,7 @@ def loaded(stored: Mapping[str, Any]) -> Evidence:
 
 
 def _usage(gold: _Usage, recomputed: _Usage) -> dict[str, Any]:
-    # They are equal but for a fault, and then one of them is enough.
+    # Normally both are equal, and then one of them is stored.
     again = None if dict(recomputed) == dict(gold) else _rows(recomputed)
     return {"gold": _rows(gold), "recomputed": again}
 

@@ -1,9 +1,10 @@
-"""Computes a tenant's credit with a legal entity: negative invoices add to it, later ones use it.
+"""Computes a tenant's credit with a legal entity from invoices, without granted credit.
 
-The credit is the balance of the ledger account ``credit:<legal entity>``, with the opposite sign.
-Whoever posts to such an account holds the lock of the legal entity's number series (invoices,
-credit notes, payments of more than is due, refunds), so the credit before any past invoice can
-still be computed. This module only reads.
+Negative invoices, credit notes and payments of more than is due add to the credit. Later invoices
+and refunds use it. The credit is the balance of the ledger account ``credit:<legal entity>``, with
+the opposite sign. Every transaction that posts to such an account holds the lock of the legal
+entity's number series, so the credit before any past invoice can still be computed. This module
+only reads.
 """
 
 from plans.ledger import posting
@@ -32,5 +33,8 @@ def before(
 
 
 def credit_minor(tenant_id: str, currency: str) -> int:
-    """Return the tenant's credit in ``currency`` with all legal entities, in minor units."""
+    """Return the tenant's credit in ``currency`` with all legal entities, in minor units.
+
+    Prepaid and promotional credit are not included (``grants``).
+    """
     return -posting.balance(tenant_id, posting.credit(), currency)

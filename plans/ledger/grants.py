@@ -1,7 +1,7 @@
 """Reads what is left of a tenant's promotional and prepaid credit, now or before a past entry.
 
-Whoever grants or uses credit holds the lock of the number series of the legal entity, so the order
-of ledger entries is the order of their commits.
+Every transaction that grants or uses credit holds the lock of the number series of the legal
+entity, so the order of ledger entries is the order of their commits.
 """
 
 from django.db.models import F, Q, Sum
@@ -21,7 +21,7 @@ def available(
 ) -> tuple[Grant, ...]:
     """Return the tenant's grants of which something is left, expired or not, oldest first.
 
-    With ``entry``, as it was just before this entry was booked.
+    With ``entry``: those of just before this entry was booked.
     """
     rows = CreditGrant.objects.filter(
         tenant_id=tenant_id, legal_entity=legal_entity, currency=currency

@@ -49,9 +49,11 @@ class Balance:
 
 
 def balances(tenant_id: str, now: datetime, owners: Iterable[tuple[str, str]]) -> list[Balance]:
-    """Return a tenant's credit with each legal entity that gave it credit, and ``owners``.
+    """Return a tenant's credit by legal entity and currency, ordered by both.
 
-    ``owners`` are (legal entity, currency), such as the present seller. Takes two queries for each.
+    Covers every legal entity and currency in which the tenant ever had credit, and ``owners``:
+    (legal entity, currency), such as the present seller. Takes two queries, and two more for each
+    result.
     """
     known = {*owners, *CreditGrant.objects.filter(tenant_id=tenant_id).values_list(
         "legal_entity", "currency")}  # fmt: skip

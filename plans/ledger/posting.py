@@ -1,4 +1,4 @@
-"""Books entries in the double-entry ledger, for ``plans.invoicing.issuing``; reads balances.
+"""Books entries in the double-entry ledger, for ``plans.invoicing``; reads balances.
 
 Debits are positive, credits negative, and the amounts of each entry sum to zero; a deferred trigger
 of the database checks that, too. Posted rows never change. Accounts of a tenant: ``receivable``,

@@ -11,7 +11,7 @@ class CatalogVersion(models.Model):
 
     Key: ``number`` (1, 2, …). ``digest`` is the SHA-256 of the canonical JSON. It is not unique: an
     older catalog may be published again under a new number. Besides plans, the document has the
-    selling legal entity with its currency, rounding and tax.
+    selling legal entities with their currencies, rounding and tax.
     """
 
     number = models.PositiveIntegerField(unique=True)

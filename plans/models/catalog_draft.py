@@ -72,8 +72,8 @@ class BackTest(Timestamped):
 
     ``source`` says where quantities come from: ``copy`` is gold's copy in PostgreSQL, ``lakehouse``
     is gold itself, summed by Spark at ``gold_version`` of the table ``gold_id``. Months are those
-    that ended before ``until``. ``catalogue_number`` is the catalog in force at the request: what
-    the draft changes is told by comparing with it.
+    that ended before ``until``. ``catalogue_number`` is the catalog in force at the request, with
+    which the draft is compared.
 
     A worker rates the tenants in the order of their ids: ``rated_up_to`` is the last one, and
     ``n_rated`` of ``n_tenants`` are done. So a back-test that was stopped goes on where it was.
@@ -119,11 +119,11 @@ class BackTest(Timestamped):
 class BackTestRow(models.Model):
     """What one billing month of a tenant costs under a draft. Key: (back-test, tenant, month).
 
-    Amounts are minor units of ``currency``. ``present_…`` are those of the catalog then,
-    ``draft_…`` those of the draft, for the same quantities, terms and tax. ``invoiced_net_minor``
-    is what the month's invoices say, without corrections of other months; null if a part of the
-    month has no approved invoice. ``plan`` is the plan at the end of the month, and ``follows``
-    says whether the tenant's subscription follows its plan now.
+    Amounts are minor units of ``currency``. ``present_…`` are at the prices of the plans that were
+    in force, ``draft_…`` at the draft's, for the same quantities, terms and tax.
+    ``invoiced_net_minor`` is what the month's invoices say, without corrections of other months;
+    null if a part of the month has no approved invoice. ``plan`` is the plan at the end of the
+    month, and ``follows`` says whether the tenant's subscription follows its plan now.
     """
 
     back_test = models.ForeignKey(BackTest, on_delete=models.CASCADE, related_name="rows")

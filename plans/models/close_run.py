@@ -1,4 +1,4 @@
-"""Models of close runs: closes of many billing periods as one operation."""
+"""Models of close runs, each of which closes many billing periods."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,13 +8,13 @@ from controlplane.core.models import Timestamped
 
 
 class CloseRun(Timestamped):
-    """One operation that closes the periods of many tenants, from last samples to drafts.
+    """One run that closes the periods of many tenants, from last samples to drafts.
 
     * ``skip_grace``: close every period that is over, and not only those whose grace period is
       over. ``again``: close held invoices again, and no new periods. ``tenant_ids``: only these
       tenants; empty: all.
-    * ``requested_at`` is when all invoices of the run were in it. ``skipped`` are the tenants whose
-      period could not be requested, as {tenant, code, message}.
+    * ``requested_at`` is when the close of all invoices of the run had been requested. ``skipped``
+      are the tenants whose close could not be requested, as {tenant, code, message}.
     * ``step`` is the step that a worker takes now, a value of ``Step``; empty before the first one.
     * ``message`` says what the run waits for; empty if it waits for nothing. ``retry_at`` is when
       a worker tries again after an error.
@@ -53,9 +53,9 @@ class CloseRun(Timestamped):
 class CloseRunInvoice(models.Model):
     """An invoice that a run closes. Key: (run, invoice).
 
-    ``evidence`` is what was gathered for it (``plans.invoicing.stored_evidence``), until the run
-    ends; null before. ``done_at`` is when the invoice became a draft or was held. So a run that was
-    killed goes on with the invoices that have none.
+    ``evidence`` is the gathered evidence (``plans.invoicing.stored_evidence``). It is null before
+    it is gathered, and after the run has ended. ``done_at`` is when the invoice became a draft or
+    was held. A run that was killed goes on with the invoices whose ``done_at`` is null.
     """
 
     run = models.ForeignKey(CloseRun, on_delete=models.CASCADE, related_name="invoices")

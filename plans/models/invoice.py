@@ -59,8 +59,8 @@ class Invoice(Timestamped):
     document = models.TextField(blank=True)
     manifest = models.JSONField(default=dict)
     quality = models.JSONField(default=dict)
-    # That of the document's period. Empty before the first draft, and in a draft that an earlier
-    # version of Waypost made: then only the document has it.
+    # The time zone of the document's period. Empty before the first draft, and in a draft that an
+    # earlier version of Waypost made: then only the document has the time zone.
     time_zone = models.CharField(max_length=60, blank=True, default="", db_default="")
     issued_at = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True)
@@ -183,13 +183,14 @@ class Payment(Timestamped):
 class LedgerEntry(models.Model):
     """One double-entry booking. A trigger checks at commit that its postings sum to zero.
 
-    Append-only. Key: ``reference``, which is ``invoice:<id>``, ``payment:<source>:<reference>``,
-    ``refund:<id>``, ``refund_failed:<id>`` or ``write_off:<id>``.
+    Append-only. Key: ``reference``, which is ``invoice:<id>``, ``credit_note:<id>``,
+    ``payment:<source>:<reference>``, ``refund:<id>``, ``refund_failed:<id>``, ``write_off:<id>``,
+    ``credit_grant:<tenant id>:<reference>`` or ``credit_expiry:<grant id>``.
     """
 
     reference = models.CharField(max_length=200, unique=True)
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
-    # Whose books it is in; empty: booked before Waypost kept it.
+    # The seller in whose books the entry is. Empty: booked before Waypost stored the seller.
     legal_entity = models.CharField(max_length=63, blank=True, default="", db_default="")
     currency = models.CharField(max_length=3)
     text = models.CharField(max_length=300)

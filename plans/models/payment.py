@@ -37,14 +37,14 @@ class Checkout(Timestamped):
 class PaymentEvent(Timestamped):
     """What a provider reported: a payment, a refund, a dispute. Key: (provider, event_id).
 
-    A second delivery of an event finds the row, so it has no effect. ``fields`` are the few values
-    of it that Waypost uses. ``state``:
+    A second delivery of an event finds the row, so the delivery has no effect. ``fields`` are the
+    few values of the event that Waypost uses. ``state`` is one of these:
 
-    - ``waiting``: it refers to a payment that is not known yet, or its effect failed, which
-      ``message`` says then; it is tried again.
-    - ``applied``: it had its effect.
-    - ``ignored``: it has no effect, such as a kind that Waypost does not use.
-    - ``refused``: staff must look at it; ``message`` says why.
+    - ``waiting``: the event is not applied yet, its payment is not known, or its effect failed,
+      which ``message`` says then. A task tries again.
+    - ``applied``: the event had its effect.
+    - ``ignored``: the event has no effect, such as one of a kind that Waypost does not use.
+    - ``refused``: the event cannot be applied, and ``message`` says why. Staff must look at it.
     """
 
     class State(models.TextChoices):
@@ -101,7 +101,7 @@ class Refund(Timestamped):
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.refund_id)
     payment = models.ForeignKey("plans.Payment", on_delete=models.PROTECT, related_name="refunds")
-    # That of the payment, so that the sum of an invoice needs no join.
+    # The invoice of the payment, so that the sum over an invoice needs no join.
     invoice = models.ForeignKey("plans.Invoice", on_delete=models.PROTECT, related_name="refunds")
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.REFUND)
     reference = models.CharField(max_length=120, blank=True)
@@ -137,10 +137,10 @@ class Refund(Timestamped):
 
 
 class PaymentDispute(Timestamped):
-    """A chargeback: the payer's bank takes a payment back, unless the seller proves its claim.
+    """A dispute: the payer's bank takes a payment back, unless the seller proves its claim.
 
     Key: (payment, reference of the provider). A lost dispute has a ``Refund`` of the kind
-    ``chargeback``.
+    ``chargeback``, which books the money that the bank took.
     """
 
     class State(models.TextChoices):
@@ -167,9 +167,10 @@ class PaymentDispute(Timestamped):
 class DunningCase(Timestamped):
     """One unpaid invoice on its way from the first reminder to the suspension of its tenant.
 
-    ``limit_at`` and ``suspend_at`` are the instants that the tenant was told (null: that never
-    happens). Nothing happens before them. ``noticed_at`` is when it was told. ``ended_at``: the
-    invoice is not overdue any more.
+    ``limit_at`` is from when the tenant's clients cannot send, ``suspend_at`` from when their
+    connections are refused (null: never). The notice to the tenant names both instants.
+    ``noticed_at`` is the time of the last notice. ``ended_at`` is when a pass found the invoice not
+    overdue any more.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.dunning_case_id)
@@ -195,9 +196,10 @@ class DunningCase(Timestamped):
 
 
 class DunningPause(models.Model):
-    """Staff let a tenant's unpaid invoices rest, with a reason, until ``until`` (null: for ever).
+    """Staff pause the dunning of a tenant, with a reason, until ``until`` (null: for ever).
 
-    ``ended_at``: staff ended the pause, or its time was over.
+    ``ended_at`` is when the pause ended: staff ended it, another pause replaced it, or a pass found
+    that its time was over.
     """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")

@@ -1,4 +1,4 @@
-"""Models of monthly quotas: what usage is not landed yet, and a tenant's own spend cap."""
+"""Models of monthly quotas: usage that the copy of gold lacks yet, and a tenant's spend cap."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,12 +7,12 @@ from controlplane.core.models import Timestamped
 
 
 class UsageTail(models.Model):
-    """What a tenant's sources counted since ``since``, as of ``sampled_at``. Key: tenant.
+    """What a tenant's brokers and routers counted from ``since`` to ``sampled_at``. Key: tenant.
 
-    The tail is that count minus what the copy of gold has of the same time. The difference is made
-    at reading (``plans.usage.reading.tail``), so that a copy made in between counts nothing twice.
-    ``counted`` is {meter: quantity}. ``evaluated_at`` is when quotas were evaluated with this row;
-    null while they were not.
+    ``counted`` is {meter: quantity}. The tail of usage is ``counted`` minus what the copy of gold
+    has of the same time. ``plans.usage.reading.tail`` subtracts it at each call, so a newer copy of
+    gold counts nothing twice. ``evaluated_at`` is when quotas were evaluated with these counts;
+    null until then.
     """
 
     tenant = models.OneToOneField(

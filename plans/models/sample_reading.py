@@ -8,7 +8,7 @@ from controlplane.core.models import Timestamped
 
 
 class SampleReading(Timestamped):
-    """A part of an invoice's period, whose usage and samples a worker reads at the pinned versions.
+    """What a worker read of a part of an invoice's period, at the versions that the invoice pins.
 
     Key: (invoice, starts_at, ends_at, first, bronze_version). ``first`` is the number of the first
     sample that is kept as a row, from 0. ``finished_at`` is null until everything is read; then:
@@ -51,7 +51,7 @@ class SampleReading(Timestamped):
 
 
 class ReadRow(models.Model):
-    """One sample, or one counter with what it reached. Key: (reading, kind, position).
+    """One sample, or one counter with the values it reached. Key: (reading, kind, position).
 
     ``position`` counts the samples, or the counters, of the whole part from 0.
     """

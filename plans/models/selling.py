@@ -10,8 +10,8 @@ from controlplane.core.models import Timestamped
 class SellerAssignment(Timestamped):
     """The legal entity that sells to one tenant, and the currency of the tenant's invoices.
 
-    A tenant without a row buys from the main seller of the newest catalog. The row never changes
-    once the tenant has an issued invoice; a trigger refuses it.
+    A tenant without a row buys from the main seller of the newest catalog. Once the tenant has an
+    issued invoice, a trigger refuses another seller or currency in the row, and its deletion.
     """
 
     tenant = models.OneToOneField(
@@ -55,7 +55,7 @@ class TaxExemption(Timestamped):
 
 
 class TaxIdCheck(models.Model):
-    """One look at a tenant's tax id. Append-only; the newest row is the status.
+    """One check of a tenant's tax id. Append-only; the newest row has the present status.
 
     ``status`` is a value of ``plans.rating.vat_ids.Status``. ``confirmed_by`` is the member of the
     staff who asked the register, with the ``reference`` of its answer; empty: only the form was

@@ -38,10 +38,11 @@ class Coupon(Timestamped):
 
 
 class Discount(Timestamped):
-    """A discount of one tenant, for each billing month that has an instant of its time.
+    """A discount of one tenant, for each billing month that overlaps [starts_at, ends_at).
 
-    The fields are those of ``Coupon``. ``coupon`` is the coupon that the tenant redeemed for it;
-    null: staff granted it. Only ``ends_at`` ever changes.
+    ``ends_at`` null: for ever. The discount's size is in the fields that ``Coupon`` has too.
+    ``coupon`` is the coupon that the tenant redeemed; null: staff gave the discount. Only
+    ``ends_at`` ever changes.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.discount_id)
@@ -73,7 +74,8 @@ class Discount(Timestamped):
 class Commitment(Timestamped):
     """What a tenant agreed to pay at least for each month, before tax, over [starts_at, ends_at).
 
-    A month that the time covers in part counts by its seconds. Only ``ends_at`` ever changes.
+    ``ends_at`` null: for ever. If the time covers a part of a month, the month's minimum is in
+    proportion to the covered seconds. Only ``ends_at`` ever changes.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.commitment_id)
@@ -96,8 +98,8 @@ class Commitment(Timestamped):
 class CreditGrant(models.Model):
     """Credit that a tenant paid for in advance, or got as a gift. Append-only.
 
-    Key: ``reference``, unique for a tenant, which makes granting idempotent. ``entry`` is its entry
-    in the ledger. From ``expires_at`` on (null: never) it pays nothing any more.
+    Key: (tenant, reference), which makes granting idempotent. ``entry`` is the grant's entry in the
+    ledger. From ``expires_at`` on (null: never) the credit pays nothing any more.
     """
 
     class Kind(models.TextChoices):

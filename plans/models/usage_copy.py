@@ -26,9 +26,9 @@ class UsageCopy(models.Model):
 class UsageRecord(models.Model):
     """A copied row of gold usage. Key: (tenant, space, address, meter, bucket).
 
-    ``quantity`` is an integer in the meter's base unit (messages, milliseconds, byte-milliseconds,
-    connections). ``bucket_at`` is the start of the bucket: 15 minutes, or less if a close cut it.
-    ``address`` is empty for meters of the space.
+    ``quantity`` is an integer in the meter's base unit (``plans.usage.meters``). ``bucket_at`` is
+    the start of the bucket, which has 15 minutes, or less if a close ended it early. ``address`` is
+    empty for meters of the space.
     """
 
     tenant_id = models.CharField(max_length=40)
@@ -51,9 +51,10 @@ class UsageRecord(models.Model):
 
 
 class UsageSum(models.Model):
-    """The abstract base of sums of ``UsageRecord``, which triggers of its table keep up to date.
+    """The abstract base of sums of ``UsageRecord`` over several buckets.
 
-    ``summed`` and ``largest`` are the sum and the maximum of ``quantity``. Never write these rows.
+    ``summed`` and ``largest`` are the sum and the maximum of ``quantity``. Triggers of the table of
+    ``UsageRecord`` keep the rows up to date: code never writes them.
     """
 
     tenant_id = models.CharField(max_length=40)
@@ -67,7 +68,7 @@ class UsageSum(models.Model):
 
 
 class UsageHour(UsageSum):
-    """The usage of one space and meter in buckets of one hour, over all addresses.
+    """The usage of one space and meter in the buckets that begin in one hour, over all addresses.
 
     Key: (tenant, meter, hour, space). ``hour_at`` is a full hour, in UTC.
     """
@@ -84,7 +85,7 @@ class UsageHour(UsageSum):
 
 
 class UsageSpaceDay(UsageSum):
-    """The usage of one space and meter in buckets of one UTC day, over all addresses.
+    """The usage of one space and meter in all buckets of one UTC day, over all addresses.
 
     Key: (tenant, meter, day, space).
     """
@@ -100,9 +101,9 @@ class UsageSpaceDay(UsageSum):
 
 
 class UsageDay(UsageSum):
-    """The usage of one address and meter in buckets of one UTC day.
+    """The usage of one address and meter in all buckets of one UTC day.
 
-    Key: (tenant, meter, day, space, address). ``address`` is that of ``UsageRecord``.
+    Key: (tenant, meter, day, space, address). ``address`` is empty for meters of the space.
     """
 
     address = models.CharField(max_length=255, blank=True)
@@ -124,7 +125,8 @@ class QuotaAlert(models.Model):
     ``plans.quotas.resources.AtQuota``; below 100 % it is ``notify``. ``used``, the part ``tail`` of
     it that was not landed, and ``limit`` are those at ``raised_at``, when the alert was raised
     last. ``currency``: of amounts of money, else empty. ``lifted_at`` is when the alert ended,
-    because usage was below the level again or the next month had begun; null while it lasts.
+    because usage was below the level of the limit in force, the limit was removed or the next month
+    had begun; null while the alert lasts.
     """
 
     tenant = models.ForeignKey(

@@ -27,13 +27,13 @@ def begin(*, invoice: Invoice, by: Actor, now: datetime) -> Checkout:
     """Return a page of the provider on which what is due of the invoice can be paid.
 
     An open page for the same amount is returned again. The provider, not the return of the payer,
-    reports the payment (``events``). Killed between the provider's answer and the commit, the next
-    call gets the same page from the provider, because its key is the same.
+    reports the payment (``events``). After a kill between the provider's answer and the commit, the
+    next call gets the same page from the provider, because it sends the same key.
 
     Raises:
         NothingDue: the invoice is paid, voided, written off or not issued.
-        NoCheckout: invoices are paid by transfer only. CurrencyNotTaken, ProviderAway,
-        ProviderRefuses: as the provider's adapter raises them.
+        NoCheckout: invoices are paid by transfer only.
+        CurrencyNotTaken, ProviderAway, ProviderRefuses: as the provider's adapter raises them.
     """
     provider = providers.configured()
     due = receiving.due_minor(invoice) if invoice.state in receiving.UNPAID else 0

@@ -1,8 +1,8 @@
 """Dunning: reminders of unpaid invoices, then no sending, then no connections; lifted by payment.
 
 Level-triggered: each pass compares the unpaid invoices with the present time, and makes cases and
-tenants agree with them. A tenant is told what happens and when before it happens: a case keeps the
-instants of the notice, and nothing happens before them. Locks: the tenant, then its spaces.
+tenants agree with the result. A notice to the tenant names what happens next, and when. The case
+stores these instants, and no restriction begins before them. Locks: the tenant, then its spaces.
 """
 
 from collections.abc import Iterable
@@ -36,10 +36,11 @@ class NotPaused(Conflict):
 
 @dataclass(frozen=True)
 class Schedule:
-    """When what happens, in days after an invoice's due time; a value.
+    """The days after an invoice's due time on which dunning acts.
 
-    ``limit_days`` and ``suspend_days`` 0: never. Neither happens before ``notice_days`` after the
-    tenant was told. Without ``reminder_days`` nothing happens at all.
+    Reminders are written after each of ``reminder_days``; without any, dunning is off. Sending
+    stops after ``limit_days``, and connections are refused after ``suspend_days``; 0: never.
+    Neither begins less than ``notice_days`` after the notice to the tenant.
     """
 
     reminder_days: tuple[int, ...]
@@ -48,11 +49,11 @@ class Schedule:
     notice_days: int
 
     def limit_at(self, due_at: datetime, now: datetime) -> datetime | None:
-        """Return when sending stops if the tenant is told at ``now``; None: never."""
+        """Return when sending stops if the tenant gets the notice at ``now``; None: never."""
         return self._not_before_notice(due_at, self.limit_days, now)
 
     def suspend_at(self, due_at: datetime, now: datetime) -> datetime | None:
-        """Return when connections are refused if the tenant is told at ``now``; None: never."""
+        """Return from when connections are refused after a notice at ``now``; None: never."""
         return self._not_before_notice(due_at, self.suspend_days, now)
 
     def reached(self, due_at: datetime, now: datetime) -> list[int]:
@@ -77,9 +78,13 @@ def schedule() -> Schedule:
 
 
 def advance_all(now: datetime) -> None:
-    """Call ``advance`` for each tenant with an unpaid invoice, an open case or a stage.
+    """Call ``advance`` for each tenant with an invoice to remind of, an open case or a stage.
 
-    A tenant that fails is logged; the others still advance.
+    The reminders of an invoice begin on its first reminder day. A tenant that fails is logged; the
+    others still advance.
+
+    Raises:
+        OperationalError, InterfaceError: the database is not available; the next pass goes on.
     """
     for tenant_id in _concerned(now):
         try:
@@ -93,7 +98,7 @@ def advance_all(now: datetime) -> None:
 def advance(tenant_id: str, now: datetime) -> None:
     """Make cases, reminders and the stage of one tenant agree with its unpaid invoices. Idempotent.
 
-    All in one transaction: killed anywhere, the next pass does it again.
+    Everything happens in one transaction. If it is killed, the next pass does the same again.
     """
     rules = schedule()
     with transaction.atomic():
@@ -109,16 +114,17 @@ def advance(tenant_id: str, now: datetime) -> None:
             for invoice in unpaid.order_by("due_at", "id"):
                 _remind(invoice, cases, rules, now)
             stage = _stage(cases.values(), now)
-        # While dunning is paused too: the pause lifts what the tenant was kept from.
+        # While dunning is paused too: a paused tenant has no stage.
         _set_stage(tenant, stage, now)
 
 
 def pause(
     *, tenant: Tenant, reason: str, until: datetime | None, by: Actor, now: datetime
 ) -> DunningPause:
-    """Let the tenant's unpaid invoices rest, until ``until`` (None: until ``resume``).
+    """Pause the dunning of the tenant until ``until`` (None: until ``resume``).
 
-    What dunning kept the tenant from ends at once. A second pause replaces the first.
+    Restrictions by dunning end: quota enforcement, which starts after the commit, lifts them. A
+    second pause replaces the first.
 
     Raises:
         Invalid: there is no reason, or ``until`` is not later than now.
@@ -142,7 +148,9 @@ def pause(
 
 
 def resume(*, tenant: Tenant, by: Actor, now: datetime) -> None:
-    """End the pause: the tenant is told again, and nothing happens before the new instants.
+    """End the pause. The tenant gets a new notice of each open case.
+
+    No restriction begins before the instants of the new notices.
 
     Raises:
         NotPaused: dunning of the tenant is not paused.
@@ -163,8 +171,9 @@ def resume(*, tenant: Tenant, by: Actor, now: datetime) -> None:
 def overdue(now: datetime) -> QuerySet[Invoice]:
     """Return the overdue invoices of all tenants, the oldest first, with their case and pause.
 
-    ``outstanding_minor``, ``noticed_at``, ``limit_at``, ``suspend_at`` and ``pause`` are those of
-    the invoice's open case and of the tenant's pause; None if there is none.
+    The rows have these annotations: ``outstanding_minor``; ``noticed_at``, ``limit_at`` and
+    ``suspend_at`` of the open case, None without a case; ``pause``, the reason of the tenant's open
+    pause, None without a pause.
     """
     case = DunningCase.objects.filter(invoice=OuterRef("pk"), ended_at__isnull=True)
     pauses = DunningPause.objects.filter(tenant=OuterRef("tenant"), ended_at__isnull=True)
@@ -195,7 +204,7 @@ def _concerned(now: datetime) -> list[str]:
 
 
 def _end_settled(tenant: Tenant, now: datetime) -> dict[str, DunningCase]:
-    """End the cases of invoices that are paid or written off; return {invoice id: open case}."""
+    """End the cases of invoices that are not overdue any more; return {invoice id: open case}."""
     cases = DunningCase.objects.filter(tenant=tenant, ended_at__isnull=True)
     unpaid = Q(invoice__in=Invoice.objects.filter(receiving.unpaid(now), tenant=tenant))
     cases.exclude(unpaid).update(ended_at=now)
@@ -205,7 +214,7 @@ def _end_settled(tenant: Tenant, now: datetime) -> dict[str, DunningCase]:
 def _is_paused(
     tenant: Tenant, now: datetime, cases: dict[str, DunningCase], rules: Schedule
 ) -> bool:
-    """Return whether dunning rests; after a pause whose time is over, tell the tenant again."""
+    """Return whether dunning is paused. End a pause whose time is over, and give a new notice."""
     row = _pauses(tenant).first()
     if row is None:
         return False
@@ -214,7 +223,7 @@ def _is_paused(
     row.ended_at = now
     row.save(update_fields=["ended_at"])
     for case in cases.values():
-        # What the tenant was told before the pause is past: it gets the time of notice again.
+        # The instants of the notice before the pause may be past: give the time of notice again.
         case.limit_at = case.suspend_at = None
         _notice(case, rules, now, tenant)
     return False
@@ -242,7 +251,7 @@ def _remind(
 
 
 def _notice(case: DunningCase, rules: Schedule, now: datetime, tenant: Tenant) -> None:
-    """Tell the tenant what happens when. Instants that it was told before stay as they are."""
+    """Write a notice of what happens when. Instants of an earlier notice stay as they are."""
     due_at = case.invoice.due_at
     assert due_at is not None
     case.limit_at = case.limit_at or rules.limit_at(due_at, now)
@@ -299,7 +308,10 @@ _KINDS = {
 
 
 def _set_stage(tenant: Tenant, stage: UnpaidStage, now: datetime) -> None:
-    """Make tenant and spaces agree with the stage; report a change. Repeats what was lost."""
+    """Store the stage, restrict the spaces by it, and report a change. Idempotent.
+
+    Quota enforcement, which starts after the commit, lifts what the stage no longer restricts.
+    """
     if stage == tenant.unpaid_stage == UnpaidStage.NONE:
         return
     if stage != tenant.unpaid_stage:

@@ -1,8 +1,8 @@
 """Takes the events of payment providers, stores each once, and applies it once.
 
-An event that refers to a payment which is not known yet waits: providers do not keep an order. A
-task applies waiting ones again. What cannot be applied is kept as refused, for staff. So is an
-event whose effect fails for three days.
+Providers do not deliver events in order. So an event waits while the payment that it refers to is
+not known, and a task applies waiting events again. An event that cannot be applied is kept as
+refused, for staff. So is an event whose effect fails for three days.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ _PATIENCE = timedelta(days=3)
 
 
 class EventChanged(Conflict):
-    """A second delivery of an event says something else than the first."""
+    """A second delivery of an event has other content than the first."""
 
     code = "payment_event.changed"
 
@@ -48,12 +48,13 @@ def receive(provider: str, body: bytes, headers: Mapping[str, str], now: datetim
     """Verify a delivery, store its event and apply it; return its row.
 
     ``headers`` has lower-case names. A repeated delivery returns the row of the first one and
-    changes nothing. Killed after the event is stored, ``apply_waiting`` or the provider's next
-    delivery applies it.
+    changes nothing. If the process is killed after the event is stored, ``apply_waiting`` or the
+    provider's next delivery applies it.
 
     Raises:
-        Missing: the installation has no such provider. SignatureWrong: the delivery is refused.
-        EventChanged: an event with this id says something else.
+        Missing: the installation has no such provider.
+        SignatureWrong: signature, time or content of the delivery are wrong.
+        EventChanged: an event with this id and other content is stored.
     """
     event = providers.by_name(provider).verified(body, headers, now)
     row, is_new = PaymentEvent.objects.get_or_create(
@@ -74,7 +75,11 @@ def receive(provider: str, body: bytes, headers: Mapping[str, str], now: datetim
 
 
 def apply(row: PaymentEvent, now: datetime) -> None:
-    """Let a waiting event have its effect, in one transaction. Idempotent."""
+    """Apply a waiting event in one transaction. Idempotent; does nothing if it does not wait.
+
+    If the effect raises an expected error, the event becomes refused with its message. After a
+    payment, applies the events that waited for this payment.
+    """
     try:
         with transaction.atomic():
             current = PaymentEvent.objects.select_for_update().get(pk=row.pk)

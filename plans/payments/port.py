@@ -42,7 +42,7 @@ class ProviderAway(Unavailable):
 
 
 class ProviderRefuses(Conflict):
-    """The provider has refused what was requested; the message is its own."""
+    """The provider has refused what was requested; the message says why, or what to do instead."""
 
     code = "payment.provider_refuses"
 
@@ -89,9 +89,10 @@ class OpenedCheckout:
 
 @dataclass(frozen=True)
 class RefundRequest:
-    """What goes back of the payment with the provider's ``payment`` reference.
+    """Money to send back: ``amount_minor`` of a payment.
 
-    ``key`` is the same for each attempt of one refund.
+    ``payment`` is the provider's reference of the payment. ``key`` is the same for each attempt of
+    one refund.
     """
 
     key: str
@@ -111,10 +112,10 @@ class RefundAnswer:
 
 @dataclass(frozen=True)
 class ProviderEvent:
-    """An event of a provider, verified and in Waypost's words; a value.
+    """An event of a provider, verified and translated to Waypost's fields.
 
-    ``payment`` is the reference of the payment that it is about, ``reference`` that of the refund
-    or dispute. ``refund`` is our id of a refund that we requested.
+    ``payment`` is the provider's reference of the payment, ``reference`` that of the refund or
+    dispute. ``refund`` is Waypost's id of a refund that Waypost requested.
     """
 
     id: str

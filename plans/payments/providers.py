@@ -32,12 +32,16 @@ REGISTRY: Mapping[str, Callable[[], PaymentProvider | None]] = {
 
 
 def configured() -> PaymentProvider:
-    """Return the provider with which tenants pay."""
+    """Return the provider with which tenants pay, by the setting ``PAYMENT_PROVIDER``.
+
+    Raises:
+        Missing: the installation lacks what the provider needs.
+    """
     return by_name(settings.PAYMENT_PROVIDER)
 
 
 def by_name(name: str) -> PaymentProvider:
-    """Return the provider ``name``, whether tenants pay with it or did so before.
+    """Return the provider ``name``, which may be one with which tenants paid before.
 
     Raises:
         Missing: the installation has no such provider.

@@ -96,7 +96,11 @@ def send_requested(now: datetime) -> None:
 
 
 def send(refund: Refund, *, by: Actor, now: datetime) -> None:
-    """Ask the provider to send a requested refund, and store its answer. Idempotent."""
+    """Ask the provider to send a requested refund, and store its answer. Idempotent.
+
+    A refund that the provider refuses is booked back. If the provider does not answer, or is not
+    configured any more, the refund does not change.
+    """
     wanted = RefundRequest(
         refund.pk,
         refund.payment.reference,

@@ -1,8 +1,8 @@
 """The provider *webhook*: the operator's own payment system, by the Standard Webhooks scheme.
 
-Payers are sent to a page of the operator. Its system reports payments, refunds and disputes as
-signed webhooks: ``{"type": "payment.succeeded", "timestamp": "…", "data": {…}}``. The signature is
-the same as that of the webhooks which Waypost sends (standardwebhooks.com).
+Payers are sent to a page of the operator. The operator's system reports payments, refunds and
+disputes as signed webhooks: ``{"type": "payment.succeeded", "timestamp": "…", "data": {…}}``. They
+are signed by the same scheme as the webhooks which Waypost sends (standardwebhooks.com).
 """
 
 import hmac
@@ -48,7 +48,7 @@ class _Delivery(BaseModel):
 
 
 class SignedWebhook:
-    """Leads payers to ``page``, and takes events that one of ``secrets`` signed."""
+    """Leads payers to ``page``, and takes events that are signed with one of ``secrets``."""
 
     name = "webhook"
     title = "our payment page"

@@ -1,7 +1,7 @@
 """The provider *stripe*: checkout pages, refunds and events, by Stripe's own library.
 
-Stripe counts in the currency's smallest unit, as invoices do (docs.stripe.com/currencies). The
-currencies of which that is not true are refused.
+Stripe counts in the currency's smallest unit, as invoices do (docs.stripe.com/currencies).
+Currencies in which Stripe counts in another unit or rounds amounts are refused.
 """
 
 import json
@@ -26,7 +26,8 @@ from plans.payments.port import (
 if TYPE_CHECKING:
     import stripe
 
-# Stripe takes these with two decimals although ISO 4217 says none, or rounds them to tens.
+# Stripe counts ISK and UGX with two decimals although ISO 4217 says none. It rounds amounts of the
+# others in payments (BHD, JOD, KWD, OMR, TND, to tens) or in payouts (HUF, TWD).
 _OTHER_UNITS = frozenset({"ISK", "UGX", "HUF", "TWD", "BHD", "JOD", "KWD", "OMR", "TND"})
 _ENDED_DISPUTES = {"won": EventKind.DISPUTE_WON, "lost": EventKind.DISPUTE_LOST}
 # By the state of a refund; others, such as pending, have no effect yet.

@@ -68,7 +68,7 @@ def require(limits: Limits, resource: Resource, *, used: int, asked: int) -> Non
     limit = limits.get(resource)
     if limit is None or asked <= 0 or used + asked <= limit:
         return
-    # Only resources of one space have a dot: their limit comes from the space plan.
+    # Only resources of a space or of a broker have a dot: their limit comes from the space plan.
     raised_by = _SPACE_PLAN if "." in resource else _OPERATOR
     raise QuotaExceeded(
         f"{limit:,} {WORDS[resource]} are allowed, {used:,} are used, {asked:,} more requested. "

@@ -3,9 +3,9 @@
 Level-triggered: each pass compares usage with the limit in force. It then makes alerts and spaces
 agree with the result, both when a level is reached and when it no longer is. So the next pass
 repairs a lost or interrupted one. The Celery task ``workers.enforce_quotas`` runs a pass every two
-sampling intervals, and after a change of a tenant's plan or limits. It has stored before what is
-sampled but not yet in the copy of gold (``UsageTail``), so that quotas act without waiting for
-Spark. ``standings`` has the numbers, ``watched`` the tenants of a pass.
+sampling intervals, and for one tenant after a change of its plan, limits or state. Before the pass,
+the task stores what is sampled but not yet in the copy of gold (``UsageTail``), so that quotas act
+without waiting for Spark. ``standings`` computes the numbers; ``watched`` selects the tenants.
 """
 
 from collections.abc import Container, Iterable
@@ -61,7 +61,7 @@ def evaluate(*, tenant_id: str, now: datetime) -> list[Standing]:
     tenant = Tenant.objects.get(pk=tenant_id)
     found = standings.of_tenant(tenant, now)
     with transaction.atomic():
-        # One pass per tenant at a time. Read again: it may have been suspended meanwhile.
+        # One pass per tenant at a time. Read again: the tenant may have been suspended meanwhile.
         tenant = Tenant.objects.select_for_update().get(pk=tenant_id)
         open_alerts = list(QuotaAlert.objects.filter(tenant=tenant, lifted_at__isnull=True))
         _lift(tenant, open_alerts, found, now)
@@ -158,7 +158,7 @@ def _enforce(tenant: Tenant, found: Iterable[Standing]) -> None:
     spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
     for space in spaces.exclude(**_wanted(tenant, demands, throttle).columns).order_by("id"):
         with transaction.atomic():
-            # Read again: it may have been suspended since, which withdrew ``send`` of this space.
+            # Read again: if the tenant was suspended meanwhile, ``send`` of the space is withdrawn.
             locked = admission.locked_tenant(tenant)
             restrictions.restrict(
                 space=space,
@@ -173,8 +173,8 @@ def _wanted(
 ) -> Restrictions:
     """Return what the quotas and the state of the tenant demand for each of its spaces.
 
-    ``send`` is also withdrawn while invoices are unpaid for long, or while the tenant is suspended
-    or being closed. Connections are also refused in the last stage of unpaid invoices.
+    ``send`` is also withdrawn in each stage of unpaid invoices (``UnpaidStage``), and while the
+    tenant is suspended or being closed. Connections are also refused in the last stage.
     """
     return Restrictions(
         send_withdrawn=AtQuota.WITHDRAW_SEND in demands

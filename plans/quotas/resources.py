@@ -79,9 +79,10 @@ WORDS = {
 
 
 def quantity_words(resource: str, amount: int) -> str:
-    """Return an amount of ``resource`` as people read it: ``1.5`` connection hours, ``1,000``.
+    """Return an amount of ``resource`` as a number that people read, without a unit: ``1,000``.
 
-    Amounts of meters are base units, which this divides by the meter's ``base_per_unit``.
+    Amounts of meters are base units, which this function divides by the meter's ``base_per_unit``:
+    5,400,000 ms of connection time are ``1.5``. It rounds down to one decimal.
     """
     meter = METERED.get(resource)  # type: ignore[call-overload]
     base = BY_SLUG[meter].base_per_unit if meter else 1
@@ -92,5 +93,5 @@ def quantity_words(resource: str, amount: int) -> str:
 
 
 def words(resource: str) -> str:
-    """Return what a limit is of, for sentences; also of the spend cap."""
+    """Return the words for ``resource``, a ``Resource`` or SPEND, in sentences about its limit."""
     return "monthly spend cap" if resource == SPEND else WORDS[Resource(resource)]

@@ -54,11 +54,13 @@ class Simulation:
 def of_last_month(tenant: Tenant, cap_minor: int, action: str, now: datetime) -> Simulation:
     """Return what the cap would have done in the billing month before the one of ``now``.
 
-    The month is priced at the end of each day, and of each hour of the day in which the cap acts.
-    Takes one query for each of these, and a constant number of others.
+    The month is priced at the end of each day. On the day in which the cap acts, it is also priced
+    at the end of each hour until then. Each price takes one query for the lifetimes, and one for
+    each version of a space plan or address plan in use.
 
     Raises:
-        NoSubscription: the tenant has no plan. Unavailable: no catalog is published.
+        NoSubscription: the tenant has no plan.
+        Unavailable: no catalog is published.
     """
     return _Month.read(tenant, now).simulate(cap_minor, AtQuota(action))
 
@@ -99,7 +101,7 @@ class _Month:
         spent = [self._spent(end) for end in ends]
         reached = next((n for n, amount in enumerate(spent) if amount >= cap_minor), None)
         acted_at = None
-        # Only this day by the hour, because each price takes a query.
+        # Only this day by the hour, because each price takes queries.
         if reached is not None:
             start = ends[reached - 1] if reached else month.starts_at
             acted_at = self._hour_that_reaches(cap_minor, start, ends[reached])

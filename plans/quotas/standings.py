@@ -1,7 +1,8 @@
-"""A tenant's use and limit of each monthly quota: the one number that everything shows and decides.
+"""Computes a tenant's use and limit of each monthly quota, and of its spend cap.
 
-Pages, the API, alerts and enforcement call this module. A use has two parts: what the copy of gold
-has, and the tail that is counted but not landed in it yet.
+Pages, the API, alerts and enforcement call this module, so all of them show and compare the same
+numbers. A use has two parts: what the copy of gold in PostgreSQL has, and the tail, which is
+sampled but not in the copy yet.
 """
 
 from collections.abc import Mapping
@@ -50,9 +51,9 @@ class Use:
 class MonthUse:
     """A tenant's use in a billing month.
 
-    * ``by_meter``: of every meter, sums and lifetimes included.
-    * ``as_of``: up to when the landed part is complete. ``sampled_at``: when the tail was counted;
-      None if there is none.
+    * ``by_meter``: the use of every meter of the registry, of kinds SUM and LIFETIME too.
+    * ``as_of``: the time up to which the landed part is complete; None before the first copy.
+    * ``sampled_at``: when the tail was counted; None without a tail.
     """
 
     month: Period
@@ -132,7 +133,7 @@ def of_tenant(tenant: Tenant, now: datetime, *, with_money: bool = True) -> list
 
 
 def throttle_percent(tenant: Tenant) -> int:
-    """Return the part of its space plans' limits that the tenant has while it is throttled."""
+    """Return what is left of its space plans' limits while the tenant is throttled, in percent."""
     plan = _plan(tenant)
     return plan.throttle_percent if plan else THROTTLE_PERCENT
 
@@ -140,7 +141,9 @@ def throttle_percent(tenant: Tenant) -> int:
 def spend(tenant: Tenant, month: Period, now: datetime) -> Use:
     """Return what ``month``, the running one, costs so far, with tax and with the fee of the plan.
 
-    The tail is what usage that is not landed yet adds. Zero if nothing of the month can be priced.
+    ``landed`` has the invoices of the month, less their credit notes, and the running period.
+    ``tail`` is what usage that is not in the copy of gold yet adds. If the running period cannot be
+    priced, only the invoices count.
     """
     issued = Invoice.objects.filter(
         tenant=tenant, starts_at__gte=month.starts_at, ends_at__lte=month.ends_at
@@ -159,10 +162,10 @@ def spend(tenant: Tenant, month: Period, now: datetime) -> Use:
 
 
 def _known_spend(tenant: Tenant, month: Period) -> int:
-    """Return what is known to be spent while a part of the month waits for its price; else 0.
+    """Return the largest spend of the month's open alerts while an invoice is closing or held.
 
-    An invoice has no amounts while it is closed or held. Without this, closing a part of a month
-    would lift a cap that is reached.
+    0 if the month has no such invoice, or no open alert of the spend cap. A closing or held invoice
+    has no valid amounts. Without this, closing a part of a month would lift a cap that is reached.
     """
     waiting = Invoice.objects.filter(
         tenant=tenant,

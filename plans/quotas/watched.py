@@ -1,6 +1,7 @@
-"""Says which tenants have a monthly limit, and which of them are evaluated even when idle.
+"""Selects the tenants of a pass of quota enforcement, in a constant number of queries.
 
-A pass of enforcement reads no other tenant. The database selects, in a constant number of queries.
+``limited`` are the tenants with a monthly limit, of which a pass evaluates those that used
+something. ``always`` are the tenants that a pass evaluates even if they used nothing.
 """
 
 from collections.abc import Collection
@@ -34,9 +35,9 @@ def always(now: datetime) -> set[str]:
     * Tenants with an alert, or with a space that is restricted: both must end in time.
     * Tenants that are suspended, being closed or in a stage of unpaid invoices, with a space that
       lacks the restriction.
-    * Tenants with a limit that were never evaluated to the end, or whose plan, limit or cap is
-      newer than that.
-    * At most every ten minutes: those with limits that are reached without any message.
+    * Tenants with a limit whose evaluation never ended, or whose plan, limit or cap is newer than
+      the last evaluation.
+    * Every ten minutes: tenants with a limit of hours, a limit that staff set, or a spend cap.
     """
     alerted = QuotaAlert.objects.filter(lifted_at__isnull=True)
     restricted = AddressSpace.objects.filter(

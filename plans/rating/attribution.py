@@ -71,7 +71,7 @@ class Share:
 def shares(counting: Counting, steps: Iterable[tuple[datetime, int]]) -> Iterator[Share]:
     """Yield the share of each step; ``steps`` are (start, used base units) in the order of time.
 
-    ``included`` and ``billed`` of all shares add up to those of all steps taken as one.
+    The sums of ``included`` and ``billed`` over all shares are what a single step would have.
     """
     used, before = 0, (0, 0)
     for starts_at, quantity in steps:

@@ -14,7 +14,7 @@ from plans.rating.pricing import SellerRule
 
 
 class NothingLeft(Conflict):
-    """Earlier credit notes took back all of the invoice."""
+    """Nothing is left to take back: earlier credit notes did, or the net amount is not positive."""
 
     code = "credit_note.nothing_left"
 
@@ -27,9 +27,9 @@ class TooMuch(Conflict):
 
 @dataclass(frozen=True)
 class Credited:
-    """What one credit note takes back, in minor units; all amounts are positive in sum.
+    """What one credit note takes back, in minor units; ``net_minor`` is positive.
 
-    ``lines`` is {position of the invoice's line: amount}. An amount is negative where the line is.
+    ``lines`` is {position of the invoice's line: amount}; of a negative line it is negative.
     ``is_rest`` is True if nothing of the invoice is left afterwards.
     """
 
@@ -56,7 +56,8 @@ def credit(
     ``seller`` has the tax and the rounding of the invoice.
 
     Raises:
-        Invalid: ``wanted`` is empty, names no line, or has an amount that is not positive.
+        Invalid: ``wanted`` is empty, names a position that the invoice lacks, or has an amount that
+            is not positive.
         TooMuch: more is wanted than is left of a line, or of the whole invoice.
         NothingLeft: nothing of the invoice is left.
     """

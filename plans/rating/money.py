@@ -1,8 +1,9 @@
 """Rounds, divides and formats amounts of money, and knows the currencies. Pure.
 
 Amounts are integers in the currency's minor unit (ISO 4217). Only this module rounds amounts:
-``round_minor`` rounds invoice lines (``price_rules.amount_minor``) and the tax at one rate
-(``pricing.tax_on``), ``allocate`` divides a line between spaces.
+``round_minor`` rounds invoice lines (``price_rules.amount_minor``), discounts and minimum
+commitments (``terms``) and the tax at one rate (``pricing.tax_on``). ``allocate`` divides a line
+between spaces, and a discount between meters.
 """
 
 from collections.abc import Sequence

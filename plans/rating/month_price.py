@@ -1,8 +1,8 @@
 """Prices a billing month from its beginning to the end of the last known segment. Pure.
 
-``pricing`` turns the result into invoice lines. The result depends on the usage and on when each
-plan was in force, but not on where invoices end: two adjacent segments of one plan cost as much as
-one segment over both.
+``pricing`` turns the result into invoice lines. The result depends on the usage, on the lifetimes
+of spaces and addresses, and on when each plan was in force, but not on where invoices end: two
+adjacent segments of one plan cost as much as one segment over both.
 """
 
 from collections import Counter
@@ -183,7 +183,7 @@ def pools(included: Iterable[tuple[Segment, str, int]], month: Period) -> dict[s
 
     ``included`` are (segment, meter, units per month). Each segment contributes in proportion to
     its share of the month's seconds. A segment with ``runs_on`` counts to the end of the month,
-    because units for the rest of the month may be used before. The sum of a meter is rounded up.
+    because the tenant may use up these units early. The sum of a meter is rounded up.
     """
     granted: Counter[str] = Counter()
     for segment, meter, units in included:
@@ -199,8 +199,8 @@ def pools(included: Iterable[tuple[Segment, str, int]], month: Period) -> dict[s
 def _hours(lifetimes: Iterable[Lifetime], left: dict[str, int]) -> dict[PlanVersion, Hours]:
     """Return the priced hours by plan version.
 
-    ``left`` are the included seconds by meter; this function reduces them. They go to the plan
-    version with the highest price first, which is best for the buyer (docs/billing.md, rule 11).
+    ``left`` are the included seconds by meter; this function reduces them. The plan version with
+    the highest price gets them first, which is best for the buyer (docs/billing.md, rule 11).
     """
     found = {}
     for lifetime in sorted(merged(lifetimes), key=lambda row: (row.meter, -row.hour_price)):

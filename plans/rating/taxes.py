@@ -1,7 +1,7 @@
 """Decides the tax of an invoice: rate, category and the note that the law wants. Pure.
 
-``vat_rates.json`` is the table of standard rates by country and date, with its sources. Categories
-are codes of EN 16931 (UNTDID 5305).
+``vat_rates.json`` is the table of standard rates by country and date; it says which rates were
+compared with a source. Categories are codes of EN 16931 (UNTDID 5305).
 """
 
 import json
@@ -50,7 +50,7 @@ class TaxRule:
 
 @dataclass(frozen=True)
 class Rate:
-    """The standard rate of a country from the day ``since`` on."""
+    """The standard rate of a country from the day ``since`` on, until the next rate begins."""
 
     since: date
     percent: Decimal
@@ -100,9 +100,11 @@ def rate(country: str, on: date) -> Decimal:
 def decide(seller_country: str, buyer: Buyer, on: date) -> TaxRule:
     """Return the tax that a seller of ``seller_country`` charges for services on the day ``on``.
 
-    A buyer whose country is not known yet is taxed like one of the seller's country. A buyer of
-    another country of the EU is a business if its VAT id has a valid form; without one it pays the
-    rate of its own country (Article 58).
+    * A buyer with an exemption: the tax that its certificate says.
+    * A buyer of the seller's country, or of an unknown country: the rate of the seller's country.
+    * Another buyer, if the seller or the buyer is outside the EU: no tax.
+    * A buyer of another country of the EU: reverse charge if its VAT id has ``Status.VALID``,
+      because then it is a business; otherwise the rate of its own country (Article 58).
 
     Raises:
         Invalid: the table lacks a rate that is needed.

@@ -1,7 +1,7 @@
 """Declares what changes the price of a month: discounts and minimum commitments. Pure.
 
-``pricing.rate`` applies them to what the month so far costs, before tax. The result depends on the
-month's charges alone, so the invoices of a month add up to those of one invoice for all of it.
+``pricing.rate`` applies them to what the month so far costs, before tax. The result does not depend
+on where invoices end, so the invoices of a month add up to one invoice for all of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,9 +54,10 @@ class Discount:
 
 @dataclass(frozen=True)
 class Commitment:
-    """At least ``minimum_minor`` is to be paid for a whole month, before tax.
+    """The tenant pays at least ``minimum_minor`` for a whole month, before tax.
 
-    A month counts by its seconds in ``period``, the time of the commitment in this month.
+    ``period`` is the time of the commitment in one month. The minimum of the month is in proportion
+    to the seconds of ``period``.
     """
 
     key: str

@@ -17,7 +17,7 @@ _PREFIXES = {"GR": frozenset({"EL", "GR"})}
 
 
 class Status(StrEnum):
-    """What the check of a tax id found. Tenants and invoices store it: never rename a value."""
+    """What the check of a tax id found. Rows of tenants store the values: never rename one."""
 
     NONE = "none"  # no tax id is given
     NOT_CHECKED = "not_checked"  # the country is outside the EU
@@ -33,7 +33,8 @@ def check(country: str, tax_id: str) -> Status:
         return Status.NONE
     if country not in EU:
         return Status.NOT_CHECKED
-    # Blanks, points and hyphens are no part of it. ``vat.compact`` would refuse unknown prefixes.
+    # An id may be written with blanks, points and hyphens. ``vat.compact`` would remove them, but
+    # refuses unknown prefixes.
     number = "".join(letter for letter in tax_id.upper() if letter.isalnum())
     if number[:2] not in _PREFIXES.get(country, {country}):
         return Status.OTHER_COUNTRY if vat.is_valid(number) else Status.INVALID

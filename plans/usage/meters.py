@@ -35,7 +35,8 @@ class Meter:
     * ``slug``: the name in plans, tables, documents and the API. Never rename it.
     * ``explanation``: a sentence for tenants on the portal's pages; empty if no page needs it.
     * ``base_per_unit``: how many stored base units make one ``unit`` that people read. Base units
-      are messages, connections, milliseconds, and bytes times milliseconds; of lifetimes hours.
+      are messages, connections, milliseconds, bytes, bytes times milliseconds, and steps of 64 KiB;
+      of lifetimes hours.
     * ``line_title``: the description of invoice lines. It is part of invoice documents: changing it
       changes the bytes that a verification recomputes, so raise ``facts.ENGINE_VERSION`` too.
     * ``plan_text``: what follows a quantity of the meter in the portal's description of a plan.

@@ -127,8 +127,9 @@ def totals(
 class Tail:
     """What a tenant used in a month and the copy of gold lacks: {meter: quantity}, never negative.
 
-    ``sampled_at`` is when it was counted last; None if nothing is counted, as for tenants without a
-    monthly quota. Of the peak meter it is how much higher than the copied peak the newest one is.
+    ``sampled_at`` is when the tail was counted last; None if nothing is counted, as for tenants
+    without a monthly quota. Of the peak meter the quantity is how far the newest peak exceeds the
+    copied one.
     """
 
     quantities: Mapping[str, int]
@@ -146,7 +147,7 @@ class Tail:
 def tail(tenant_id: str, starts_at: datetime, ends_at: datetime) -> Tail:
     """Return the tail of the billing month [starts_at, ends_at).
 
-    What was counted in an earlier month counts in no other one.
+    It is empty if the stored counts begin outside this month, such as in an earlier one.
     """
     row = UsageTail.objects.filter(tenant_id=tenant_id).first()
     if row is None or not starts_at <= row.since < ends_at:
@@ -194,8 +195,8 @@ class SeriesQuery:
     """The query of a chart: one meter over a window in steps of an ``hour`` or a ``day``.
 
     Steps begin at full hours or at midnight in ``zone`` (an IANA name). An empty ``space_id`` means
-    all of the tenant's spaces, an empty ``address`` all addresses. ``every_series`` takes no notice
-    of ``meter``.
+    all of the tenant's spaces, an empty ``address`` all addresses. ``every_series`` ignores
+    ``meter``.
     """
 
     meter: str
