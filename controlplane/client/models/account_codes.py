@@ -15,7 +15,7 @@ T = TypeVar("T", bound="AccountCodes")
 
 @_attrs_define
 class AccountCodes:
-    """Codes by account, or by what stands before the colon of several (`revenue`).
+    """Codes by account, or by group: the part before the colon, such as `revenue`.
 
     Attributes:
         codes (AccountCodesCodes):

@@ -15,7 +15,7 @@ T = TypeVar("T", bound="AccountCodesRequest")
 
 @_attrs_define
 class AccountCodesRequest:
-    """Codes by account, or by what stands before the colon of several (`revenue`).
+    """Codes by account, or by group: the part before the colon, such as `revenue`.
 
     Attributes:
         codes (AccountCodesRequestCodes):

@@ -21,7 +21,7 @@ class AddressSpecRequest:
     """The full desired state of an address. A setting that is absent or null has its default.
 
     The default of a number is the plan's value. The default of ``dead_letter`` is the space's
-    address ``dead-letters``, if there is one.
+    address ``dead-letters``, if there is one. Any other text or name is empty by default.
 
         Attributes:
             type_ (AddressType): * `queue` - Queue

@@ -20,8 +20,8 @@ class AuditEvent:
     """One recorded change: who (`actor`) did what (`action`) to what (`subject_…`).
 
     `before` and `after` have the values that changed; secrets in them are masked. What the operator
-    did has the actor `operator`, what an account did that is gone `deleted-account`, and both have
-    no `source_ip`.
+    did has the actor `operator`; what an account did that is gone has `deleted-account`. Events of
+    both, and of Waypost itself, have no `source_ip`, and most have no `reason`.
 
         Attributes:
             at (datetime.datetime):

@@ -13,7 +13,7 @@ T = TypeVar("T", bound="BrowseRequest")
 
 @_attrs_define
 class BrowseRequest:
-    """The page to read: an address, and the page after which to go on (empty: the first page).
+    """A page of an address to read; `after` is empty for the first page.
 
     Attributes:
         address (str):

@@ -15,7 +15,10 @@ T = TypeVar("T", bound="CatalogDraft")
 
 @_attrs_define
 class CatalogDraft:
-    """A draft of a catalog; `number` is that of its version, null before its publication.
+    """A draft of a catalog; `number` is that of the version that it published.
+
+    `number` is null before the publication, and if the catalog equals a version that another draft
+    published.
 
     From `follows_at` on, subscriptions that follow their plan move to the new version.
 

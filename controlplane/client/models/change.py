@@ -14,7 +14,8 @@ class Change:
     """What publishing does to one plan, which `section` and `key` name; `same` is no change.
 
     `n_subscribers` counts who uses any version of the plan now: the tenants of a plan, the spaces
-    of a space plan, the addresses of an address plan. They keep their version.
+    of a space plan, the addresses of an address plan. Spaces and addresses keep their version, and
+    so do tenants that do not follow their plan.
 
         Attributes:
             section (str):

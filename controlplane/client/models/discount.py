@@ -14,7 +14,7 @@ T = TypeVar("T", bound="Discount")
 
 @_attrs_define
 class Discount:
-    """A discount of a tenant; it counts for each billing month with an instant of its time.
+    """A discount of a tenant. It counts for each billing month that its time overlaps.
 
     Attributes:
         id (str):

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="Dispute")
 
 @_attrs_define
 class Dispute:
-    """A chargeback: the payer's bank takes a payment back, unless the claim is proved.
+    """A dispute: the payer's bank takes the payment back, unless the operator wins the dispute.
 
     Attributes:
         reference (str):

@@ -21,9 +21,9 @@ T = TypeVar("T", bound="DividedLine")
 class DividedLine:
     """An invoice line of usage, divided by days or hours.
 
-    Over all days, `billed_base` adds up to that of the line exactly, and `used_base` too (the
-    largest of a peak). `is_exact` is false if usage arrived after the invoice was made: then
-    request a reading of the line's window, and get the line again.
+    Over all days, `billed_base` adds up to that of the line exactly, and `used_base` too; of a peak
+    meter, the largest `used_base` is that of the line. `is_exact` is false if usage arrived after
+    the invoice was made: then request a reading of the line's window, and get the line again.
 
         Attributes:
             position (int):

@@ -12,11 +12,13 @@ T = TypeVar("T", bound="ExemptionEndRequest")
 
 @_attrs_define
 class ExemptionEndRequest:
-    """The last day of a certificate, and why it ends; the day before its first: it never counts.
+    """The last day of a certificate, and why it ends.
 
-    Attributes:
-        ends_on (datetime.date):
-        reason (str):
+    If `ends_on` is the day before its first day, the certificate never counts.
+
+        Attributes:
+            ends_on (datetime.date):
+            reason (str):
     """
 
     ends_on: datetime.date

@@ -16,7 +16,7 @@ T = TypeVar("T", bound="Export")
 
 @_attrs_define
 class Export:
-    """What Waypost stores about a tenant, without secrets, messages and invoices.
+    """A tenant's settings, people, spaces, addresses and audit log, without any secrets.
 
     Attributes:
         exported_at (datetime.datetime):

@@ -14,8 +14,9 @@ T = TypeVar("T", bound="KeptVolumes")
 class KeptVolumes:
     """The kept volumes of the brokers of one deleted space.
 
-    `released_at` is when an operator released the volumes, `gone_at` when a worker had deleted
-    them. `deleted_at` is null while the deletion of the space still runs.
+    `released_at` is when an operator, or the erasure of the tenant, released the volumes. `gone_at`
+    is when a worker had deleted them. `deleted_at` is null while the deletion of the space still
+    runs.
 
         Attributes:
             space_id (str):

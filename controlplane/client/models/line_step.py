@@ -14,8 +14,8 @@ T = TypeVar("T", bound="LineStep")
 class LineStep:
     """The part of an invoice line in one day or hour; parts without usage are left out.
 
-    `used_base` and `included_base` are in base units of the meter; `billed_base` too, but packages
-    for a package price, and months for a flat one.
+    `used_base`, `included_base` and `billed_base` are in base units of the meter. For a package
+    price `billed_base` counts packages instead, for a flat price months.
 
         Attributes:
             starts_at (datetime.datetime):

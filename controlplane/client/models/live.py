@@ -14,8 +14,7 @@ T = TypeVar("T", bound="Live")
 class Live:
     """The newest reading of an address.
 
-    A value is null if the engines of the space cannot know it. Rates are null before the second
-    sample.
+    A value is null if no broker or router reports it. Rates are null before the second sample.
 
         Attributes:
             as_of (datetime.datetime): When the values were read.

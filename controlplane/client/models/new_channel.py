@@ -16,7 +16,7 @@ T = TypeVar("T", bound="NewChannel")
 class NewChannel:
     """A channel with the secret that signs its webhooks. Only this answer shows it.
 
-    It is null in the answer to a request that is repeated with its Idempotency-Key.
+    `secret` is null in the answer to a request that is repeated with its Idempotency-Key.
 
         Attributes:
             id (str):

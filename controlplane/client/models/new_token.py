@@ -14,7 +14,7 @@ T = TypeVar("T", bound="NewToken")
 class NewToken:
     """A new token. `token` is its secret. Only this answer shows it.
 
-    It is null in the answer to a request that is repeated with its Idempotency-Key.
+    `token` is null in the answer to a request that is repeated with its Idempotency-Key.
 
         Attributes:
             id (int):

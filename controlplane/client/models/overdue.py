@@ -15,7 +15,8 @@ class Overdue:
     """An unpaid invoice whose due time has passed.
 
     `limit_at` and `suspend_at` are when sending stops and connections are refused, as the tenant
-    was told; null: not at all, or nothing was told yet. `pause` is why dunning rests.
+    got notice of it. Null: never, or the tenant got no notice yet. `pause` is why dunning is
+    paused.
 
         Attributes:
             tenant (str):

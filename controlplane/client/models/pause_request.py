@@ -14,7 +14,7 @@ T = TypeVar("T", bound="PauseRequest")
 
 @_attrs_define
 class PauseRequest:
-    """Why dunning of a tenant rests; the audit log shows it. Without `until`: until it resumes.
+    """Why dunning of a tenant pauses; the audit log shows it. Without `until`, staff resume it.
 
     Attributes:
         reason (str):

@@ -21,7 +21,7 @@ class Pipeline:
 
     `as_of` is up to when usage is complete, and `lag_seconds` its age; both are null before the
     first run. `newest` is the newest run of the pipeline, `succeeded` the newest that did not fail,
-    `housekeeping` the newest housekeeping that did not.
+    `housekeeping` the newest housekeeping that did not fail.
 
         Attributes:
             as_of (datetime.datetime | None):

@@ -16,7 +16,7 @@ class PlanSubscription:
 
     `space_plans` and `address_plans` are the keys of the plans that it includes. `currency` is that
     of the tenant's invoices. A subscription that `follows` its plan moves to new versions of it, at
-    `moves_at`; null: no move is due.
+    `moves_at`; null: no move is planned.
 
         Attributes:
             plan (str):

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="QuarantinedSample")
 
 @_attrs_define
 class QuarantinedSample:
-    """A sample that the pipeline refused, or one after a counter fell. A fall is never billed.
+    """A sample that the pipeline refused, or one after a counter reset, which is never billed.
 
     Columns that the sample lacks are empty or null. `copied_at` is when a worker found it.
 

@@ -15,8 +15,9 @@ class Quota:
     """A resource of a tenant: its limit (null: no limit), and how much the tenant uses.
 
     `used` is `landed` plus `tail`. Of a monthly resource, `landed` is complete up to `as_of`, and
-    `tail` is counted and not in it yet. Amounts are in base units, such as milliseconds. The
-    resource `spend` is the spend cap, in minor units; only who may see amounts gets it.
+    `tail` is what was counted and is not in `landed` yet. Amounts are in base units, such as
+    milliseconds. The resource `spend` is the spend cap, in minor units; it is there only for
+    callers who may see amounts.
 
         Attributes:
             resource (str):

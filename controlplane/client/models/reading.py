@@ -20,8 +20,9 @@ class Reading:
     """What a worker has read of a part of an invoice's period, at the versions that it pins.
 
     `sample_hash` is the hash of all samples of the part. The hashes of parts add up: each word of
-    eight digits modulo 2^32. Those of all hours of the invoice give `manifest.sample_hash` of its
-    document. `from_samples` is the usage by meter, from the samples alone.
+    eight digits modulo 2^32. The hashes of all hours of the invoice add up to
+    `manifest.sample_hash` of its document. `from_samples` is the usage by meter, from the samples
+    alone.
 
         Attributes:
             id (str):

@@ -13,11 +13,11 @@ T = TypeVar("T", bound="RefundCreateRequest")
 
 @_attrs_define
 class RefundCreateRequest:
-    """What goes back of a payment, in minor units of its currency.
+    """A refund: the part of a payment that goes back, in minor units of its currency.
 
-    The tenant's credit pays it first. More than the credit is refused, unless `reopens` is true:
-    then the rest is due again. `reference` is the bank's, for money that staff sent back; without
-    it the provider of the payment sends the money.
+    The tenant's credit pays the refund first. A refund above the credit is refused, unless
+    `reopens` is true: then the rest is due again. `reference` is that of the bank, if staff sent
+    the money back. Without it the provider of the payment sends the money.
 
         Attributes:
             amount_minor (int):

@@ -20,16 +20,14 @@ T = TypeVar("T", bound="Session")
 class Session:
     """A new token of a person, to send as a bearer token until `expires_at`.
 
-    It is null in the answer to a sign-up that is repeated with its Idempotency-Key: log in then.
-
-        Attributes:
-            kind (KindEnum): * `person` - person
-                * `token` - token
-            name (str): A person's email, or a token's name.
-            is_staff (bool):
-            tenants (list[Membership]):
-            token (None | str):
-            expires_at (datetime.datetime):
+    Attributes:
+        kind (KindEnum): * `person` - person
+            * `token` - token
+        name (str): A person's email, or a token's name.
+        is_staff (bool):
+        tenants (list[Membership]):
+        token (None | str):
+        expires_at (datetime.datetime):
     """
 
     kind: KindEnum

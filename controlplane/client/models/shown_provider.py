@@ -17,8 +17,8 @@ T = TypeVar("T", bound="ShownProvider")
 class ShownProvider:
     """The provider without its secret.
 
-    Domains that are not in `confirmed_domains` wait for the operator. Until then people who have no
-    account cannot log in with them.
+    Domains that are not in `confirmed_domains` wait for the operator. People with an email address
+    of such a domain cannot log in until then, unless they have an account.
 
         Attributes:
             issuer (str):

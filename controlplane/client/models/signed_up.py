@@ -20,14 +20,17 @@ T = TypeVar("T", bound="SignedUp")
 class SignedUp:
     """The result of a sign-up: a session, or a mail that was sent to confirm the address.
 
-    Attributes:
-        confirmation_sent (bool):
-        kind (str | Unset):
-        name (str | Unset):
-        is_staff (bool | Unset):
-        tenants (list[Membership] | Unset):
-        token (str | Unset):
-        expires_at (datetime.datetime | Unset):
+    `token` is null in the answer to a request that is repeated with its Idempotency-Key: log in
+    then.
+
+        Attributes:
+            confirmation_sent (bool):
+            kind (str | Unset):
+            name (str | Unset):
+            is_staff (bool | Unset):
+            tenants (list[Membership] | Unset):
+            token (str | Unset):
+            expires_at (datetime.datetime | Unset):
     """
 
     confirmation_sent: bool

@@ -13,7 +13,7 @@ T = TypeVar("T", bound="SpendCapChangeRequest")
 
 @_attrs_define
 class SpendCapChangeRequest:
-    """A cap in minor units of the plan's currency, tax included, and what happens at it.
+    """A cap in minor units of the plan's currency, tax included, and what it does.
 
     The month's fee counts from its first day.
 

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="SuspensionRequest")
 
 @_attrs_define
 class SuspensionRequest:
-    """Why the tenant is suspended; its owners get the reason by mail.
+    """Why the tenant is suspended; owners, admins and the role billing get the reason by mail.
 
     Attributes:
         reason (str):

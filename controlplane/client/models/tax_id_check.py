@@ -12,7 +12,7 @@ T = TypeVar("T", bound="TaxIdCheck")
 
 @_attrs_define
 class TaxIdCheck:
-    """One check of the tax id. `is_confirmed`: staff asked the register, not only its form.
+    """One check of the tax id: of its form alone or, if `is_confirmed`, by asking the register.
 
     Attributes:
         tax_id (str):

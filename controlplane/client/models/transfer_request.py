@@ -11,7 +11,7 @@ T = TypeVar("T", bound="TransferRequest")
 
 @_attrs_define
 class TransferRequest:
-    """The member who becomes the owner.
+    """The member who becomes an owner.
 
     Attributes:
         email (str):

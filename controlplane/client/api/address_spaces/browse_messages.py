@@ -62,8 +62,8 @@ def sync_detailed(
         tenant (str):
         space (str):
         idempotency_key (str | Unset):
-        body (BrowseRequest): The page to read: an address, and the page after which to go
-            on (empty: the first page).
+        body (BrowseRequest): A page of an address to read; `after` is empty for the first
+            page.
 
     Raises:
         errors.Refused: the server refused the request.

@@ -58,7 +58,7 @@ def sync_detailed(
 ) -> Response[Address]:
     """Change an address's labels.
 
-    Replace the labels of the address. Nothing that runs depends on them.
+    Replace the labels of the address. Brokers and routers do not use them.
 
     Args:
         tenant (str):

@@ -56,7 +56,7 @@ def sync_detailed(
 
     Check quotas and begin to create the address.
 
-    The operation ends when the address is ready.
+    The operation succeeds when the address is ready.
 
     Args:
         tenant (str):

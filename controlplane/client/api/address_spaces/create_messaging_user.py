@@ -54,7 +54,7 @@ def sync_detailed(
 ) -> Response[Operation]:
     """Create a messaging user.
 
-    Begin to create the user. The operation ends when clients can log in as this user.
+    Begin to create the user. The operation succeeds when clients can log in as this user.
 
     They can then log in at every broker and router of the space.
 

@@ -90,7 +90,8 @@ def sync_detailed(
 
             The default of a number is the plan's value. The default of ``dead_letter`` is the
             space's
-            address ``dead-letters``, if there is one.
+            address ``dead-letters``, if there is one. Any other text or name is empty by
+            default.
 
     Raises:
         errors.Refused: the server refused the request.

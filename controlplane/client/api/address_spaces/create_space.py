@@ -53,7 +53,7 @@ def sync_detailed(
 
     Check quotas and begin to create the space.
 
-    The operation ends when the space is Active.
+    The operation succeeds when the space is Active.
 
     Args:
         tenant (str):

@@ -51,7 +51,10 @@ def sync_detailed(
 ) -> Response[Operation]:
     """Delete an address.
 
-    Begin to delete the address with its stored messages. Its past usage is still billed.
+    Begin to delete the address with its stored messages.
+
+    The request is refused (409) while the address is the topic or a target of other addresses.
+    Past usage is still billed.
 
     Args:
         tenant (str):

@@ -56,7 +56,7 @@ def sync_detailed(
 
     Begin to delete up to 500 addresses with their stored messages.
 
-    An address goes before those that its settings name, whatever the order of the names.
+    An address is deleted before those that its settings name, whatever the order of the names.
 
     Args:
         tenant (str):

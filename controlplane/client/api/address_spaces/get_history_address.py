@@ -63,7 +63,8 @@ def sync_detailed(
 
     Return the messages, depth, bytes and consumers of the address in each step up to now.
 
-    If the space has an address whose name is this one with `/history`, send `span`.
+    If the space has an address whose name is this one with `/history`, send `span`: without it,
+    the answer is that address.
 
     Args:
         tenant (str):

@@ -38,7 +38,7 @@ def sync_detailed(
 ) -> Response[Benefits]:
     """Get discounts and credit.
 
-    Return the credit, discounts, commitments and trial of the tenant, also ended ones.
+    Return the credit, discounts and commitments, ended ones too, and the running trial.
 
     Args:
         tenant (str):

@@ -51,10 +51,11 @@ def sync_detailed(
 ) -> Response[Closure]:
     """Close a tenant.
 
-    Request that the tenant is closed: its clients cannot send, and nothing can be changed.
+    Request that the tenant is closed: clients cannot send, and members can change little.
 
-    At `erase_at` its spaces, messages, members and tokens are erased; until then an owner can
-    undo this. Invoices and the audit log stay. A repeated request keeps the first time.
+    From `erase_at` on, its spaces and messages are deleted, its members removed and its tokens
+    revoked; until then an owner can undo this. Invoices, usage and the audit log stay. A
+    repeated request keeps the first time.
 
     Args:
         tenant (str):

@@ -40,7 +40,7 @@ def sync_detailed(
 
     Undo the request to close the tenant. Workers let clients send again.
 
-    It is refused once the erasure has begun.
+    The request is refused (409) from `erase_at` on.
 
     Args:
         tenant (str):

@@ -38,10 +38,10 @@ def sync_detailed(
 ) -> Response[Export]:
     """Export a tenant.
 
-    Return what Waypost stores about the tenant: people, spaces, addresses, the audit log.
+    Return the settings, people, spaces, addresses and audit log of the tenant.
 
-    Secrets, messages and invoices are not in it: clients receive messages, and invoices have
-    operations of their own.
+    Secrets, messages, usage and invoices are not in it: clients receive messages, and usage and
+    invoices have operations of their own.
 
     Args:
         tenant (str):

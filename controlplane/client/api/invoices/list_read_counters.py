@@ -69,7 +69,7 @@ def sync_detailed(
 ) -> Response[CounterPage]:
     """List read counters.
 
-    Return the counters with samples in the part, by space, source, boot and address.
+    Return the counters with samples in the part, by space, source, incarnation, address.
 
     Args:
         tenant (str):

@@ -69,7 +69,7 @@ def sync_detailed(
 ) -> Response[SamplePage]:
     """List read samples.
 
-    Return the samples that the reading keeps, in the order of source, boot and address.
+    Return the samples that the reading keeps, by source, incarnation and address.
 
     Args:
         tenant (str):

@@ -58,8 +58,9 @@ def sync_detailed(
 
     Begin to read usage and samples of a part of the invoice's period, at pinned versions.
 
-    The `subject_id` of the operation names the reading. It keeps 5,000 samples from number
-    `first` on, for a day. The same part is read once.
+    The `subject_id` of the operation names the reading. The reading keeps at most 5,000
+    samples, from number `first` on, for a day. A second request for the same part and `first`
+    returns the same reading.
 
     Args:
         tenant (str):

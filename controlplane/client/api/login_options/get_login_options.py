@@ -32,7 +32,7 @@ def sync_detailed(
 ) -> Response[LoginOptions]:
     """Get the login options.
 
-    Return whether there are passwords, and how a command asks the identity provider.
+    Return whether people have passwords, and how a command uses the identity provider.
 
     Raises:
         errors.Refused: the server refused the request.

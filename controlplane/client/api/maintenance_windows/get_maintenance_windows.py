@@ -38,7 +38,9 @@ def sync_detailed(
 ) -> Response[Windows]:
     """Get maintenance windows.
 
-    Return the windows, by weekday and time. Rollouts restart ready spaces only in these.
+    Return the windows, by weekday and time.
+
+    Rollouts restart ready spaces only in these windows; without any window, at any time.
 
     Args:
         tenant (str):

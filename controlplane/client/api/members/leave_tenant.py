@@ -42,7 +42,7 @@ def sync_detailed(
 ) -> Response[Any]:
     """Leave a tenant.
 
-    Leave the tenant; your account stays. The last owner transfers the ownership first.
+    Leave the tenant; your account stays. The last owner must first transfer ownership.
 
     Args:
         tenant (str):

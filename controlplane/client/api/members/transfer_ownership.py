@@ -51,12 +51,12 @@ def sync_detailed(
 ) -> Response[Member]:
     """Transfer ownership.
 
-    Make another member the owner, and yourself an admin.
+    Make another member an owner, and yourself an admin.
 
     Args:
         tenant (str):
         idempotency_key (str | Unset):
-        body (TransferRequest): The member who becomes the owner.
+        body (TransferRequest): The member who becomes an owner.
 
     Raises:
         errors.Refused: the server refused the request.

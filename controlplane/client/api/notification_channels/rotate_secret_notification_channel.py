@@ -48,7 +48,7 @@ def sync_detailed(
 ) -> Response[NewChannel]:
     """Rotate the secret of a notification channel.
 
-    Return a new secret. For 24 hours each webhook has a signature of both secrets.
+    Return a new secret. For 24 hours each webhook has two signatures, one by each secret.
 
     Args:
         tenant (str):

@@ -48,7 +48,7 @@ def sync_detailed(
 ) -> Response[Delivery]:
     """Replay a notification delivery.
 
-    Send the event again, with the same `webhook-id`, and retry it as at first.
+    Send the event again, with the same `webhook-id` and a new series of attempts.
 
     The caller needs the permission of the event's kind.
 

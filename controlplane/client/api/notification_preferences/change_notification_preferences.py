@@ -52,7 +52,7 @@ def sync_detailed(
 ) -> Response[ChoicePage]:
     """Change my notification preferences.
 
-    Change the choices of the person who asks.
+    Change the caller's own choices.
 
     Args:
         tenant (str):

@@ -38,9 +38,9 @@ def sync_detailed(
 ) -> Response[ChoicePage]:
     """Get my notification preferences.
 
-    Return the choices of the person who asks, for each kind that their role may get.
+    Return the caller's own choices, for each kind that the caller's role may get.
 
-    All are on one page. A tenant's token has none.
+    All are on one page. A tenant's token is refused (403).
 
     Args:
         tenant (str):

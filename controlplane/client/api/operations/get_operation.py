@@ -41,7 +41,7 @@ def sync_detailed(
 ) -> Response[Operation]:
     """Get an operation.
 
-    Return the operation. Poll it at most once a second, until ``state`` is not Running.
+    Return the operation. Poll it at most once a second, until `state` is not Running.
 
     Args:
         tenant (str):

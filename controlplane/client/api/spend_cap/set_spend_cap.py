@@ -59,7 +59,7 @@ def sync_detailed(
 ) -> Response[SpendCap]:
     """Set the spend cap.
 
-    Set the cap, in place of an earlier one. It acts within a minute if it is reached.
+    Set the cap, in place of an earlier one. A cap that is reached acts within a minute.
 
     Send `If-None-Match: *` to set the first cap, and `If-Match` with its ETag, or `*`, to
     replace one.
@@ -69,7 +69,7 @@ def sync_detailed(
         if_match (str | Unset):
         if_none_match (SetSpendCapIfNoneMatch | Unset):
         body (SpendCapChangeRequest): A cap in minor units of the plan's currency, tax
-            included, and what happens at it.
+            included, and what it does.
 
             The month's fee counts from its first day.
 

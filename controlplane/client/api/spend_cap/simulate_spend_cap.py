@@ -51,7 +51,7 @@ def sync_detailed(
 ) -> Response[Simulation]:
     """Simulate a spend cap.
 
-    Return on which day the cap would have acted last month, and what it had refused.
+    Return when the cap would have acted last month, and what it would have stopped.
 
     Nothing is saved. The month is priced on the present plan.
 
@@ -59,7 +59,7 @@ def sync_detailed(
         tenant (str):
         idempotency_key (str | Unset):
         body (SpendCapChangeRequest): A cap in minor units of the plan's currency, tax
-            included, and what happens at it.
+            included, and what it does.
 
             The month's fee counts from its first day.
 

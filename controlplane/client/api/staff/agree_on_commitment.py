@@ -59,9 +59,9 @@ def sync_detailed(
         body (CommitmentCreateRequest): What the tenant pays at least for a month, before
             tax, in minor units.
 
-            Without instants it begins with the running billing month and does not end. One of
-            them without
-            the other is refused.
+            Without instants it begins with the running billing month and does not end.
+            `starts_at` without
+            `ends_at` is refused, and so is the reverse.
 
     Raises:
         errors.Refused: the server refused the request.

@@ -56,7 +56,8 @@ def sync_detailed(
     Begin to approve all drafts of the run; `action` shows how far it is.
 
     An invoice that cannot be approved is among the `failures` of the action, and the others go
-    on. It is refused (409) while another action on the run has not ended, or without a draft.
+    on. The request is refused (409) while another action on the run has not ended, or without a
+    draft.
 
     Args:
         run (str):

@@ -55,7 +55,7 @@ def sync_detailed(
 
     Approve the draft invoice with this id. Approving again changes nothing.
 
-    It is refused (409) while the previous invoice of the same month is not approved.
+    The request is refused (409) while the previous invoice of the same month is not approved.
 
     Args:
         invoice (str):

@@ -45,7 +45,9 @@ def sync_detailed(
 ) -> Response[CatalogDraftDetail]:
     """Cancel a catalog draft.
 
-    Cancel a draft that is not published (409). Tenants that got notice get another one.
+    Cancel a draft. A published one is refused (409).
+
+    A tenant whose subscription was to move because of the draft gets an event.
 
     Args:
         draft (str):

@@ -58,8 +58,8 @@ def sync_detailed(
     Args:
         legal_entity (str):
         idempotency_key (str | Unset):
-        body (AccountCodesRequest): Codes by account, or by what stands before the colon of
-            several (`revenue`).
+        body (AccountCodesRequest): Codes by account, or by group: the part before the
+            colon, such as `revenue`.
 
     Raises:
         errors.Refused: the server refused the request.

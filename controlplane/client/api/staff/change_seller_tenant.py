@@ -53,8 +53,8 @@ def sync_detailed(
 
     Let the tenant buy from another legal entity or in another currency.
 
-    It is refused once an invoice is priced, or credit, a commitment or a discount of an amount
-    is in the present currency.
+    The request is refused (409) once an invoice is priced, the ledger has entries of the
+    tenant, or the tenant has a commitment or a discount of an amount.
 
     Args:
         tenant (str):

@@ -56,7 +56,7 @@ def sync_detailed(
 
     End the commitment. The month of its end counts by its seconds.
 
-    It is refused if an invoice was priced with it after its end.
+    The request is refused (409) if an invoice after the new end was priced with the commitment.
 
     Args:
         tenant (str):

@@ -56,8 +56,8 @@ def sync_detailed(
 
     End the discount with the running billing month, or before it.
 
-    It is refused if an invoice was priced with it after its end. Ending it again changes
-    nothing.
+    The request is refused (409) if an invoice after the new end was priced with the discount.
+    Ending it again changes nothing.
 
     Args:
         tenant (str):

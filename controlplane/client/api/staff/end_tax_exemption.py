@@ -60,8 +60,9 @@ def sync_detailed(
         tenant (str):
         exemption (str):
         idempotency_key (str | Unset):
-        body (ExemptionEndRequest): The last day of a certificate, and why it ends; the day
-            before its first: it never counts.
+        body (ExemptionEndRequest): The last day of a certificate, and why it ends.
+
+            If `ends_on` is the day before its first day, the certificate never counts.
 
     Raises:
         errors.Refused: the server refused the request.

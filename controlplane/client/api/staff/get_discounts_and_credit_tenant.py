@@ -38,7 +38,7 @@ def sync_detailed(
 ) -> Response[Benefits]:
     """Get discounts and credit of a tenant.
 
-    Return the discounts, commitments and granted credit of the tenant.
+    Return the credit, discounts and commitments, ended ones too, and the running trial.
 
     Args:
         tenant (str):

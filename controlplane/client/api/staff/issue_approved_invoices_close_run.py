@@ -47,8 +47,8 @@ def sync_detailed(
 
     Begin to issue all approved invoices of the run; `action` shows how far it is.
 
-    Each gets the next number of its series. It is refused (409) while another action on the run
-    has not ended, or without an approved invoice.
+    Each gets the next number of its series. The request is refused (409) while another action
+    on the run has not ended, or without an approved invoice.
 
     Args:
         run (str):

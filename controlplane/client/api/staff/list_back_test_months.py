@@ -71,7 +71,7 @@ def sync_detailed(
 ) -> Response[BackTestMonthPage]:
     """List months of a back-test.
 
-    Return each month of each tenant, by default those that cost most more first.
+    Return each month of each tenant, by default those with the largest increase first.
 
     Args:
         back_test (str):

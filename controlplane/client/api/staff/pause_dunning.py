@@ -51,15 +51,15 @@ def sync_detailed(
 ) -> Response[Paused]:
     """Pause dunning.
 
-    Let the tenant's unpaid invoices rest: no reminders, and clients send and connect again.
+    Pause dunning: no reminders, and what unpaid invoices have stopped works again.
 
     A second pause replaces the first.
 
     Args:
         tenant (str):
         idempotency_key (str | Unset):
-        body (PauseRequest): Why dunning of a tenant rests; the audit log shows it. Without
-            `until`: until it resumes.
+        body (PauseRequest): Why dunning of a tenant pauses; the audit log shows it. Without
+            `until`, staff resume it.
 
     Raises:
         errors.Refused: the server refused the request.

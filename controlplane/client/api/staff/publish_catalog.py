@@ -48,7 +48,7 @@ def sync_detailed(
 
     Publish or schedule the next version of the catalog, or only show it (`dry_run`).
 
-    Publishing the same content as the newest version again changes nothing.
+    Publishing the same content as the newest version again makes no new version.
 
     Args:
         idempotency_key (str | Unset):

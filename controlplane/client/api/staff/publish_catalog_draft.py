@@ -53,7 +53,7 @@ def sync_detailed(
 ) -> Response[CatalogDraftDetail]:
     """Publish a catalog draft.
 
-    Publish the draft now, or schedule it. One draft can be scheduled at a time (409).
+    Publish the draft now, or schedule it; refused (409) while another one is scheduled.
 
     Args:
         draft (str):

@@ -51,7 +51,7 @@ def sync_detailed(
 ) -> Response[StaffTaxIdCheck]:
     """Record an answer of the register.
 
-    Record the answer. Without a registered id, later invoices charge VAT.
+    Record the answer. If the register does not know the id, later invoices charge VAT.
 
     Args:
         tenant (str):

@@ -58,14 +58,14 @@ def sync_detailed(
     Args:
         payment (int):
         idempotency_key (str | Unset):
-        body (RefundCreateRequest): What goes back of a payment, in minor units of its
-            currency.
+        body (RefundCreateRequest): A refund: the part of a payment that goes back, in minor
+            units of its currency.
 
-            The tenant's credit pays it first. More than the credit is refused, unless `reopens`
-            is true:
-            then the rest is due again. `reference` is the bank's, for money that staff sent
-            back; without
-            it the provider of the payment sends the money.
+            The tenant's credit pays the refund first. A refund above the credit is refused,
+            unless
+            `reopens` is true: then the rest is due again. `reference` is that of the bank, if
+            staff sent
+            the money back. Without it the provider of the payment sends the money.
 
     Raises:
         errors.Refused: the server refused the request.

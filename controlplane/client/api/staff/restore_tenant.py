@@ -45,7 +45,9 @@ def sync_detailed(
 ) -> Response[StaffTenant]:
     """Restore a tenant.
 
-    End the suspension. Workers let clients send again, unless a quota is used up.
+    End the suspension. Workers let clients send again, unless something else prevents it.
+
+    A used-up quota, unpaid invoices or a closure can prevent it.
 
     Without a suspension, nothing changes.
 

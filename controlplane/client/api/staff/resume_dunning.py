@@ -42,7 +42,7 @@ def sync_detailed(
 ) -> Response[Any]:
     """Resume dunning.
 
-    End the pause. The tenant is told again, and nothing happens in the time of notice.
+    End the pause. The tenant gets notice again, and nothing is stopped before it ends.
 
     Args:
         tenant (str):

@@ -71,8 +71,9 @@ def sync_detailed(
             needs a new
             one. People log in with email addresses of `domains`. `group_roles` maps groups of
             the claim
-            `groups_claim` to roles; who is in none gets `default_role`, and nobody without a
-            role logs in.
+            `groups_claim` to roles; a person in none of these groups gets `default_role`. A
+            person without
+            a role cannot log in.
 
     Raises:
         errors.Refused: the server refused the request.

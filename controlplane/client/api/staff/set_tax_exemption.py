@@ -51,7 +51,7 @@ def sync_detailed(
 ) -> Response[Exemption]:
     """Set a tax exemption.
 
-    Store the certificate. Invoices closed from now on charge no tax and print it.
+    Store the certificate. Invoices closed from now on apply it to services of its days.
 
     Args:
         tenant (str):

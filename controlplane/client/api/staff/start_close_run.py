@@ -50,7 +50,8 @@ def sync_detailed(
 
     Begin to close all due periods, of all tenants or of some.
 
-    Each invoice becomes a draft or is held. It is refused (409) if there is nothing to close.
+    Each invoice becomes a draft or is held. The request is refused (409) if nothing is to
+    close.
 
     Args:
         idempotency_key (str | Unset):

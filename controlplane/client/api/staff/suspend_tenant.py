@@ -51,16 +51,17 @@ def sync_detailed(
 ) -> Response[StaffTenant]:
     """Suspend a tenant.
 
-    Suspend the tenant: clients cannot send, members and tokens change nothing but payments.
+    Suspend the tenant: clients cannot send, and members and tokens can change little.
 
-    Clients still receive what is stored. The owners get a mail with the reason. A tenant that
-    is suspended already keeps its first reason.
+    Clients still receive what is stored, and members may pay invoices. Owners, admins and
+    members with the role billing get a mail with the reason. A tenant that is suspended already
+    keeps its first reason.
 
     Args:
         tenant (str):
         idempotency_key (str | Unset):
-        body (SuspensionRequest): Why the tenant is suspended; its owners get the reason by
-            mail.
+        body (SuspensionRequest): Why the tenant is suspended; owners, admins and the role
+            billing get the reason by mail.
 
     Raises:
         errors.Refused: the server refused the request.

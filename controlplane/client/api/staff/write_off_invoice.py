@@ -53,7 +53,7 @@ def sync_detailed(
 
     Book what is due of the overdue invoice with this id to bad debt.
 
-    It becomes uncollectible, which nothing changes afterwards.
+    The invoice becomes uncollectible and stays so.
 
     Args:
         invoice (str):

@@ -50,7 +50,7 @@ def sync_detailed(
 
     Replace the token: the same name, role, scope and lifetime, and a new secret.
 
-    The former secret stops working at once.
+    The former secret stops working at once. A token that never expires gets 90 days.
 
     Args:
         tenant (str):
