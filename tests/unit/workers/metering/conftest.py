@@ -1,6 +1,6 @@
 """A lakehouse in a folder, a space that is sampled, instances that answer as they are told."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -80,15 +80,20 @@ class InsideBucket:
         gone = begun - floor_bucket(begun)
         self._shift = min(max(gone, FAR), BUCKET - FAR) - gone
 
+    def stop(self) -> None:
+        self._shift = timedelta(0)
+
 
 FAR = timedelta(minutes=3)
 clock = InsideBucket()
 
 
 @pytest.fixture
-def mid_bucket() -> None:
-    """``clock`` starts well inside a bucket."""
+def mid_bucket() -> Iterator[None]:
+    """``clock`` starts well inside a bucket, and is the real one again after the test."""
     clock.start()
+    yield
+    clock.stop()
 
 
 @pytest.fixture
