@@ -41,7 +41,7 @@ _MONTHS = listing.Listing(
 
 
 class DifferenceSerializer(serializers.Serializer[Any]):
-    """What a catalog changes in one plan, or in the section `seller`, in sentences.
+    """What a catalog changes in one plan or one seller, in sentences.
 
     `kind` is `new`, `changed` or `retired`.
     """

@@ -3,8 +3,10 @@
 Each run of the pipeline adds small files. Of each table of ``schemas.DERIVED`` this job
 
 - rewrites each day with several files that is older than two days into few files;
-- rewrites a table without days if it has many files;
-- deletes files that no kept version refers to.
+- rewrites a table without days if it has many files.
+
+Of these tables and of those of ``schemas.ON_DEMAND`` it deletes files that no kept version refers
+to.
 
 It also marks the heads of incarnations that have been silent for long as resting. No other value
 changes. Delta itself writes checkpoints and deletes old log entries. Old versions stay readable for
@@ -39,7 +41,7 @@ _MOST_FILES = 16
 
 
 def run(lake: Lake, today: date) -> dict[str, Any]:
-    """Compact and clean the tables that the pipeline writes; return the module's report.
+    """Compact and clean all tables but bronze; return the module's report.
 
     ``today`` is the UTC date. Tables that do not exist are left out. Idempotent.
 
@@ -47,14 +49,15 @@ def run(lake: Lake, today: date) -> dict[str, Any]:
         SchemaDiffers: a table has other columns than ``schemas`` declares.
     """
     report = {}
-    for table in schemas.DERIVED:
+    for table in (*schemas.DERIVED, *schemas.ON_DEMAND):
         if not lake.log(table).is_there:
             continue
         tables.ensure(lake, table)
         if table is schemas.HEADS:
             rest(lake)
         before = tables.files_by_date(lake, table)
-        days = _compact(lake, table, before, today)
+        # Of a table on demand each write replaces a whole partition, which so has few files.
+        days = _compact(lake, table, before, today) if table in schemas.DERIVED else 0
         DeltaTable.forPath(lake.spark, lake.path(table)).vacuum()  # by the table's own retention
         after = tables.files_by_date(lake, table) if days else before
         report[table.name] = {

@@ -1,8 +1,7 @@
-"""Says in words what a catalog changes: sentences for each plan and for the main seller. Pure.
+"""Says in words what a catalog changes: sentences for each plan and for each seller. Pure.
 
 Staff read the sentences before they publish (portal, API, command). Tenants read those of their
-plan in the notice about its new version. Changes of other sellers (section ``sellers``) have no
-sentences.
+plan in the notice about its new version.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,10 +21,10 @@ _NONE = "none"
 
 @dataclass(frozen=True)
 class PlanDifference:
-    """What a catalog changes about one plan, or about the main seller.
+    """What a catalog changes about one plan or one seller.
 
-    ``sentences`` has one for each changed value; of a new plan, one for each value. ``section`` is
-    the plan's section of the catalog. ``kind`` is ``new``, ``changed`` or ``retired``.
+    ``sentences`` has one for each changed value; of a new plan or seller, one for each value.
+    ``section`` is its section of the catalog. ``kind`` is ``new``, ``changed`` or ``retired``.
     """
 
     section: str
@@ -38,13 +37,14 @@ def between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[
     """Return the differences between two canonical documents, by section and key.
 
     ``before`` None stands for no catalog. Plans that are equal are left out. If the main seller
-    differs, it is the first entry, of section and key ``seller``.
+    differs, it is the first entry, of section and key ``seller``. The other sellers follow it.
     """
     found = []
     seller = (before or {}).get("seller", {})
     sentences = tuple(_fields(seller, after["seller"]))
     if sentences:
         found.append(PlanDifference("seller", "seller", "changed" if seller else "new", sentences))
+    found += _other_sellers(before or {}, after)
     for section in SECTIONS:
         old, new = (before or {}).get(section, {}), after[section]
         for key in sorted({*old, *new}):
@@ -58,22 +58,39 @@ def between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[
     return found
 
 
+def _other_sellers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[PlanDifference]:
+    """Yield the differences of the section ``sellers``, by key."""
+    old, new = before.get("sellers", {}), after.get("sellers", {})
+    former_main = dict(before.get("seller", {}))
+    former_key = former_main.pop("key", None)
+    for key in sorted({*old, *new}):
+        if key not in new:
+            is_main = key == after["seller"]["key"]
+            text = "Is the main seller now." if is_main else "Does not sell any more."
+            yield PlanDifference("sellers", key, "changed" if is_main else "retired", (text,))
+        elif key in old:
+            if sentences := tuple(_fields(old[key], new[key])):
+                yield PlanDifference("sellers", key, "changed", sentences)
+        elif key == former_key:
+            sentences = ("Is not the main seller any more.", *_fields(former_main, new[key]))
+            yield PlanDifference("sellers", key, "changed", sentences)
+        else:
+            yield PlanDifference("sellers", key, "new", tuple(_fields({}, new[key])))
+
+
 def of_plan(before: Definition, after: Definition, currency: str) -> tuple[str, ...]:
     """Return a sentence for each value that differs between two definitions of one plan.
 
-    ``before`` is empty for a new plan. ``currency`` is the currency of fee and prices.
+    ``before`` is empty for a new plan. ``currency`` is the currency of fee and prices, the main
+    one of the catalog. Fees and prices in other currencies follow those in it.
     """
-    found: list[str] = []
-    if before.get("monthly_fee_minor") != after.get("monthly_fee_minor"):
-        fees = (row.get("monthly_fee_minor") for row in (before, after))
-        shown = (_NONE if fee is None else money.display(fee, currency) for fee in fees)
-        found.append(_changed("Monthly fee", *shown))
-    if before.get("hour_price") != after.get("hour_price"):
-        prices = (row.get("hour_price") for row in (before, after))
-        shown = (_NONE if p is None else f"{_digits(Decimal(p))} {currency}" for p in prices)
-        found.append(_changed("Price of an hour", *shown))
-    found += _by_meter("Included", before, after, "included")
-    found += _prices(before.get("prices", {}), after.get("prices", {}), currency)
+    found = [
+        *_fee(before, after, currency),
+        *_hour_price(before.get("hour_price"), after.get("hour_price"), currency),
+        *_by_meter("Included", before, after, "included"),
+        *_prices(before.get("prices", {}), after.get("prices", {}), currency),
+        *_in_other_currencies(before, after, currency),
+    ]
     found += _by_meter("Limit", before, after, "quotas")
     for name in ("space_plans", "address_plans"):
         label, old, new = name.replace("_", " "), before.get(name, ()), after.get(name, ())
@@ -83,9 +100,40 @@ def of_plan(before: Definition, after: Definition, currency: str) -> tuple[str, 
             found.append(f"No longer has the {label} {', '.join(gone)}.")
     # The fields that have sentences above. The values of all others are printed as they are.
     apart = {"monthly_fee_minor", "hour_price", "included", "prices", "quotas"}
-    apart |= {"space_plans", "address_plans"}
+    apart |= {"space_plans", "address_plans", "currencies", "hour_prices"}
     rest = [{k: v for k, v in row.items() if k not in apart} for row in (before, after)]
     return (*found, *_fields(*rest))
+
+
+def _in_other_currencies(before: Definition, after: Definition, main: str) -> Iterator[str]:
+    """Yield the sentences about ``currencies`` and ``hour_prices``, by currency.
+
+    ``hour_prices`` also has the price in the currency ``main``, which ``hour_price`` repeats.
+    """
+    old, new = before.get("currencies", {}), after.get("currencies", {})
+    for currency in sorted({*old, *new}):
+        was, now = old.get(currency, {}), new.get(currency, {})
+        yield from _fee(was, now, currency)
+        yield from _prices(was.get("prices", {}), now.get("prices", {}), currency)
+    old, new = before.get("hour_prices", {}), after.get("hour_prices", {})
+    for currency in sorted({*old, *new} - {main}):
+        yield from _hour_price(old.get(currency), new.get(currency), currency)
+
+
+def _fee(before: Definition, after: Definition, currency: str) -> Iterator[str]:
+    fees = [row.get("monthly_fee_minor") for row in (before, after)]
+    if fees[0] != fees[1]:
+        shown = (_NONE if fee is None else money.display(fee, currency) for fee in fees)
+        yield _changed("Monthly fee", *shown)
+
+
+def _hour_price(before: str | None, after: str | None, currency: str) -> Iterator[str]:
+    if before != after:
+        shown = (
+            _NONE if price is None else f"{_digits(Decimal(price))} {currency}"
+            for price in (before, after)
+        )
+        yield _changed("Price of an hour", *shown)
 
 
 def _prices(before: Definition, after: Definition, currency: str) -> Iterator[str]:
@@ -119,8 +167,14 @@ def _fields(before: Definition, after: Definition) -> Iterator[str]:
     for name in sorted({*before, *after}):
         old, new = before.get(name), after.get(name)
         if old != new:
-            shown = (_NONE if value in (None, "") else str(value) for value in (old, new))
+            shown = (_value(value) for value in (old, new))
             yield _changed(name.replace("_", " ").capitalize(), *shown)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or _NONE
+    return _NONE if value in (None, "") else str(value)
 
 
 def _changed(label: str, before: str, after: str) -> str:

@@ -8,7 +8,7 @@ below zero.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 from plans.rating import money
@@ -119,10 +119,17 @@ def _of_line(
             **described,
             amount_minor=part["amount_minor"],
             quantity=Decimal(share).scaleb(-_PLACES, money.EXACT),
-            used=round(Decimal(part["used_base"]) / detail["base_per_unit"], _PLACES),
+            used=_units(part["used_base"], detail["base_per_unit"]),
             space_id=part["space_id"],
             space=names.get(part["space_id"], part["space_id"]),
         )
+
+
+def _units(base: int, per: int) -> Decimal:
+    """Return ``base`` base units in the unit of the line, rounded to ``_PLACES``, half to even."""
+    # The default context has 28 digits: it refuses to round to 12 places from 10**16 units on.
+    exact = money.EXACT.divide(Decimal(base), Decimal(per))
+    return exact.quantize(Decimal(1).scaleb(-_PLACES), ROUND_HALF_EVEN, money.EXACT)
 
 
 def _of_taxes(

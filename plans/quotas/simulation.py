@@ -1,12 +1,12 @@
 """Tries a spend cap on last month, before a tenant saves it. Writes nothing."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from plans.invoicing import facts, open_periods, rated_period
+from plans.invoicing import facts, open_periods, rated_period, read_once
 from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.invoicing.facts import Facts
 from plans.quotas.resources import AtQuota
@@ -55,14 +55,15 @@ def of_last_month(tenant: Tenant, cap_minor: int, action: str, now: datetime) ->
     """Return what the cap would have done in the billing month before the one of ``now``.
 
     The month is priced at the end of each day. On the day in which the cap acts, it is also priced
-    at the end of each hour until then. Each price takes one query for the lifetimes, and one for
-    each version of a space plan or address plan in use.
+    at the end of each hour until then. One query reads the lifetimes for all days, one those for
+    all hours, and one each version of a space plan or address plan in use.
 
     Raises:
         NoSubscription: the tenant has no plan.
         Unavailable: no catalog is published.
     """
-    return _Month.read(tenant, now).simulate(cap_minor, AtQuota(action))
+    with read_once.kept():
+        return _Month.read(tenant, now).simulate(cap_minor, AtQuota(action))
 
 
 @dataclass(frozen=True)
@@ -98,10 +99,10 @@ class _Month:
     def simulate(self, cap_minor: int, action: AtQuota) -> Simulation:
         month = self.facts.month
         ends = list(self._day_ends())
-        spent = [self._spent(end) for end in ends]
+        spent = list(self._spent(ends))
         reached = next((n for n, amount in enumerate(spent) if amount >= cap_minor), None)
         acted_at = None
-        # Only this day by the hour, because each price takes queries.
+        # Only this day by the hour, because each price takes time.
         if reached is not None:
             start = ends[reached - 1] if reached else month.starts_at
             acted_at = self._hour_that_reaches(cap_minor, start, ends[reached])
@@ -129,22 +130,27 @@ class _Month:
                 return
 
     def _hour_that_reaches(self, cap_minor: int, start: datetime, end: datetime) -> datetime:
-        hour = start
-        while hour < end:
-            hour = min(hour + _HOUR, end)
-            if self._spent(hour) >= cap_minor:
-                return hour
-        return end
+        hours = [start]
+        while hours[-1] < end:
+            hours.append(min(hours[-1] + _HOUR, end))
+        spent = zip(hours[1:], self._spent(hours[1:]), strict=True)
+        return next((hour for hour, amount in spent if amount >= cap_minor), end)
 
-    def _spent(self, until: datetime) -> int:
-        """Return what the month had cost at ``until``, with the fee of the whole month and tax."""
+    def _spent(self, instants: Sequence[datetime]) -> Iterator[int]:
+        """Return what the month had cost at each instant, with the fee of the whole month and tax.
+
+        One query reads the lifetimes of all of them.
+        """
+        known = KnownLifetimes.read_until_each(self.tenant, self.facts.month, instants)
+        return map(self._price, instants, known)
+
+    def _price(self, until: datetime, known: KnownLifetimes) -> int:
         used: dict[str, int] = {}
         for at, quantities in self.hours.items():
             if at < until:
                 for meter, n in quantities.items():
                     used[meter] = reading.merged(meter, used.get(meter, 0), n)
         figures = [Figure("", "", meter, n) for meter, n in sorted(used.items())]
-        known = KnownLifetimes.read(self.tenant, self.facts.month, until=until)
         lifetimes = known.lifetimes(self.facts.seller_rule.currency)
         priced = replace(self.facts, known_lifetimes=known, lifetimes=lifetimes)
         rating = rated_period.rate(priced, lambda window: figures).rating

@@ -1,12 +1,13 @@
 """Chooses from which legal entity, and in which currency, a tenant buys."""
 
 from django.db import transaction
+from django.db.models import F, Q
 
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
 from plans.catalog import definitions, publishing, selling
-from plans.catalog.definitions import AddressPlanDefinition, SpacePlanDefinition
+from plans.catalog.definitions import AddressPlanDefinition, NotPriced, SpacePlanDefinition
 from plans.catalog.selling import Offer
 from plans.models import (
     AddressPlan,
@@ -19,7 +20,7 @@ from plans.models import (
 )
 from tenants import admission
 from tenants.actions import notification_preferences, spend_caps
-from tenants.models import Tenant
+from tenants.models import FormerSpacePlan, Tenant
 from tenants.notifications.models import SpendBudget
 
 
@@ -38,7 +39,8 @@ def change(*, tenant: Tenant, wanted: Offer, reason: str, by: Actor) -> Offer:
     Raises:
         SellerFixed: the tenant has an invoice with a document, entries in the ledger, a commitment,
             or a discount of an amount.
-        NotPriced: a plan version that the tenant has is not priced in the currency.
+        NotPriced: a plan version that the tenant has, or that a space was Active on, is not priced
+            in the currency.
         Missing: no catalog is published.
     """
     with transaction.atomic():
@@ -96,3 +98,15 @@ def _require_priced(tenant: Tenant, present: str, wanted: str) -> None:
         # Without ``hour_prices`` its price is in the only currency that its catalog had.
         if size.hour_price and wanted not in size.hour_prices:
             raise definitions.not_priced(size.title, wanted)
+    # No invoice is priced yet, so the first one bills the hours on former plans too. A space that
+    # became Active only after such a plan has no hours on it.
+    billed = Q(space__tenant=tenant, space__active_since__lt=F("ended_at"))
+    former = FormerSpacePlan.objects.filter(billed).values("space_plan")
+    for row in SpacePlan.objects.filter(pk__in=former).order_by("key", "version"):
+        size = publishing.space_plan_definition(row)
+        if size.hour_price and wanted not in size.hour_prices:
+            raise NotPriced(
+                f"An earlier plan of a space, {size.title}, has no price in {wanted}, and hours on "
+                "it are still to be billed: choose a seller that sells in the present currency, "
+                f"{present}."
+            )

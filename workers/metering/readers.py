@@ -17,12 +17,12 @@ from workers.infra.kinds import REGISTRY
 from workers.infra.kinds.base import ReadSnapshot
 from workers.instances import Locator
 from workers.messaging.brokers.snapshot import MeteredAddress
-from workers.messaging.management import Unreachable
+from workers.messaging.management import Refused, Unreachable
 from workers.messaging.observed import InstanceSnapshot, ManagementTarget
 
 
 class NoAnswer(Exception):
-    """An instance did not answer a request for a snapshot, so its counters are unknown."""
+    """An instance did not answer or refused a request, so its counters are unknown."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Instance:
     """One instance of a space, and how to read it.
 
     ``read`` takes a snapshot of its counters, which may last seconds. It raises ``NoAnswer`` if the
-    instance does not answer.
+    instance gives none.
     """
 
     name: str
@@ -92,7 +92,7 @@ class DriverReaders:
     ) -> InstanceSnapshot:
         try:
             return snapshot(target, addresses=metered)
-        except Unreachable as error:
+        except (Unreachable, Refused) as error:
             raise NoAnswer(str(error)) from error
 
 

@@ -5,9 +5,12 @@ import json
 from typing import Any
 
 from plans.catalog import differences, parsing
+from plans.catalog.differences import PlanDifference
 from tests.support.plans import billing_rows as rows
+from tests.support.plans import two_sellers
 
 BEFORE: dict[str, Any] = dict(parsing.parse(rows.CATALOG).document)
+SEVERAL: dict[str, Any] = dict(parsing.parse(json.dumps(two_sellers.document())).document)
 
 
 def changed() -> dict[str, Any]:
@@ -69,3 +72,73 @@ def test_without_a_catalog_everything_is_new() -> None:
     assert {row.kind for row in found} == {"new"}
     assert len(found) == 1 + sum(len(BEFORE[section]) for section in differences.SECTIONS)
     assert json.loads(json.dumps(found[0].sentences))
+
+
+def test_another_seller_has_a_sentence_for_each_value() -> None:
+    after = copy.deepcopy(SEVERAL)
+    after["sellers"]["wp-inc"] |= {"tax_percent": "7", "other_currencies": ["CAD", "MXN"]}
+
+    assert differences.between(SEVERAL, after) == [
+        PlanDifference(
+            "sellers",
+            "wp-inc",
+            "changed",
+            ("Other currencies: CAD, MXN.", "Tax percent: 6.25 → 7."),
+        )
+    ]
+
+
+def test_sellers_come_and_go() -> None:
+    after = copy.deepcopy(SEVERAL)
+    after["sellers"]["wp-ltd"] = after["sellers"].pop("wp-inc")
+
+    gone, new = differences.between(SEVERAL, after)
+
+    assert gone == PlanDifference("sellers", "wp-inc", "retired", ("Does not sell any more.",))
+    assert (new.section, new.key, new.kind) == ("sellers", "wp-ltd", "new")
+    assert "Currency: USD." in new.sentences
+
+
+def test_the_main_seller_changes_places_with_another() -> None:
+    after = copy.deepcopy(SEVERAL)
+    main, other = after["seller"], after["sellers"].pop("wp-inc")
+    after["seller"] = {**other, "key": "wp-inc"}
+    after["sellers"]["wp"] = {name: value for name, value in main.items() if name != "key"}
+
+    found = {row.key: row for row in differences.between(SEVERAL, after)}
+
+    assert found["wp"] == PlanDifference(
+        "sellers", "wp", "changed", ("Is not the main seller any more.",)
+    )
+    assert found["wp-inc"].sentences == ("Is the main seller now.",)
+    assert "Key: wp → wp-inc." in found["seller"].sentences
+
+
+def test_prices_in_other_currencies_have_sentences_of_their_own() -> None:
+    after = copy.deepcopy(SEVERAL)
+    dollars = after["plans"]["team"]["currencies"]["USD"]
+    dollars["monthly_fee_minor"] = 9900
+    dollars["prices"]["messages"]["tiers"] = [[None, "1.5"]]
+    after["space_plans"]["standard-small"]["hour_prices"] = {"EUR": "0.02", "USD": "0.05"}
+
+    found = {row.key: row.sentences for row in differences.between(SEVERAL, after)}
+
+    unit = "per million messages"
+    before = f"graduated, up to 10: 1.6 USD, above: 1 USD {unit}"
+    assert found["team"] == (
+        "Monthly fee: 98.00 USD → 99.00 USD.",
+        f"Price of messages: {before} → graduated, 1.5 USD {unit}.",
+    )
+    assert found["standard-small"] == (
+        "Price of an hour: 0.06 CHF → none.",
+        "Price of an hour: 0.04 USD → 0.05 USD.",
+    )
+
+
+def test_no_sentence_shows_a_value_of_python() -> None:
+    found = differences.between(BEFORE, SEVERAL)
+
+    sentences = [sentence for row in found for sentence in row.sentences]
+    assert "Other currencies: CHF." in sentences
+    assert "Monthly fee: 147.00 CHF." in sentences
+    assert not any(mark in sentence for sentence in sentences for mark in "{}[]'")

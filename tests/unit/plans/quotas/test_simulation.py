@@ -95,3 +95,36 @@ def test_queries_do_not_grow_with_usage(owner: Tenant) -> None:
         simulation.of_last_month(owner, 10**9, "notify", NOW)
 
     assert len(many) == len(few)
+
+
+def test_queries_do_not_grow_with_days_hours_or_plans() -> None:
+    start = datetime(2026, 2, 1, tzinfo=UTC)
+    found = rows.tenant(start, to=rows.plan("bulk"))
+    rows.address(rows.space(found, active_since=start), active_since=start)
+
+    def queries(cap_minor: int, now: datetime) -> tuple[int, int]:
+        with CaptureQueriesContext(connection) as captured:
+            days = simulation.of_last_month(found, cap_minor, "notify", now).days
+        return len(captured), len(days)
+
+    short, days_of_february = queries(10**9, datetime(2026, 3, 3, tzinfo=UTC))
+    long, days_of_march = queries(10**9, datetime(2026, 4, 3, tzinfo=UTC))
+    # The hours of the last day take one query more, for the lifetimes.
+    by_hour, _ = queries(1500, datetime(2026, 4, 3, tzinfo=UTC))
+    assert (days_of_february, days_of_march) == (28, 31)
+    assert (long, by_hour) == (short, short + 1)
+    assert short < 20
+
+
+def test_hours_of_spaces_and_addresses_count_until_each_end() -> None:
+    found = rows.tenant(to=rows.plan("bulk"))
+    space = rows.space(found)
+    gone_at = STARTS_AT + timedelta(days=2)
+    rows.address(space, deletion_requested_at=gone_at, deleted_at=gone_at)
+
+    first, second, third, *_ = simulation.of_last_month(found, 10**9, "notify", NOW).days
+
+    # 0.02 an hour for the space and, for two days, 0.001 for the address, with 19 % tax.
+    assert [amount for _, amount in (first, second, third)] == [60, 120, 177]
+    acted = simulation.of_last_month(found, 100, "notify", NOW).acted_at
+    assert acted == STARTS_AT + timedelta(days=1, hours=16)

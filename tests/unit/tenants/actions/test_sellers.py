@@ -10,16 +10,18 @@ from controlplane.core.models import AuditEvent
 from plans.catalog import publishing, selling
 from plans.catalog.definitions import NotPriced
 from plans.invoicing import discounting, granting
+from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.invoicing.discounting import Reduction
 from plans.invoicing.granting import Wish
 from plans.models import PlanSubscription, SellerAssignment, SpendCap
-from tenants.actions import notification_preferences, sellers, spend_caps, tenants
+from plans.rating.periods import Period
+from tenants.actions import notification_preferences, sellers, space_plans, spend_caps, tenants
 from tenants.actions.sellers import SellerFixed
 from tenants.models import Tenant
 from tenants.notifications.models import SpendBudget
 from tests.support.plans import billing_rows as rows
 from tests.support.plans import two_sellers
-from tests.support.plans.billing_rows import STAFF
+from tests.support.plans.billing_rows import ENDS_AT, STAFF, STARTS_AT
 from tests.support.plans.two_sellers import DOLLARS, FRANCS
 
 pytestmark = pytest.mark.django_db
@@ -132,3 +134,31 @@ def test_plans_and_sizes_of_before_the_currency_are_refused() -> None:
     PlanSubscription.objects.filter(tenant=with_space).update(plan=plan)
     with pytest.raises(NotPriced, match="small has no prices in USD"):
         changed(with_space, DOLLARS)
+
+
+def test_hours_on_a_former_size_are_never_billed_in_a_currency_that_it_lacks() -> None:
+    owner = rows.tenant()
+    space = rows.space(owner)
+    two_sellers.publish()
+    PlanSubscription.objects.filter(tenant=owner).update(plan=publishing.plan("team"))
+    space_plans.change(space=space, space_plan="standard-small", by=STAFF)
+
+    with pytest.raises(NotPriced, match="An earlier plan of a space, small, has no price in USD"):
+        changed(owner, DOLLARS)
+
+    month = Period(STARTS_AT, ENDS_AT)
+    offer = selling.of_tenant(owner.pk)
+    known = KnownLifetimes.read(owner, month)
+    (billed,) = known.lifetimes(offer.currency)
+    assert offer.value == "wp:EUR"
+    assert (billed.plan_version, billed.hour_price) == (1, Decimal("0.02"))
+
+
+def test_a_former_size_without_a_billed_hour_is_no_obstacle() -> None:
+    owner = rows.tenant()
+    space = rows.space(owner, active_since=None)
+    two_sellers.publish()
+    PlanSubscription.objects.filter(tenant=owner).update(plan=publishing.plan("team"))
+    space_plans.change(space=space, space_plan="standard-small", by=STAFF)
+
+    assert changed(owner, DOLLARS) == "wp-inc:USD"
