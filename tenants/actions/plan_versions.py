@@ -48,9 +48,7 @@ def choose(*, tenant: Tenant, follows: bool, by: Actor, now: datetime) -> PlanSu
     """
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
-        row = open_of(locked)
-        if row is None:
-            raise admission.NoPlan("This tenant has no plan: choose one under Settings first.")
+        row = required_of(locked)
         if row.follows == follows:
             return row
         before, row.follows = {"follows": row.follows}, follows
@@ -66,8 +64,20 @@ def open_of(tenant: Tenant) -> PlanSubscription | None:
 
     None if the tenant has none: it never had one, or its erasure has ended it.
     """
-    rows = PlanSubscription.objects.select_related("plan", "tenant")
+    rows = PlanSubscription.objects.select_related("plan", "tenant__seller_assignment")
     return rows.filter(tenant=tenant, ends_at__isnull=True).first()
+
+
+def required_of(tenant: Tenant) -> PlanSubscription:
+    """Return the tenant's open subscription as ``open_of`` does.
+
+    Raises:
+        NoPlan: the tenant has none.
+    """
+    row = open_of(tenant)
+    if row is None:
+        raise admission.no_plan(tenant)
+    return row
 
 
 def _planned(row: PlanSubscription, now: datetime) -> tuple[datetime | None, CatalogDraft | None]:

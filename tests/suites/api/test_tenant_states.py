@@ -130,6 +130,23 @@ def test_an_owner_exports_closes_keeps_and_is_erased(
     problem(staff.post(SUSPEND, WHY), 409, "tenant.wrong_state")
 
 
+def test_a_tenant_whose_erasure_ended_its_plan_has_none_to_show_or_change(
+    run: Run, cast: Cast, owner: APIClient
+) -> None:
+    """Members remain until every invoice is issued; the plan ends before that."""
+    owner.post(cast.path("/closure"), {"confirm": "acme"})
+    closures.erase_due(timezone.now() + timedelta(days=400), is_settled=lambda tenant: False)
+    url = cast.path("/plan-subscription")
+
+    shown = owner.get(url)
+    changed = owner.put(url, {"plan": "pro"}, headers={"If-Match": "*"})
+
+    for answer in (shown, changed):
+        problem(answer, 409, "plan_subscription.missing")
+        assert "being erased" in answer.json()["detail"]
+    assert run("plans", "follow").error == "plan_subscription.missing"
+
+
 def test_nobody_but_an_owner_closes_or_exports(cast: Cast) -> None:
     expected = {"admin": 403, "developer": 403, "outsider": 404, "staff": 404, "anonymous": 401}
     for name, status in expected.items():
