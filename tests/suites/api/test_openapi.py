@@ -126,6 +126,22 @@ def test_every_error_code_is_in_the_document(document: dict[str, Any]) -> None:
         assert f"`{entry.code}` ({entry.status})" in text
 
 
+@pytest.mark.parametrize(
+    ("column", "causes"),
+    [
+        ("send_withdrawn", {"quota", "unpaid", "suspended", "closed"}),
+        ("connections_refused", {"quota", "unpaid"}),
+    ],
+)
+def test_restrictions_of_a_space_name_all_their_causes(
+    document: dict[str, Any], column: str, causes: set[str]
+) -> None:
+    shown = document["components"]["schemas"]["AddressSpace"]["properties"][column]
+
+    words = {"quota", "unpaid", "suspended", "closed"}
+    assert {word for word in words if word in shown["description"]} == causes
+
+
 def test_real_answers_fit_the_document(
     cast: Cast, owner: APIClient, queue: Address, document: dict[str, Any]
 ) -> None:
