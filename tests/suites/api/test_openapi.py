@@ -144,6 +144,15 @@ def test_facts_of_an_error_are_described_as_members_of_the_problem(
 
 
 @pytest.mark.parametrize(
+    ("schema_name", "type_"), [("Session", "string"), ("SignedUp", ["string", "null"])]
+)
+def test_only_a_repeated_sign_up_has_no_token(
+    document: dict[str, Any], schema_name: str, type_: object
+) -> None:
+    assert document["components"]["schemas"][schema_name]["properties"]["token"]["type"] == type_
+
+
+@pytest.mark.parametrize(
     ("column", "causes"),
     [
         ("send_withdrawn", {"quota", "unpaid", "suspended", "closed"}),
