@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from controlplane.api import schema
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent
 from tenants.actions import closures, messaging_users
@@ -145,6 +146,14 @@ def test_a_tenant_whose_erasure_ended_its_plan_has_none_to_show_or_change(
         problem(answer, 409, "plan_subscription.missing")
         assert "being erased" in answer.json()["detail"]
     assert run("plans", "follow").error == "plan_subscription.missing"
+
+
+def test_a_closure_says_that_people_go_after_the_last_invoice(run: Run) -> None:
+    asked = " ".join(run("tenant", "close").stderr.split())
+    described = schema.document()["paths"]["/api/v1/tenants/{tenant}/closure"]["post"]
+
+    for text in (asked, " ".join(described["description"].split())):
+        assert "once every invoice is issued" in text.lower()
 
 
 def test_nobody_but_an_owner_closes_or_exports(cast: Cast) -> None:
