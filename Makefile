@@ -37,7 +37,7 @@ check: lint types arch  ## Style, types, architecture and unit tests (under 4 mi
 
 test-all: test coverage test-drills images test-s3 test-spark test-schemathesis test-large sbom audit  ## Everything that runs by itself: the tests, branch coverage, the drills, the images, S3, Spark in pods, generated requests, many messages, components, advisories
 
-test: setup  ## Run every test but the drills; goal 20 min (ARGS="-m 'not stack'" chooses)
+test: setup  ## Run every test but the drills, images, upgrades, Spark on S3 and in pods, generated requests and many messages; goal 20 min (ARGS="-m 'not stack'" chooses)
 	@.venv/bin/python -m tests.support.kubernetes.server.build
 	@.venv/bin/python -m tests.support.charts.tools
 	@.venv/bin/python -m tests.support.kubernetes.definitions

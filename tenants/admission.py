@@ -68,8 +68,15 @@ def plan_of(tenant: Tenant) -> PlanDefinition:
     """
     plan = open_plan(tenant)
     if plan is None:
-        raise NoPlan("This tenant has no plan: choose one under Settings first.")
+        raise no_plan(tenant)
     return plan
+
+
+def no_plan(tenant: Tenant) -> NoPlan:
+    """Return the error of a tenant without an open subscription; its text says what to do."""
+    if tenant.erase_at is not None:
+        return NoPlan("This tenant is being erased, which has ended its plan: no plan can follow.")
+    return NoPlan("This tenant has no plan: choose one under Settings first.")
 
 
 def open_plan(tenant: Tenant) -> PlanDefinition | None:

@@ -48,7 +48,7 @@ def apply(user: User, groups: frozenset[str]) -> None:
 
     If the person has left a group, the next login takes away the role that the group gave. If a
     role cannot be given or taken, such as that of the last owner, this is logged and the login goes
-    on.
+    on. The last account of staff keeps that right, which is logged and audited.
     """
     if settings.OIDC_STAFF_GROUP:
         _set_staff(user, settings.OIDC_STAFF_GROUP in groups)
@@ -57,13 +57,37 @@ def apply(user: User, groups: frozenset[str]) -> None:
 
 
 def _set_staff(user: User, is_staff: bool) -> None:
+    """Make ``user`` one of staff, or end that if another account of staff remains."""
     with transaction.atomic():
+        if not is_staff and _is_last_of_staff(user):
+            _keep_last(user)
+            is_staff = True
         # By a condition: of two logins at once, only the one that changes it writes an event.
         if User.objects.filter(pk=user.pk, is_staff=not is_staff).update(is_staff=is_staff):
             action = "user.become_staff" if is_staff else "user.leave_staff"
             audit.record(_BY, action, audit.Subject("user", str(user.pk), user.email))
     # ``update`` does not change the object with which the caller goes on.
     user.is_staff = is_staff
+
+
+def _is_last_of_staff(user: User) -> bool:
+    """Return whether no other account is one of staff. If it is staff, lock all accounts of staff.
+
+    In the order of ``staff_accounts``: two changes that each remove the other wait for one another.
+    """
+    staff = User.objects.filter(is_staff=True)
+    # Most logins are of people who are no staff: these lock nothing.
+    if not staff.filter(pk=user.pk).exists():
+        return False
+    return list(staff.select_for_update().order_by("pk")) == [user]
+
+
+def _keep_last(user: User) -> None:
+    reason = "the groups at the identity provider do not say so"
+    audit.record(
+        _BY, "user.stay_staff", audit.Subject("user", str(user.pk), user.email), reason=reason
+    )
+    logger.warning("the last account of staff keeps the right", user=user.pk, reason=reason)
 
 
 def _set_roles(user: User, groups: frozenset[str]) -> None:

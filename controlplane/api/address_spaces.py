@@ -102,7 +102,8 @@ class AddressSpaceSerializer(ReconciledSerializer):
     plan = serializers.CharField(source="space_plan.key")
     labels = label_fields.output_field()
     send_withdrawn = serializers.BooleanField(
-        help_text="True while a used-up quota keeps every client from sending."
+        help_text="True while no client may send: a quota is used up, invoices are unpaid, or the "
+        "tenant is suspended or being closed."
     )
     throttle_percent = serializers.IntegerField(
         allow_null=True,
@@ -110,7 +111,7 @@ class AddressSpaceSerializer(ReconciledSerializer):
         "have while a used-up quota throttles them; null: all of it.",
     )
     connections_refused = serializers.BooleanField(
-        help_text="True while a used-up quota keeps every client from connecting."
+        help_text="True while no client may connect: a quota is used up, or invoices are unpaid."
     )
     probed_at = serializers.DateTimeField(
         allow_null=True,

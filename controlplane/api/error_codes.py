@@ -160,7 +160,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("message_request.missing", 404, "There is no such page of messages"),
     ErrorCode("message_request.not_stored", 422, "The address has no messages of this kind"),
     ErrorCode("message_request.running", 409, "Messages of the address are being changed"),
-    ErrorCode("message_request.send_withdrawn", 409, "The space may not send: a quota is used up"),
+    ErrorCode("message_request.send_withdrawn", 409, "Nobody may send in the space now"),
     ErrorCode("messaging_user.exists", 409, "The space has a user of this name"),
     ErrorCode("messaging_user.invalid", 422, "The messaging user is not valid"),
     ErrorCode("messaging_user.missing", 404, "There is no such messaging user"),

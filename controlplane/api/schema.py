@@ -251,7 +251,9 @@ def problem_schema() -> dict[str, Any]:
     text = {"type": "string"}
     return {
         "type": "object",
-        "description": "An error (RFC 9457). Compare `code`; show `detail` to people.\n\n" + listed,
+        "description": "An error (RFC 9457). Compare `code`; show `detail` to people. Some codes "
+        "have members of their own beside those listed: `quota_exceeded` has `resource`, `limit`, "
+        "`used`, `asked` and `raised_by`; `internal` has `incident`.\n\n" + listed,
         "properties": {
             "type": {**text, "format": "uri"},
             "title": text,
@@ -262,8 +264,7 @@ def problem_schema() -> dict[str, Any]:
             "fields": {
                 "type": "object",
                 "additionalProperties": True,
-                "description": "Field -> reasons; for `quota_exceeded`: resource, limit, used, "
-                "asked, raised_by; for `internal`: incident.",
+                "description": "Field of the request -> reasons.",
             },
         },
         "required": ["type", "title", "status", "detail", "instance", "code", "fields"],

@@ -86,7 +86,7 @@ class CallerSerializer(serializers.Serializer[Any]):
 class SessionSerializer(CallerSerializer):
     """A new token of a person, to send as a bearer token until `expires_at`."""
 
-    token = serializers.CharField(allow_null=True)
+    token = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
 
@@ -102,7 +102,7 @@ class SignedUpSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(required=False)
     is_staff = serializers.BooleanField(required=False)
     tenants = MembershipSerializer(many=True, required=False)
-    token = serializers.CharField(required=False)
+    token = serializers.CharField(required=False, allow_null=True)
     expires_at = serializers.DateTimeField(required=False)
 
 

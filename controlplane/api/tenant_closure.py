@@ -24,7 +24,7 @@ class ClosureRequestSerializer(StrictSerializer):
 
 
 class ClosureSerializer(serializers.Serializer[Any]):
-    """When the tenant is erased; null: nobody has requested to close it."""
+    """When the erasure of the tenant begins; null: nobody has requested to close it."""
 
     erase_at = serializers.DateTimeField(allow_null=True)
 
@@ -47,7 +47,7 @@ class ClosureView(TenantView):
 
     @schema.describe("Get the closure", response=ClosureSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return when the tenant is erased; null if nobody has requested to close it."""
+        """Return when the erasure begins; null if nobody has requested to close it."""
         return Response(ClosureSerializer(self.tenant).data)
 
     @schema.describe(
@@ -60,9 +60,10 @@ class ClosureView(TenantView):
     def post(self, request: Request, tenant: str) -> Response:
         """Request that the tenant is closed: clients cannot send, and members can change little.
 
-        From `erase_at` on, its spaces and messages are deleted, its members removed and its tokens
-        revoked; until then an owner can undo this. Invoices, usage and the audit log stay. A
-        repeated request keeps the first time.
+        From `erase_at` on, its spaces and messages are deleted, and its plan ends; until then an
+        owner can undo this. Its members are removed and its tokens revoked later, once every
+        invoice is issued. Invoices, usage and the audit log stay. A repeated request keeps the
+        first time.
         """
         serializer = ClosureRequestSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

@@ -206,9 +206,7 @@ class PlanSubscriptionView(TenantView):
 
     def change(self, plan: str, follows: bool | None) -> None:
         """Change the plan, and the choice to follow it; None keeps the choice."""
-        row = PlanSubscription.objects.select_related("plan").get(
-            tenant=self.tenant, ends_at__isnull=True
-        )
+        row = plan_versions.required_of(self.tenant)
         # Otherwise a tenant could not choose to follow without moving at once.
         if follows is None or row.plan.key != plan:
             plan_subscriptions.change(tenant=self.tenant, plan_key=plan, by=self.actor)
@@ -218,10 +216,12 @@ class PlanSubscriptionView(TenantView):
             )
 
     def shown(self) -> Any:
-        """Return the body of the tenant's open subscription; its erasure ends the last one."""
-        found = PlanSubscription.objects.select_related("plan", "tenant__seller_assignment")
-        row = found.get(tenant=self.tenant, ends_at__isnull=True)
-        return PlanSubscriptionSerializer(row).data
+        """Return the body of the tenant's open subscription.
+
+        Raises:
+            NoPlan: the tenant has none. Its erasure ends the last one, before its members go.
+        """
+        return PlanSubscriptionSerializer(plan_versions.required_of(self.tenant)).data
 
 
 class QuotasView(TenantView):

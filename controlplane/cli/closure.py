@@ -38,8 +38,9 @@ def close(yes: Yes = False, tenant: Tenant = None, form: Output = Format.TABLE) 
     api, slug = login_store.connect(tenant)
     if not yes:
         output.confirm(
-            f"Close the tenant {slug}? Its programs can no longer send, and after some days all "
-            "its spaces, messages, members and tokens are erased. An owner can undo it until then."
+            f"Close the tenant {slug}? Its programs can no longer send. After some days all its "
+            "spaces and messages are deleted; an owner can undo it until then. Once every invoice "
+            "is issued, its members are removed and its tokens are revoked."
         )
     answer = closure.close_tenant.sync_detailed(
         # The API wants the slug once more. Here the question has named it, or --yes was given.

@@ -90,7 +90,7 @@ def show_tenant(slug: Slug, form: Output = Format.TABLE) -> None:
 @tenants_app.command()
 def suspend(
     slug: Slug,
-    reason: Annotated[str, typer.Option(help="Why; the tenant's owners get it by mail.")],
+    reason: Annotated[str, typer.Option(help="Why; all members of the tenant read it.")],
     yes: Yes = False,
     form: Output = Format.TABLE,
 ) -> None:

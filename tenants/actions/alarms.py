@@ -9,7 +9,7 @@ from controlplane.core import address_types, audit
 from controlplane.core.address_types import BrokerForm
 from controlplane.core.alarm_limits import default_clear_below
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.errors import Conflict, Invalid, Missing
 from tenants.actions import address_spaces
 from tenants.models import Address
 from tenants.notifications import alarms
@@ -88,14 +88,16 @@ def update(*, alarm: AddressAlarm, limits: Limits, by: Actor) -> AddressAlarm:
 
     Raises:
         Invalid: a limit is not valid. Conflict: the address has another alarm with the same metric,
-        threshold and ``for_seconds``.
+        threshold and ``for_seconds``. Missing: it was deleted meanwhile.
     """
     checked = limits.checked()
     with transaction.atomic():
         rows = AddressAlarm.objects.select_for_update(of=("self",)).select_related(
             "address", "space"
         )
-        row = rows.get(pk=alarm.pk)
+        row = rows.filter(pk=alarm.pk).first()
+        if row is None:
+            raise Missing("This alarm was deleted meanwhile.", code="alarm.missing")
         # As in ``create``. The alarm is locked first, because If-Match has locked it already.
         address_spaces.lock(row.space)
         before = _shown(row)

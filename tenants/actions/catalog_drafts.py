@@ -158,8 +158,8 @@ def publish(
 def cancel(*, draft: CatalogDraft, by: Actor) -> CatalogDraft:
     """Cancel a draft that is not published. Idempotent.
 
-    A worker then plans the moves of subscriptions again without the draft. Each tenant whose
-    subscription was to move gets an event.
+    A worker then plans the moves of subscriptions again without the draft. Each tenant that got
+    notice of it, or whose subscription was to move, gets an event.
 
     Raises:
         NotOpen: it is published already.

@@ -18,7 +18,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces
-from tenants.models import Address, MessageRequest, MessageRequestKind
+from tenants.models import Address, MessageRequest, MessageRequestKind, Tenant, UnpaidStage
 
 SUBJECT = "message_request"
 PAGE_SIZE = 50  # messages of one answer
@@ -84,9 +84,7 @@ def send(
             f"{address.type}."
         )
     if address.space.send_withdrawn:
-        raise SendWithdrawn(
-            "A quota of this organization is used up, so nobody may send in this space: see Usage."
-        )
+        raise SendWithdrawn(_why_withdrawn(address.space.tenant))
     if len(body.encode()) > BODY_BYTES:
         reason = f"The body is larger than {BODY_BYTES} bytes: send a shorter one."
         raise Invalid(reason, body=[reason])
@@ -266,6 +264,20 @@ def _check_stored(address: Address) -> None:
             f"{address.address!r} is of type {address.type} and stores no messages of its own: "
             "choose a queue or a subscription."
         )
+
+
+def _why_withdrawn(tenant: Tenant) -> str:
+    """Return why nobody may send in the spaces of the tenant, and what to do."""
+    if tenant.suspended_at is not None:
+        return "This organization is suspended, so nobody may send in this space: ask the operator."
+    if tenant.unpaid_stage != UnpaidStage.NONE:
+        return "Invoices are unpaid, so nobody may send in this space: pay them."
+    if tenant.erase_at is not None:
+        return (
+            "This organization is being closed, so nobody may send in this space. An owner can "
+            "undo that under Settings."
+        )
+    return "A quota of this organization is used up, so nobody may send in this space: see Usage."
 
 
 def _is_target(address: Address) -> bool:

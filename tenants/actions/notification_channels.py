@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from controlplane.core import audit, enqueue, ids, outbound, secrets
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.errors import Conflict, Invalid, Missing
 from tenants import admission
 from tenants.models import Tenant
 from tenants.notifications import chat_services, outbox
@@ -82,7 +82,8 @@ def update(
     Enabling a channel forgets its earlier failures.
 
     Raises:
-        The errors of ``create``, except that of too many channels.
+        The errors of ``create``, except that of too many channels. Missing: the channel was deleted
+        meanwhile.
     """
     with transaction.atomic():
         row = _locked(channel)
@@ -115,6 +116,9 @@ def held(channel: Channel) -> Iterator[Channel]:
     """Run the block in a transaction that locks the channel; yield the channel as it is now.
 
     A caller that compares a change with the channel, as ``require_changed`` does, needs this row.
+
+    Raises:
+        Missing: the channel was deleted meanwhile.
     """
     with transaction.atomic():
         yield _locked(channel)
@@ -126,7 +130,7 @@ def rotate_secret(*, channel: Channel, by: Actor) -> tuple[Channel, str]:
     The former secret signs too for 24 hours.
 
     Raises:
-        Conflict: the channel is no webhook.
+        Conflict: the channel is no webhook. Missing: it was deleted meanwhile.
     """
     with transaction.atomic():
         row = _locked(channel)
@@ -152,8 +156,13 @@ def delete(*, channel: Channel, by: Actor) -> None:
 
 
 def test(*, channel: Channel, by: Actor) -> None:
-    """Write a test event for the channel alone. It is sent even if the channel is disabled."""
+    """Write a test event for the channel alone. It is sent even if the channel is disabled.
+
+    Raises:
+        Missing: the channel was deleted meanwhile.
+    """
     with transaction.atomic():
+        channel = _locked(channel)
         # A new key each time: the outbox writes an event of one key only once.
         outbox.write_to_channel(
             "channel.test", channel=channel, key=ids.new("tst"), fields={"channel": channel.name}
@@ -167,10 +176,12 @@ def replay(*, delivery: Delivery, by: Actor) -> Delivery:
     It is due at once, and its attempts start from 0.
 
     Raises:
-        Conflict: the channel is disabled.
+        Conflict: the channel is disabled. Missing: the delivery was deleted meanwhile.
     """
     with transaction.atomic():
-        row = Delivery.objects.select_for_update(of=("self",)).get(pk=delivery.pk)
+        row = Delivery.objects.select_for_update(of=("self",)).filter(pk=delivery.pk).first()
+        if row is None:
+            raise Missing("This delivery was deleted meanwhile.", code="delivery.missing")
         channel = row.channel
         assert channel is not None
         if channel.disabled_at is not None:
@@ -190,7 +201,10 @@ def subject(channel: Channel) -> audit.Subject:
 
 def _locked(channel: Channel) -> Channel:
     rows = Channel.objects.select_for_update(of=("self",)).select_related("tenant")
-    return rows.get(pk=channel.pk)
+    row = rows.filter(pk=channel.pk).first()
+    if row is None:
+        raise Missing("This channel was deleted meanwhile.", code="channel.missing")
+    return row
 
 
 def _shown(channel: Channel) -> dict[str, object]:

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Exists, Max, Q
+from django.db.models import Exists, Max, OuterRef, Q, TextField, Value
+from django.db.models.functions import Concat
 from django.utils import timezone
 
 from controlplane.core import audit, enqueue
@@ -25,6 +26,7 @@ from tenants.actions import catalog_drafts, plan_subscriptions, tenants
 from tenants.actions.plan_subscriptions import PlanLacks
 from tenants.models import Tenant
 from tenants.notifications import outbox
+from tenants.notifications.models import Event
 
 BATCH = 200  # subscriptions in one transaction of ``announce``, and in one step of ``move_due``
 EVENT = "plan.version"
@@ -48,9 +50,7 @@ def choose(*, tenant: Tenant, follows: bool, by: Actor, now: datetime) -> PlanSu
     """
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
-        row = open_of(locked)
-        if row is None:
-            raise admission.NoPlan("This tenant has no plan: choose one under Settings first.")
+        row = required_of(locked)
         if row.follows == follows:
             return row
         before, row.follows = {"follows": row.follows}, follows
@@ -66,8 +66,20 @@ def open_of(tenant: Tenant) -> PlanSubscription | None:
 
     None if the tenant has none: it never had one, or its erasure has ended it.
     """
-    rows = PlanSubscription.objects.select_related("plan", "tenant")
+    rows = PlanSubscription.objects.select_related("plan", "tenant__seller_assignment")
     return rows.filter(tenant=tenant, ends_at__isnull=True).first()
+
+
+def required_of(tenant: Tenant) -> PlanSubscription:
+    """Return the tenant's open subscription as ``open_of`` does.
+
+    Raises:
+        NoPlan: the tenant has none.
+    """
+    row = open_of(tenant)
+    if row is None:
+        raise admission.no_plan(tenant)
+    return row
 
 
 def _planned(row: PlanSubscription, now: datetime) -> tuple[datetime | None, CatalogDraft | None]:
@@ -95,8 +107,8 @@ def announce(now: datetime) -> bool:
     """Notify the next batch of tenants of what a draft changes; plan or take back their moves.
 
     Returns whether more may be left. Each tenant gets one event for each draft, and one more if it
-    is canceled after a move was planned. One that cannot be told stops no other, and does not move
-    to what it was not told of; the draft's ``error`` names it.
+    is canceled after the tenant got notice or planned a move. A tenant that cannot be told stops no
+    other, and does not move to what it was not told of; the draft's ``error`` names it.
     """
     with transaction.atomic():
         # Skip locked: another worker announces it already.
@@ -156,10 +168,12 @@ def _batch(draft: CatalogDraft) -> list[PlanSubscription]:
     """Return the next subscriptions to look at, locked against a change of plan."""
     rows = PlanSubscription.objects.filter(ends_at__isnull=True, pk__gt=draft.announced_up_to)
     if draft.state == _State.CANCELED:
-        # Also subscriptions with an earlier move: their tenants may have got notice of the draft,
-        # and ``moves_by`` names another draft or none.
-        later = Q(follows=True, moves_at__isnull=False, plan__key__in=draft.changed_plans)
-        rows = rows.filter(Q(moves_by=draft) | later)
+        # Also subscriptions that stay, or that have an earlier move: their tenants got notice too.
+        # Without notice, a tenant may know of its move from Settings, where it chose to follow.
+        key = Concat(Value(f"{EVENT}:{draft.pk}:"), "tenant_id", output_field=TextField())
+        notice = Event.objects.filter(dedup_key=OuterRef("notice_key"))
+        told = Q(Exists(notice), plan__key__in=draft.changed_plans)
+        rows = rows.annotate(notice_key=key).filter(Q(moves_by=draft) | told)
     else:
         rows = rows.filter(plan__key__in=draft.changed_plans)
         if draft.version_id is not None:  # who began on the new version needs no notice

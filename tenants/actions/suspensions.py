@@ -33,7 +33,8 @@ def suspend(*, tenant: Tenant, reason: str, by: Actor) -> Tenant:
     reason = " ".join(reason.split())
     if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
         raise Invalid(
-            f"Say why, in at most {LONGEST_REASON} characters: the tenant's owners read it.",
+            f"Say why, in at most {LONGEST_REASON} printable characters: all members of the tenant "
+            "read it.",
             code="tenant.reason_invalid",
             reason=[f"1 to {LONGEST_REASON} characters."],
         )

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Window
+from django.db.models import F, Q, Window
 from django.db.models.functions import Coalesce, RowNumber
 
+from plans.models import CatalogDraft
 from tenants.models import Membership
 from tenants.notifications import outbox
 from tenants.notifications.event_kinds import BY_KEY
@@ -190,11 +191,17 @@ def disable(channel: Channel, reason: str, now: datetime) -> None:
 def delete_old(now: datetime) -> int:
     """Delete events, with their deliveries, and mails in the mailbox after 30 days. Idempotent.
 
-    An event with a delivery that still waits stays. Returns the number of deleted rows.
+    An event with a delivery that still waits stays. So does the notice of a scheduled catalog:
+    should it be canceled, its receivers are told. Returns the number of deleted rows.
     """
     # One that was replayed may still wait.
     events = Event.objects.filter(occurred_at__lt=now - KEPT).exclude(
         deliveries__state=State.WAITING
     )
+    scheduled = CatalogDraft.objects.filter(
+        Q(state=CatalogDraft.State.SCHEDULED) | Q(is_announced=False)
+    )
+    for draft_id in scheduled.values_list("pk", flat=True):
+        events = events.exclude(dedup_key__startswith=f"plan.version:{draft_id}:")
     mails = MailboxMessage.objects.filter(at__lt=now - KEPT)
     return events.delete()[0] + mails.delete()[0]

@@ -23,6 +23,24 @@ def test_no_migration_is_missing() -> None:
     assert "No changes" in out.getvalue()
 
 
+def test_the_list_of_tasks_says_what_make_test_leaves_out() -> None:
+    """Each of them has a task of its own."""
+    (shown,) = re.findall(r"^test: .*## (.*)$", MAKEFILE, re.M)
+
+    left_out = {
+        "test-drills": "drills",
+        "images": "images",
+        "test-upgrade": "upgrades",
+        "test-s3": "Spark on S3",
+        "test-spark": "in pods",
+        "test-schemathesis": "generated requests",
+        "test-large": "many messages",
+    }
+    for target, words in left_out.items():
+        assert words in shown
+        assert re.search(rf"^{target}:", MAKEFILE, re.M)
+
+
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", ".ci/run"])
 def test_documented_make_targets_exist(page: str) -> None:
     text = (source_tree.ROOT / page).read_text()

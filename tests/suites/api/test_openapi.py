@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from controlplane.api import error_codes, idempotency, schema, urls
 from controlplane.api.staff_payments import StaffRefundsView
+from plans.models import QuotaOverride
 from tenants.models import Address
 from tests.suites.api.conftest import Cast
 from tests.support.source_tree import ROOT
@@ -124,6 +125,47 @@ def test_every_error_code_is_in_the_document(document: dict[str, Any]) -> None:
 
     for entry in error_codes.CODES:
         assert f"`{entry.code}` ({entry.status})" in text
+
+
+def test_facts_of_an_error_are_described_as_members_of_the_problem(
+    cast: Cast, owner: APIClient, document: dict[str, Any]
+) -> None:
+    wanted = {"name": "two", "type": "brokered", "plan": "brokered-small"}
+    QuotaOverride.objects.create(
+        tenant=cast.tenant, resource="spaces", amount=0, reason="test", set_by="test"
+    )
+    answer = owner.post(cast.path("/address-spaces"), wanted).json()
+
+    described = document["components"]["schemas"]["Problem"]
+    assert (answer["code"], answer["limit"], answer["fields"]) == ("quota_exceeded", 0, {})
+    assert "`limit`" in described["description"]
+    assert "`incident`" in described["description"]
+    assert "limit" not in described["properties"]["fields"]["description"]
+
+
+@pytest.mark.parametrize(
+    ("schema_name", "type_"), [("Session", "string"), ("SignedUp", ["string", "null"])]
+)
+def test_only_a_repeated_sign_up_has_no_token(
+    document: dict[str, Any], schema_name: str, type_: object
+) -> None:
+    assert document["components"]["schemas"][schema_name]["properties"]["token"]["type"] == type_
+
+
+@pytest.mark.parametrize(
+    ("column", "causes"),
+    [
+        ("send_withdrawn", {"quota", "unpaid", "suspended", "closed"}),
+        ("connections_refused", {"quota", "unpaid"}),
+    ],
+)
+def test_restrictions_of_a_space_name_all_their_causes(
+    document: dict[str, Any], column: str, causes: set[str]
+) -> None:
+    shown = document["components"]["schemas"]["AddressSpace"]["properties"][column]
+
+    words = {"quota", "unpaid", "suspended", "closed"}
+    assert {word for word in words if word in shown["description"]} == causes
 
 
 def test_real_answers_fit_the_document(

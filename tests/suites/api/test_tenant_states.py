@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from controlplane.api import schema
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent
 from tenants.actions import closures, messaging_users
@@ -128,6 +129,31 @@ def test_an_owner_exports_closes_keeps_and_is_erased(
     assert owner.get(url).status_code == 404  # the memberships are gone
     assert not ApiToken.objects.filter(tenant=cast.tenant, revoked_at__isnull=True).exists()
     problem(staff.post(SUSPEND, WHY), 409, "tenant.wrong_state")
+
+
+def test_a_tenant_whose_erasure_ended_its_plan_has_none_to_show_or_change(
+    run: Run, cast: Cast, owner: APIClient
+) -> None:
+    """Members remain until every invoice is issued; the plan ends before that."""
+    owner.post(cast.path("/closure"), {"confirm": "acme"})
+    closures.erase_due(timezone.now() + timedelta(days=400), is_settled=lambda tenant: False)
+    url = cast.path("/plan-subscription")
+
+    shown = owner.get(url)
+    changed = owner.put(url, {"plan": "pro"}, headers={"If-Match": "*"})
+
+    for answer in (shown, changed):
+        problem(answer, 409, "plan_subscription.missing")
+        assert "being erased" in answer.json()["detail"]
+    assert run("plans", "follow").error == "plan_subscription.missing"
+
+
+def test_a_closure_says_that_people_go_after_the_last_invoice(run: Run) -> None:
+    asked = " ".join(run("tenant", "close").stderr.split())
+    described = schema.document()["paths"]["/api/v1/tenants/{tenant}/closure"]["post"]
+
+    for text in (asked, " ".join(described["description"].split())):
+        assert "once every invoice is issued" in text.lower()
 
 
 def test_nobody_but_an_owner_closes_or_exports(cast: Cast) -> None:

@@ -73,6 +73,18 @@ def test_each_component_has_its_own(component: str, tmp_path: Path) -> None:
     assert {e["metadata"]["annotations"]["all"] for e in templates.values()} == {"all"}
 
 
+def test_the_controller_of_custom_resources_has_only_variables_of_the_site() -> None:
+    """So none of them can be there twice, and the chart need not compare them."""
+    on = "customResources.enabled=true,customResources.namespaces={shop}"
+    own = '[{"name":"WAYPOST_PUBLIC_URL","value":"http://portal.example"}]'
+    options = ("--set", on, "--set-json", f"customResources.extraEnv={own}")
+    specs = rendered.pod_specs(rendered.objects(rendered.TRIAL, *options))
+    (container,) = specs["Deployment/wp-custom-resources"]["containers"]
+
+    assert [variable["name"] for variable in container["env"]] == ["WAYPOST_PUBLIC_URL"]
+    assert "envFrom" not in container
+
+
 def test_a_label_of_the_site_is_on_every_object_and_in_no_selector() -> None:
     external = CHART / "ci" / "external-values.yaml"
     before = rendered.objects(external, *_ALL)
@@ -110,6 +122,14 @@ def _selectors(objects: list[Object]) -> list[object]:
                 'web.extraEnv=[{"name":"WAYPOST_PUBLIC_URL","value":"http://portal.example"}]',
             ),
             "web.extraEnv: the chart itself sets WAYPOST_PUBLIC_URL",
+        ),
+        (
+            ("--set-json", 'worker.extraEnv=[{"name":"WAYPOST_WATCH_PODS","value":"false"}]'),
+            "worker.extraEnv: the chart itself sets WAYPOST_WATCH_PODS",
+        ),
+        (
+            ("--set-json", 'backup.extraEnv=[{"name":"WAYPOST_SECRET_KEYS","value":"k"}]'),
+            "backup.extraEnv: the chart itself sets WAYPOST_SECRET_KEYS",
         ),
     ],
 )

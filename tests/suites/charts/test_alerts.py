@@ -46,6 +46,16 @@ def test_usage_is_late_only_where_a_space_could_be_sampled_meanwhile() -> None:
     assert sampled == 'min(min_over_time(waypost_spaces_sampled{namespace="waypost"}[3600s])) > 0'
 
 
+def test_the_alert_of_late_usage_says_what_quotas_count_meanwhile() -> None:
+    """They add what is sampled and not in the tables yet, for about a day."""
+    objects = rendered.objects(CHART / "ci" / "external-values.yaml")
+    groups = rendered.find(objects, "PrometheusRule", "wp")["spec"]["groups"]
+    (late,) = [r for g in groups for r in g["rules"] if r.get("alert") == "WaypostUsageLate"]
+
+    assert "quotas" not in late["annotations"]["summary"]
+    assert "exactly until usage is about a day old" in late["annotations"]["description"]
+
+
 def test_changes_are_told_of_by_their_age_and_not_by_their_number() -> None:
     """On a busy fleet some change is always under way."""
     waits = expression("WaypostSpacesNotReconciled")

@@ -80,5 +80,11 @@ def test_brokers_without_the_plugin_are_possible_and_the_notes_say_what_is_off()
         "queue of another address",
         "replies",
         "stored messages",
+        "throttle",
+        "limits of clients",
+        "filters",
+        "meters of bytes",
+        "large messages",
+        "probes",
     ):
         assert off in said

@@ -4,8 +4,8 @@ import pytest
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent
-from tenants.actions import api_tokens, closures
-from tenants.models import AddressSpace
+from tenants.actions import api_tokens, closures, unpaid_stages
+from tenants.models import AddressSpace, UnpaidStage
 from tests.suites.portal.conftest import As
 from tests.support.notifications import notified
 from tests.support.portal import rows
@@ -43,6 +43,20 @@ def test_a_suspended_tenant_cannot_change_messaging_but_sees_everything(
     assert "tenant.suspended" in refused.content.decode()
     assert REASON in refused.content.decode()
     assert AddressSpace.objects.count() == 1
+
+
+def test_a_space_of_a_tenant_with_unpaid_invoices_does_not_blame_the_quota(
+    world: World, as_: As
+) -> None:
+    rows.active_space(world.tenant)
+    unpaid_stages.move(tenant=world.tenant, stage=UnpaidStage.LIMITED)
+    limited = as_(world.owner).get(HOME + "spaces/orders/").content.decode()
+    unpaid_stages.move(tenant=world.tenant, stage=UnpaidStage.SUSPENDED)
+    suspended = as_(world.owner).get(HOME + "spaces/orders/").content.decode()
+
+    assert "Sending blocked<" in limited
+    assert "Connections refused<" in suspended
+    assert "by the quota" not in limited + suspended
 
 
 def test_members_of_a_suspended_tenant_take_access_away(world: World, as_: As) -> None:

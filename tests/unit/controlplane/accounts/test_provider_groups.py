@@ -29,6 +29,10 @@ def log_in(person: User, *groups: str) -> User:
     return User.objects.get(pk=person.pk)
 
 
+def other_staff() -> None:
+    User.objects.create_user("other@op.test", "other@op.test", is_staff=True)
+
+
 def roles(person: User) -> list[str]:
     return list(Membership.objects.filter(user=person).values_list("role", flat=True))
 
@@ -47,6 +51,7 @@ def test_groups_are_a_list_of_names_or_paths(claims: dict[str, object], found: s
 
 def test_a_group_makes_and_unmakes_staff(cast: Cast) -> None:
     person = domain.person(PERSON)
+    other_staff()
 
     joined = log_in(person, "operators").is_staff
     again = log_in(person, "operators").is_staff
@@ -56,6 +61,23 @@ def test_a_group_makes_and_unmakes_staff(cast: Cast) -> None:
     changes = AuditEvent.objects.filter(subject_name=PERSON).order_by("id")
     assert list(changes.values_list("action", flat=True)) == [
         "user.become_staff",
+        "user.leave_staff",
+    ]
+
+
+def test_a_login_never_takes_the_right_from_the_last_account_of_staff(cast: Cast) -> None:
+    person = domain.person(PERSON)
+    log_in(person, "operators")
+
+    kept = log_in(person)
+    other_staff()
+    left = log_in(person)
+
+    assert (kept.is_staff, left.is_staff) == (True, False)
+    changes = AuditEvent.objects.filter(subject_name=PERSON).order_by("id")
+    assert list(changes.values_list("action", flat=True)) == [
+        "user.become_staff",
+        "user.stay_staff",
         "user.leave_staff",
     ]
 

@@ -16,7 +16,7 @@ from plans.rating.periods import Period
 from tenants.actions import catalog_drafts, plan_subscriptions, plan_versions
 from tenants.actions.catalog_drafts import Timing
 from tenants.models import Tenant
-from tenants.notifications import outbox
+from tenants.notifications import deliveries, outbox
 from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
 
@@ -125,9 +125,13 @@ def test_a_move_never_reaches_into_a_billed_period() -> None:
     assert open_of(owner).starts_at == rows.ENDS_AT + timedelta(microseconds=1)
 
 
-def test_a_canceled_catalog_takes_planned_moves_back_and_tells_those_tenants() -> None:
-    rows.tenant()
-    owner = follower()
+def canceled(found: list[dict[str, Any]]) -> set[str]:
+    """Return the slugs of the tenants that were told of a cancellation."""
+    return {fields["tenant"] for fields in found if "is canceled" in fields["consequence"]}
+
+
+def test_a_canceled_catalog_takes_planned_moves_back_and_tells_who_had_notice() -> None:
+    stayer, owner = rows.tenant(), follower()
     draft = scheduled(at=JUNE)
     announced()
     assert open_of(owner).moves_by == draft
@@ -136,9 +140,36 @@ def test_a_canceled_catalog_takes_planned_moves_back_and_tells_those_tenants() -
     found = announced()
 
     assert open_of(owner).moves_at is None
-    assert [f["tenant"] for f in found if "canceled" in f["consequence"]] == [owner.slug]
+    assert canceled(found) == {owner.slug, stayer.slug}
+    texts = {fields["tenant"]: fields["consequence"] for fields in found}
+    assert "You keep your version" in texts[stayer.slug]
     moved(JUNE)
     assert open_of(owner).plan.version == 1
+
+
+def test_a_cancellation_before_the_notice_tells_nobody() -> None:
+    follower()
+    scheduled()
+    announced()  # an earlier move, to the version in force
+    draft = scheduled(DEARER.replace("5900", "6900"), at=datetime(2026, 8, 1, tzinfo=UTC))
+
+    catalog_drafts.cancel(draft=draft, by=rows.STAFF)
+
+    assert canceled(announced()) == set()
+
+
+def test_who_had_notice_long_ago_learns_of_a_cancellation_too() -> None:
+    stayer = rows.tenant()
+    draft = scheduled(at=datetime(2026, 9, 1, tzinfo=UTC))
+    announced()
+    later = NOW + timedelta(days=60)
+    deliveries.delete_old(later)
+
+    catalog_drafts.cancel(draft=draft, by=rows.STAFF)
+
+    assert canceled(announced(later)) == {stayer.slug}
+    deliveries.delete_old(later + timedelta(days=60))
+    assert not Event.objects.exists()
 
 
 def test_an_announced_move_comes_before_that_of_a_catalog_scheduled_later() -> None:

@@ -81,7 +81,7 @@ def test_a_suspended_tenant_pays_and_reads(cast: Cast) -> None:
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 301, "a\x07b"])
 def test_a_suspension_needs_a_reason(cast: Cast, reason: str) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(Invalid, match="all members of the tenant read it"):
         suspensions.suspend(tenant=cast.tenant, reason=reason, by=STAFF)
 
 
