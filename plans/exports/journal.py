@@ -4,7 +4,7 @@ The cursor is the id of a posting: ``lines`` returns what was booked after it, i
 and no later call returns a line below an id that was returned before.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -189,58 +189,67 @@ def _line(row: LedgerPosting, document: _Document, codes: account_codes.Codes) -
     )
 
 
+_Keys = dict[str, list[str]]  # what was booked, such as ``invoice`` -> the rest of the references
+_Known = Iterator[tuple[str, _Document]]  # references of entries, each with its document
+
+
 def _documents(entries: Sequence[LedgerEntry]) -> dict[int, _Document]:
     """Return {id of an entry: its document}, by at most five queries.
 
     The part of a reference before the first colon says what was booked.
     """
     ids = {entry.reference: entry.pk for entry in entries}
-    keys: dict[str, list[str]] = {}
+    keys: _Keys = {}
     for reference in ids:
         kind, _, key = reference.partition(":")
         keys.setdefault(kind, []).append(key)
-    known: list[tuple[str, _Document]] = []  # references of entries, and their documents
+    known = [*_issued(keys), *_paid(keys), *_granted(keys, ids.values())]
+    found = {ids[reference]: document for reference, document in known if reference in ids}
+    # Without a known document the entry itself names the legal entity; old entries name none.
+    return {entry.pk: _Document("", entry.legal_entity) for entry in entries} | found
+
+
+def _issued(keys: _Keys) -> _Known:
+    """Find invoices, issued or written off, and credit notes."""
     invoices = Invoice.objects.filter(
         pk__in=[*keys.get("invoice", []), *keys.get("write_off", [])]
     ).values_list("pk", "number", "legal_entity", "issued_at", "time_zone")
     for pk, number, entity, issued_at, time_zone in invoices:
-        issued_on = _day(issued_at, time_zone)
-        known += [
-            (f"invoice:{pk}", _Document(number or "", entity, issued_on)),
-            (f"write_off:{pk}", _Document(number or "", entity)),
-        ]
+        yield f"invoice:{pk}", _Document(number or "", entity, _day(issued_at, time_zone))
+        yield f"write_off:{pk}", _Document(number or "", entity)
     notes = CreditNote.objects.filter(pk__in=keys.get("credit_note", []))
     for pk, number, entity, issued_at, time_zone in notes.values_list(
         "pk", "number", "legal_entity", "issued_at", "invoice__time_zone"
     ):
-        document = _Document(number, entity, _day(issued_at, time_zone))
-        known.append((f"credit_note:{pk}", document))
-    # By the reference alone; ``found`` below also compares the source.
+        yield f"credit_note:{pk}", _Document(number, entity, _day(issued_at, time_zone))
+
+
+def _paid(keys: _Keys) -> _Known:
+    """Find the invoices of payments and of refunds."""
+    # By the reference alone; ``_documents`` also compares the source.
     references = [key.partition(":")[2] for key in keys.get("payment", [])]
     for payment in Payment.objects.filter(reference__in=references).select_related("invoice"):
         invoice = payment.invoice
         reference = f"payment:{payment.source}:{payment.reference}"
-        document = _Document(invoice.number or "", invoice.legal_entity, payment.received_on)
-        known.append((reference, document))
+        number, entity = invoice.number or "", invoice.legal_entity
+        yield reference, _Document(number, entity, payment.received_on)
     refunds = Refund.objects.filter(
         pk__in=[*keys.get("refund", []), *keys.get("refund_failed", [])]
     ).values_list("pk", "invoice__number", "invoice__legal_entity")
     for pk, number, entity in refunds:
-        document = _Document(number or "", entity)
-        known += [(f"{kind}:{pk}", document) for kind in ("refund", "refund_failed")]
+        for kind in ("refund", "refund_failed"):
+            yield f"{kind}:{pk}", _Document(number or "", entity)
+
+
+def _granted(keys: _Keys, entry_ids: Collection[int]) -> _Known:
+    """Find granted credit, from its grant or its expiry."""
     grants = CreditGrant.objects.filter(
-        Q(entry__in=ids.values()) | Q(pk__in=keys.get("credit_expiry", []))
+        Q(entry__in=entry_ids) | Q(pk__in=keys.get("credit_expiry", []))
     )
     for grant in grants:
-        references = [
-            f"credit_grant:{grant.tenant_id}:{grant.reference}",
-            f"credit_expiry:{grant.pk}",
-        ]
         document = _Document(grant.reference, grant.legal_entity)
-        known += [(text, document) for text in references]
-    found = {ids[reference]: document for reference, document in known if reference in ids}
-    # Without a known document the entry itself names the legal entity; old entries name none.
-    return {entry.pk: _Document("", entry.legal_entity) for entry in entries} | found
+        yield f"credit_grant:{grant.tenant_id}:{grant.reference}", document
+        yield f"credit_expiry:{grant.pk}", document
 
 
 def _day(issued_at: datetime | None, time_zone: str) -> date | None:
