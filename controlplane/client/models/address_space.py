@@ -33,10 +33,11 @@ class AddressSpace:
         plan (str):
         labels (AddressSpaceLabels): At most 16 labels {key: value}, such as team: shop. A key has lowercase letters,
             digits, dots, hyphens and underscores; a value may be empty.
-        send_withdrawn (bool): True while a used-up quota keeps every client from sending.
+        send_withdrawn (bool): True while no client may send: a quota is used up, invoices are unpaid, or the tenant is
+            suspended or being closed.
         throttle_percent (int | None): The part of the plan's limits of connections and message rates that clients have
             while a used-up quota throttles them; null: all of it.
-        connections_refused (bool): True while a used-up quota keeps every client from connecting.
+        connections_refused (bool): True while no client may connect: a quota is used up, or invoices are unpaid.
         probed_at (datetime.datetime | None): When probe messages last passed through every type of address in use, on
             every broker and router. They use internal addresses, never those of the tenant.
         silent_since (datetime.datetime | None): Since when a broker or router has not answered; null if all answer.

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="Closure")
 
 @_attrs_define
 class Closure:
-    """When the tenant is erased; null: nobody has requested to close it.
+    """When the erasure of the tenant begins; null: nobody has requested to close it.
 
     Attributes:
         erase_at (datetime.datetime | None):

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="Difference")
 
 @_attrs_define
 class Difference:
-    """What a catalog changes in one plan, or in the section `seller`, in sentences.
+    """What a catalog changes in one plan or one seller, in sentences.
 
     `kind` is `new`, `changed` or `retired`.
 

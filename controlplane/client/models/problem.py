@@ -15,7 +15,8 @@ T = TypeVar("T", bound="Problem")
 
 @_attrs_define
 class Problem:
-    """An error (RFC 9457). Compare `code`; show `detail` to people.
+    """An error (RFC 9457). Compare `code`; show `detail` to people. Some codes have members of their own beside those
+    listed: `quota_exceeded` has `resource`, `limit`, `used`, `asked` and `raised_by`; `internal` has `incident`.
 
     * `account_codes.invalid` (422): The codes of accounts are not valid
     * `address.exists` (409): The space has this address already
@@ -156,7 +157,7 @@ class Problem:
     * `message_request.missing` (404): There is no such page of messages
     * `message_request.not_stored` (422): The address has no messages of this kind
     * `message_request.running` (409): Messages of the address are being changed
-    * `message_request.send_withdrawn` (409): The space may not send: a quota is used up
+    * `message_request.send_withdrawn` (409): Nobody may send in the space now
     * `messaging_user.exists` (409): The space has a user of this name
     * `messaging_user.invalid` (422): The messaging user is not valid
     * `messaging_user.missing` (404): There is no such messaging user
@@ -246,8 +247,7 @@ class Problem:
             detail (str): What happened and what to do next, for people.
             instance (str): The requested path.
             code (str): Stable; listed above.
-            fields (ProblemFields): Field -> reasons; for `quota_exceeded`: resource, limit, used, asked, raised_by; for
-                `internal`: incident.
+            fields (ProblemFields): Field of the request -> reasons.
     """
 
     type_: str

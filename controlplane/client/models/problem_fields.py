@@ -11,7 +11,7 @@ T = TypeVar("T", bound="ProblemFields")
 
 @_attrs_define
 class ProblemFields:
-    """Field -> reasons; for `quota_exceeded`: resource, limit, used, asked, raised_by; for `internal`: incident."""
+    """Field of the request -> reasons."""
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

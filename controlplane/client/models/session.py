@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -26,7 +26,7 @@ class Session:
         name (str): A person's email, or a token's name.
         is_staff (bool):
         tenants (list[Membership]):
-        token (None | str):
+        token (str):
         expires_at (datetime.datetime):
     """
 
@@ -34,7 +34,7 @@ class Session:
     name: str
     is_staff: bool
     tenants: list[Membership]
-    token: None | str
+    token: str
     expires_at: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -50,7 +50,6 @@ class Session:
             tenants_item = tenants_item_data.to_dict()
             tenants.append(tenants_item)
 
-        token: None | str
         token = self.token
 
         expires_at = self.expires_at.isoformat()
@@ -88,12 +87,7 @@ class Session:
 
             tenants.append(tenants_item)
 
-        def _parse_token(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        token = _parse_token(d.pop("token"))
+        token = d.pop("token")
 
         expires_at = datetime.datetime.fromisoformat(d.pop("expires_at"))
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -29,7 +29,7 @@ class SignedUp:
             name (str | Unset):
             is_staff (bool | Unset):
             tenants (list[Membership] | Unset):
-            token (str | Unset):
+            token (None | str | Unset):
             expires_at (datetime.datetime | Unset):
     """
 
@@ -38,7 +38,7 @@ class SignedUp:
     name: str | Unset = UNSET
     is_staff: bool | Unset = UNSET
     tenants: list[Membership] | Unset = UNSET
-    token: str | Unset = UNSET
+    token: None | str | Unset = UNSET
     expires_at: datetime.datetime | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -58,7 +58,11 @@ class SignedUp:
                 tenants_item = tenants_item_data.to_dict()
                 tenants.append(tenants_item)
 
-        token = self.token
+        token: None | str | Unset
+        if isinstance(self.token, Unset):
+            token = UNSET
+        else:
+            token = self.token
 
         expires_at: str | Unset = UNSET
         if not isinstance(self.expires_at, Unset):
@@ -108,7 +112,14 @@ class SignedUp:
 
                 tenants.append(tenants_item)
 
-        token = d.pop("token", UNSET)
+        def _parse_token(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        token = _parse_token(d.pop("token", UNSET))
 
         _expires_at = d.pop("expires_at", UNSET)
         expires_at: datetime.datetime | Unset

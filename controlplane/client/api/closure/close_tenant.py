@@ -53,9 +53,10 @@ def sync_detailed(
 
     Request that the tenant is closed: clients cannot send, and members can change little.
 
-    From `erase_at` on, its spaces and messages are deleted, its members removed and its tokens
-    revoked; until then an owner can undo this. Invoices, usage and the audit log stay. A
-    repeated request keeps the first time.
+    From `erase_at` on, its spaces and messages are deleted, and its plan ends; until then an
+    owner can undo this. Its members are removed and its tokens revoked later, once every
+    invoice is issued. Invoices, usage and the audit log stay. A repeated request keeps the
+    first time.
 
     Args:
         tenant (str):

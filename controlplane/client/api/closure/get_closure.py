@@ -38,7 +38,7 @@ def sync_detailed(
 ) -> Response[Closure]:
     """Get the closure.
 
-    Return when the tenant is erased; null if nobody has requested to close it.
+    Return when the erasure begins; null if nobody has requested to close it.
 
     Args:
         tenant (str):
