@@ -231,8 +231,8 @@ def _paid(keys: _Keys) -> _Known:
     for payment in Payment.objects.filter(reference__in=references).select_related("invoice"):
         invoice = payment.invoice
         reference = f"payment:{payment.source}:{payment.reference}"
-        number, entity = invoice.number or "", invoice.legal_entity
-        yield reference, _Document(number, entity, payment.received_on)
+        bill = _Document(invoice.number or "", invoice.legal_entity, payment.received_on)
+        yield reference, bill
     refunds = Refund.objects.filter(
         pk__in=[*keys.get("refund", []), *keys.get("refund_failed", [])]
     ).values_list("pk", "invoice__number", "invoice__legal_entity")

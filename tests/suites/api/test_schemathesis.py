@@ -21,7 +21,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import checks
 
 from controlplane.api import examples, person_tokens, schema
+from controlplane.core.audit import SYSTEM
+from plans.invoicing import credit_notes, issuing
+from plans.models import Invoice
+from tenants.actions import identity_providers, spend_caps
 from tests.suites.api.conftest import Cast
+from tests.suites.api.test_access import PROVIDER
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("WAYPOST_TEST_SCHEMATHESIS"), reason="make test-schemathesis"
@@ -108,13 +113,26 @@ class Run:
         case.validate_response(answer, checks=CHECKS)
 
 
-def test_no_request_breaks_an_operation(cast: Cast, names: dict[str, str]) -> None:
+@pytest.fixture
+def furnished(cast: Cast, names: dict[str, str], draft: Invoice) -> dict[str, str]:
+    """The names of what exists, with an issued invoice, a credit note of it, a cap, a provider."""
+    issued = issuing.issue(invoice=issuing.approve(invoice=draft, by=SYSTEM), by=SYSTEM)
+    fee = issued.lines.get(meter="plan_fee").position
+    note = credit_notes.issue(invoice=issued, wanted={fee: 1}, reason="an outage", by=SYSTEM)
+    spend_caps.set_cap(tenant=cast.tenant, amount_minor=5000, action="notify", by=SYSTEM)
+    wish = identity_providers.Wish(**PROVIDER)
+    identity_providers.save(tenant=cast.tenant, wish=wish, by=SYSTEM)
+    assert note.number
+    return {**names, "credit_note": note.number}
+
+
+def test_no_request_breaks_an_operation(cast: Cast, furnished: dict[str, str]) -> None:
     loaded = schemathesis.openapi.from_dict(schema.document())
     loaded.app = get_wsgi_application()
     tokens = {
         who: person_tokens.issue(cast.people[who], timezone.now())[0] for who in ("owner", "staff")
     }
-    run = Run(names)
+    run = Run(furnished)
     with one_connection():
         try_all(loaded, run, tokens)
     without = sorted(label for label in run.sent if not run.succeeded[label])
