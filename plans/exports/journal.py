@@ -5,13 +5,14 @@ and no later call returns a line below an id that was returned before.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from django.db import OperationalError, connection, transaction
 from django.db.models import Q
 
-from controlplane.core.errors import Conflict, Unavailable
+from controlplane.core.errors import Conflict, Invalid, Unavailable
 from plans.exports import account_codes
 from plans.exports.tables import Column, Row, Type
 from plans.models import (
@@ -255,5 +256,7 @@ def _granted(keys: _Keys, entry_ids: Collection[int]) -> _Known:
 def _day(issued_at: datetime | None, time_zone: str) -> date | None:
     if issued_at is None:
         return None
-    # Without a zone if an earlier version of Waypost made the draft.
-    return issued_at.astimezone(zone(time_zone or "UTC")).date()
+    with suppress(Invalid):  # a zone that the system does not know any more
+        # Without a zone if an earlier version of Waypost made the draft.
+        return issued_at.astimezone(zone(time_zone or "UTC")).date()
+    return None

@@ -26,6 +26,7 @@ from tenants.notifications import outbox
 logger = structlog.get_logger(__name__)
 _State = PaymentEvent.State
 # For so long an event waits for the payment that it refers to, and is tried again if it fails.
+_FAILED = "Its effect failed"  # so begin the messages of events that are tried again
 _PATIENCE = timedelta(days=3)
 
 
@@ -126,16 +127,19 @@ def _apply_each(rows: QuerySet[PaymentEvent], now: datetime) -> None:
 
 def _keep_failed(row: PaymentEvent, error: Exception, now: datetime) -> None:
     """Let staff see that the effect of an event failed; refuse it if that goes on for too long."""
-    what = f"Its effect failed ({type(error).__name__}); the log has the reason."
+    what = f"{_FAILED} ({type(error).__name__}); the log has the reason."
     with transaction.atomic():
         current = PaymentEvent.objects.select_for_update().get(pk=row.pk)
         if current.state != _State.WAITING:
             return
-        if now - current.received_at > _PATIENCE:
+        invoice = _named(_stored(current))
+        # One failure may be an accident, however long the event has waited for something else.
+        has_failed = current.message.startswith(_FAILED)
+        if has_failed and now - current.received_at > _PATIENCE:
             what = f"{what} It is not tried again: record by hand what the provider reports."
-            _end(current, _Outcome(_State.REFUSED, what))
+            _end(current, _Outcome(_State.REFUSED, what, invoice))
         else:
-            _end(current, _Outcome(_State.WAITING, f"{what} It is tried again."))
+            _end(current, _Outcome(_State.WAITING, f"{what} It is tried again.", invoice))
 
 
 def _stored(row: PaymentEvent) -> ProviderEvent:

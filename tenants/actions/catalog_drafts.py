@@ -171,7 +171,7 @@ def cancel(*, draft: CatalogDraft, by: Actor) -> CatalogDraft:
         if row.state == State.PUBLISHED:
             raise NotOpen("This catalog is published already: publish another one instead.")
         was_scheduled = row.state == State.SCHEDULED
-        row.state = State.CANCELED
+        row.state, row.error = State.CANCELED, ""
         # The worker goes through the subscriptions again, and takes the planned moves back.
         row.is_announced, row.announced_up_to = not was_scheduled, 0
         row.save()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import structlog
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, Max, OuterRef, Q, TextField, Value
 from django.db.models.functions import Concat
@@ -103,6 +104,13 @@ def _move_of(draft: CatalogDraft, tenant: Tenant) -> datetime:
     return next_month(tenant, draft.follows_at) if draft.at_period else draft.follows_at
 
 
+def _move_after_publication(draft: CatalogDraft, tenant: Tenant) -> datetime:
+    """Return when a tenant moves that got no notice while the draft was scheduled."""
+    assert draft.effective_at is not None  # a constraint: it is published
+    at = draft.effective_at + timedelta(days=settings.CATALOG_NOTICE_DAYS)
+    return next_month(tenant, at) if draft.at_period else at
+
+
 def announce(now: datetime) -> bool:
     """Notify the next batch of tenants of what a draft changes; plan or take back their moves.
 
@@ -152,28 +160,35 @@ def _each(
 def _keep(told_not: PlanSubscription, draft: CatalogDraft) -> None:
     """Take back the move of a tenant that does not know of it, and name the tenant to staff."""
     if draft.state == _State.SCHEDULED:
-        return  # its publication tells all tenants again, before any of them moves
+        return  # its publication tells the tenant, with the whole notice
     row = PlanSubscription.objects.select_related("tenant").get(pk=told_not.pk)
-    # Who was told of a scheduled draft knows of the move by it, and of no end of it.
-    if (row.moves_by_id == draft.pk) == (draft.state == _State.PUBLISHED):
+    is_planned, is_published = row.moves_by_id == draft.pk, draft.state == _State.PUBLISHED
+    knows = is_planned or getattr(told_not, "was_told", False)
+    if is_published and knows:
         return
-    row.moves_at, row.moves_by = None, None
-    row.save(update_fields=["moves_at", "moves_by", "updated_at"])
+    # A move that is planned leads to the newest version, whoever planned it.
+    if is_published or is_planned:
+        row.moves_at, row.moves_by = None, None
+        row.save(update_fields=["moves_at", "moves_by", "updated_at"])
     before = draft.error.removesuffix(_SEE_LOG)
     named = f"{before}, {row.tenant.slug}" if before else f"{_UNTOLD}{row.tenant.slug}"
     draft.error = f"{named}{_SEE_LOG}"
 
 
 def _batch(draft: CatalogDraft) -> list[PlanSubscription]:
-    """Return the next subscriptions to look at, locked against a change of plan."""
+    """Return the next subscriptions to look at, locked against a change of plan.
+
+    Their attribute ``was_told`` says whether the tenant got notice of the draft already.
+    """
     rows = PlanSubscription.objects.filter(ends_at__isnull=True, pk__gt=draft.announced_up_to)
+    key = Concat(Value(f"{EVENT}:{draft.pk}:"), "tenant_id", output_field=TextField())
+    notice = Event.objects.filter(dedup_key=OuterRef("notice_key"))
+    rows = rows.annotate(notice_key=key).annotate(was_told=Exists(notice))
     if draft.state == _State.CANCELED:
         # Also subscriptions that stay, or that have an earlier move: their tenants got notice too.
         # Without notice, a tenant may know of its move from Settings, where it chose to follow.
-        key = Concat(Value(f"{EVENT}:{draft.pk}:"), "tenant_id", output_field=TextField())
-        notice = Event.objects.filter(dedup_key=OuterRef("notice_key"))
-        told = Q(Exists(notice), plan__key__in=draft.changed_plans)
-        rows = rows.annotate(notice_key=key).filter(Q(moves_by=draft) | told)
+        told = Q(was_told=True, plan__key__in=draft.changed_plans)
+        rows = rows.filter(Q(moves_by=draft) | told)
     else:
         rows = rows.filter(plan__key__in=draft.changed_plans)
         if draft.version_id is not None:  # who began on the new version needs no notice
@@ -217,6 +232,8 @@ class _Announcement:
         if row.moves_by_id == self.draft.pk:
             return row.moves_at
         at = _move_of(self.draft, row.tenant)
+        if self.draft.state == _State.PUBLISHED and not getattr(row, "was_told", False):
+            at = _move_after_publication(self.draft, row.tenant)
         # An earlier move to a version in force comes first. The publication announces again, and
         # plans this one then.
         is_scheduled = self.draft.state == _State.SCHEDULED

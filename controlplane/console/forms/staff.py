@@ -5,6 +5,7 @@ from datetime import datetime, time
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils import timezone
 
 from controlplane.console import fleet_reads, tenant_reads
@@ -285,7 +286,10 @@ class RefundForm(ConsoleForm):
 
     def show_left(self, left_minor: int) -> None:
         """Make the form, which is shown again, one for what is left of the payment now."""
-        self.data = {**self.data, "seen_left": str(left_minor)}
+        shown = QueryDict(mutable=True)
+        shown.update(self.data)
+        shown["seen_left"] = str(left_minor)
+        self.data = shown
 
 
 class DunningPauseForm(ConsoleForm):

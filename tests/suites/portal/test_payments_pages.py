@@ -148,7 +148,9 @@ def test_a_refund_that_is_sent_twice_goes_back_once(
     assert Refund.objects.count() == 1
     assert "meanwhile" in second.content.decode()
     # The page shows what was made. Whoever wants one more sends its form.
-    again = second.context["form"]["seen_left"].value()
+    form = second.context["form"]
+    assert [form[name].value() for name in ("amount", "reason")] == ["1.00", "sorry"]
+    again = form["seen_left"].value()
     assert staff.post(url, {**wanted, "seen_left": again}).status_code == 302
     assert Refund.objects.count() == 2
 

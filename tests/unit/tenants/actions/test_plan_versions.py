@@ -404,7 +404,29 @@ def test_a_tenant_that_was_told_of_a_scheduled_catalog_moves_though_it_cannot_be
         announced(JUNE)
     moved(JUNE)
 
+    draft.refresh_from_db()
     assert (open_of(owner).plan.version, draft.error) == (2, "")
+
+
+def test_a_tenant_that_was_not_told_of_a_scheduled_catalog_gets_the_notice_with_its_publication(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owner = follower()
+    scheduled(at=JUNE)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise ValueError
+
+    with monkeypatch.context() as faulty:
+        faulty.setattr(outbox, "write", fail)
+        assert announced() == []
+    moved(JUNE)
+
+    assert open_of(owner).plan.version == 1
+    (event,) = announced(JUNE)
+    assert event["on"] == datetime(2026, 7, 1, tzinfo=UTC).isoformat()
+    moved(datetime(2026, 7, 1, tzinfo=UTC))
+    assert open_of(owner).plan.version == 2
 
 
 def test_one_tenant_that_cannot_be_told_keeps_no_other_from_learning_of_a_cancellation(
