@@ -48,7 +48,7 @@ def apply(user: User, groups: frozenset[str]) -> None:
 
     If the person has left a group, the next login takes away the role that the group gave. If a
     role cannot be given or taken, such as that of the last owner, this is logged and the login goes
-    on. The last account of staff keeps that right, which is logged and audited.
+    on. The last account of staff that can log in keeps that right, which is logged and audited.
     """
     if settings.OIDC_STAFF_GROUP:
         _set_staff(user, settings.OIDC_STAFF_GROUP in groups)
@@ -71,7 +71,7 @@ def _set_staff(user: User, is_staff: bool) -> None:
 
 
 def _is_last_of_staff(user: User) -> bool:
-    """Return whether no other account is one of staff. If it is staff, lock all accounts of staff.
+    """Return whether no other account of staff can log in. If it is staff, lock all of them.
 
     In the order of ``staff_accounts``: two changes that each remove the other wait for one another.
     """
@@ -79,7 +79,14 @@ def _is_last_of_staff(user: User) -> bool:
     # Most logins are of people who are no staff: these lock nothing.
     if not staff.filter(pk=user.pk).exists():
         return False
-    return list(staff.select_for_update().order_by("pk")) == [user]
+    others = [other for other in staff.select_for_update().order_by("pk") if other != user]
+    return not any(_can_log_in(other) for other in others)
+
+
+def _can_log_in(user: User) -> bool:
+    # Without local accounts, one that has only a password cannot.
+    is_provided = settings.LOCAL_ACCOUNTS_ENABLED or bool(user.oidc_subject)
+    return user.is_active and is_provided
 
 
 def _keep_last(user: User) -> None:

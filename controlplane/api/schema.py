@@ -236,6 +236,8 @@ def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[in
     # A draft has no file of a format for issued documents.
     kind = invoice_formats.format_of(path)
     needs_state = method != "get" or (kind is not None and invoice_formats.INFO[kind].is_final)
+    # A tenant that is being erased has no plan.
+    needs_state = needs_state or path.endswith(("/plan-subscription", "/quotas"))
     found += [409] if needs_state else []
     found += [412] if "If-Match" in headers else []
     found += [428] if method in ("put", "patch") else []
@@ -252,8 +254,8 @@ def problem_schema() -> dict[str, Any]:
     return {
         "type": "object",
         "description": "An error (RFC 9457). Compare `code`; show `detail` to people. Some codes "
-        "have members of their own beside those listed: `quota_exceeded` has `resource`, `limit`, "
-        "`used`, `asked` and `raised_by`; `internal` has `incident`.\n\n" + listed,
+        "have members of their own beside those listed, such as `resource` and `limit` of "
+        "`quota_exceeded`, or `incident` of `internal`.\n\n" + listed,
         "properties": {
             "type": {**text, "format": "uri"},
             "title": text,

@@ -169,7 +169,9 @@ def _newest(
     following = next(iter(rows[most : most + 1]), None)
     if following is None:
         return rows
-    return rows.filter(Q(at__gt=following.at) | Q(at=following.at, pk__gt=following.pk))
+    # The first condition is that of the index; the second one divides events of one instant.
+    later = Q(at__gt=following.at) | Q(at=following.at, pk__gt=following.pk)
+    return rows.filter(at__gte=following.at).filter(later)
 
 
 def _midnight(day: date) -> datetime:

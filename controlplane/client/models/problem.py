@@ -16,7 +16,7 @@ T = TypeVar("T", bound="Problem")
 @_attrs_define
 class Problem:
     """An error (RFC 9457). Compare `code`; show `detail` to people. Some codes have members of their own beside those
-    listed: `quota_exceeded` has `resource`, `limit`, `used`, `asked` and `raised_by`; `internal` has `incident`.
+    listed, such as `resource` and `limit` of `quota_exceeded`, or `incident` of `internal`.
 
     * `account_codes.invalid` (422): The codes of accounts are not valid
     * `address.exists` (409): The space has this address already

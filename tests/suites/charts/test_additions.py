@@ -127,10 +127,6 @@ def _selectors(objects: list[Object]) -> list[object]:
             ("--set-json", 'worker.extraEnv=[{"name":"WAYPOST_WATCH_PODS","value":"false"}]'),
             "worker.extraEnv: the chart itself sets WAYPOST_WATCH_PODS",
         ),
-        (
-            ("--set-json", 'backup.extraEnv=[{"name":"WAYPOST_SECRET_KEYS","value":"k"}]'),
-            "backup.extraEnv: the chart itself sets WAYPOST_SECRET_KEYS",
-        ),
     ],
 )
 def test_additions_that_collide_with_the_chart_s_are_refused(

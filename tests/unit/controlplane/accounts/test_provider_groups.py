@@ -65,6 +65,19 @@ def test_a_group_makes_and_unmakes_staff(cast: Cast) -> None:
     ]
 
 
+def test_accounts_that_cannot_log_in_are_no_other_staff(cast: Cast, settings: Settings) -> None:
+    person = domain.person(PERSON)
+    User.objects.filter(is_staff=True).delete()
+    log_in(person, "operators")
+    other_staff()
+    User.objects.create_user("gone@op.test", "gone@op.test", is_staff=True, is_active=False)
+
+    settings.LOCAL_ACCOUNTS_ENABLED = False  # the other account has only a password
+    assert log_in(person).is_staff
+    User.objects.filter(username="other@op.test").update(oidc_subject="https://id.test#other")
+    assert not log_in(person).is_staff
+
+
 def test_a_login_never_takes_the_right_from_the_last_account_of_staff(cast: Cast) -> None:
     person = domain.person(PERSON)
     log_in(person, "operators")
