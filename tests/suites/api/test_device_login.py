@@ -195,6 +195,8 @@ def test_groups_of_the_provider_decide_about_staff(
     provider: FakeProvider, settings: Settings
 ) -> None:
     settings.OIDC_STAFF_GROUP = "operators"
+    # Otherwise Anna is the last one of staff, and stays.
+    User.objects.create_user("other@op.test", "other@op.test", is_staff=True)
     provider.person["groups"] = ["operators"]
     assert log_in(provider).json()["is_staff"] is True
 
