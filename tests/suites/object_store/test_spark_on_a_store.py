@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from controlplane.core.errors import Unavailable
 from plans.invoicing import comparisons
 from plans.rating.periods import Period
 from tests.suites.lakehouse.test_close_on_spark import close_and_verify
 from tests.support.lakehouse import engines
 from tests.support.lakehouse.samples import Landed, at, beat, row
 from tests.support.object_store.servers import Does, Proxy
-from workers.metering import delta, gold, pipeline, recompute
+from workers.metering import committer, delta, gold, pipeline, recompute
 from workers.metering.pipeline import PipelineFailed, Report
 from workers.metering.roots import ObjectStore, Root
 
@@ -74,10 +75,16 @@ def test_an_invoice_is_closed_and_verified(near: ObjectStore) -> None:
 
 
 def refusal(root: ObjectStore) -> str:
-    """Return the code of what the pipeline says."""
-    with pytest.raises(PipelineFailed) as failed:
+    """Return the code of what the pipeline says: the same before the job and from the job."""
+    with pytest.raises(Unavailable) as before:
         pipeline.run(root)
-    assert root.secret_key not in failed.value.message
+    # Then the job itself is the first one that meets the store.
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(committer, "add_lacking", lambda _root: None)
+        with pytest.raises(PipelineFailed) as failed:
+            pipeline.run(root)
+    assert root.secret_key not in before.value.message + failed.value.message
+    assert before.value.error_code == failed.value.error_code
     return failed.value.error_code
 
 
