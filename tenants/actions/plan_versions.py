@@ -33,8 +33,8 @@ BATCH = 200  # subscriptions in one transaction of ``announce``, and in one step
 EVENT = "plan.version"
 logger = structlog.get_logger(__name__)
 _SHORTEST = timedelta(microseconds=1)
-# The beginning and the end of the error of a draft of which some tenants could not be told.
-_UNTOLD = "Tenants that could not be told, and do not move: "
+# The beginning and the end of the error of a draft of which some tenants could not be notified.
+_NOT_NOTIFIED = "Tenants that could not be notified, and do not move: "
 _SEE_LOG = ". The log has the reason."
 _State = CatalogDraft.State
 
@@ -115,8 +115,8 @@ def announce(now: datetime) -> bool:
     """Notify the next batch of tenants of what a draft changes; plan or take back their moves.
 
     Returns whether more may be left. Each tenant gets one event for each draft, and one more if it
-    is canceled after the tenant got notice or planned a move. A tenant that cannot be told stops no
-    other, and does not move to what it was not told of; the draft's ``error`` names it.
+    is canceled after the tenant got notice or planned a move. A tenant that cannot be notified
+    stops no other, and does not move to a version without notice; the draft's ``error`` names it.
     """
     with transaction.atomic():
         # Skip locked: another worker announces it already.
@@ -128,10 +128,10 @@ def announce(now: datetime) -> bool:
             return False
         rows = _batch(draft)
         if draft.state == _State.CANCELED:
-            untold = _each(rows, lambda row: _take_back(row, draft, now))
+            missed = _each(rows, lambda row: _take_back(row, draft, now))
         else:
-            untold = _each(rows, _Announcement(draft, now).to)
-        for row in untold:
+            missed = _each(rows, _Announcement(draft, now).to)
+        for row in missed:
             _keep(row, draft)
         draft.announced_up_to = rows[-1].pk if rows else draft.announced_up_to
         # After a full batch there may be more; if there is none, the next call finds that out.
@@ -152,18 +152,18 @@ def _each(
         except (OperationalError, InterfaceError):
             raise  # an outage would fail all other tenants too
         except Exception as error:  # one faulty tenant must not stop the moves of the others
-            logger.error("a tenant was not told", tenant=row.tenant_id, exc_info=error)
+            logger.error("a tenant was not notified", tenant=row.tenant_id, exc_info=error)
             failed.append(row)
     return failed
 
 
-def _keep(told_not: PlanSubscription, draft: CatalogDraft) -> None:
+def _keep(missed: PlanSubscription, draft: CatalogDraft) -> None:
     """Take back the move of a tenant that does not know of it, and name the tenant to staff."""
     if draft.state == _State.SCHEDULED:
         return  # its publication tells the tenant, with the whole notice
-    row = PlanSubscription.objects.select_related("tenant").get(pk=told_not.pk)
+    row = PlanSubscription.objects.select_related("tenant").get(pk=missed.pk)
     is_planned, is_published = row.moves_by_id == draft.pk, draft.state == _State.PUBLISHED
-    knows = is_planned or getattr(told_not, "was_told", False)
+    knows = is_planned or getattr(missed, "was_notified", False)
     if is_published and knows:
         return
     # A move that is planned leads to the newest version, whoever planned it.
@@ -171,24 +171,24 @@ def _keep(told_not: PlanSubscription, draft: CatalogDraft) -> None:
         row.moves_at, row.moves_by = None, None
         row.save(update_fields=["moves_at", "moves_by", "updated_at"])
     before = draft.error.removesuffix(_SEE_LOG)
-    named = f"{before}, {row.tenant.slug}" if before else f"{_UNTOLD}{row.tenant.slug}"
+    named = f"{before}, {row.tenant.slug}" if before else f"{_NOT_NOTIFIED}{row.tenant.slug}"
     draft.error = f"{named}{_SEE_LOG}"
 
 
 def _batch(draft: CatalogDraft) -> list[PlanSubscription]:
     """Return the next subscriptions to look at, locked against a change of plan.
 
-    Their attribute ``was_told`` says whether the tenant got notice of the draft already.
+    Their attribute ``was_notified`` says whether the tenant got notice of the draft already.
     """
     rows = PlanSubscription.objects.filter(ends_at__isnull=True, pk__gt=draft.announced_up_to)
     key = Concat(Value(f"{EVENT}:{draft.pk}:"), "tenant_id", output_field=TextField())
     notice = Event.objects.filter(dedup_key=OuterRef("notice_key"))
-    rows = rows.annotate(notice_key=key).annotate(was_told=Exists(notice))
+    rows = rows.annotate(notice_key=key).annotate(was_notified=Exists(notice))
     if draft.state == _State.CANCELED:
         # Also subscriptions that stay, or that have an earlier move: their tenants got notice too.
         # Without notice, a tenant may know of its move from Settings, where it chose to follow.
-        told = Q(was_told=True, plan__key__in=draft.changed_plans)
-        rows = rows.filter(Q(moves_by=draft) | told)
+        notified = Q(was_notified=True, plan__key__in=draft.changed_plans)
+        rows = rows.filter(Q(moves_by=draft) | notified)
     else:
         rows = rows.filter(plan__key__in=draft.changed_plans)
         if draft.version_id is not None:  # who began on the new version needs no notice
@@ -232,7 +232,7 @@ class _Announcement:
         if row.moves_by_id == self.draft.pk:
             return row.moves_at
         at = _move_of(self.draft, row.tenant)
-        if self.draft.state == _State.PUBLISHED and not getattr(row, "was_told", False):
+        if self.draft.state == _State.PUBLISHED and not getattr(row, "was_notified", False):
             at = _move_after_publication(self.draft, row.tenant)
         # An earlier move to a version in force comes first. The publication announces again, and
         # plans this one then.
