@@ -95,7 +95,7 @@ class JournalLine:
 
 @dataclass(frozen=True)
 class _Document:
-    """What an entry was booked for; without a day, the day of booking is that of the document."""
+    """The invoice, credit note or grant of an entry. ``day`` None: the day of booking counts."""
 
     number: str
     legal_entity: str

@@ -80,7 +80,7 @@ def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refun
         RefundExceedsPayment: less than that is left of the payment.
         RefundNeedsCredit: it exceeds the tenant's credit, and ``reopens`` is false.
         RefundReferenceReused: the payment has a refund of another amount with the reference.
-        RefundsChanged: not ``seen_left_minor`` is left of the payment, but less or more.
+        RefundsChanged: what is left of the payment is not ``seen_left_minor``.
     """
     if wanted.amount_minor <= 0 or not wanted.reason.strip():
         raise Invalid("A refund needs a positive amount and a reason.", code="refund.amount")

@@ -384,7 +384,8 @@ def test_one_tenant_that_cannot_be_told_keeps_no_other_from_moving(at: datetime 
     draft.refresh_from_db()
     assert draft.is_announced
     assert draft.error == (
-        f"Tenants that could not be notified, and do not move: {faulty.slug}. The log has the reason."
+        f"Tenants that could not be notified, and do not move: {faulty.slug}. "
+        "The log has the reason."
     )
 
 
