@@ -5,9 +5,10 @@ that fall and samples with two values. Periods begin and end within days.
 """
 
 import random
-from pathlib import Path
+from datetime import datetime
 
 import pytest
+from pyspark.sql import SparkSession
 
 from lakehouse.jobs import pipeline
 from lakehouse.tables import Lake
@@ -19,6 +20,7 @@ from workers.metering import batch_recompute, delta, gold, recompute
 from workers.metering.batch_recompute import PeriodUsage
 from workers.metering.pipeline import Table
 from workers.metering.roots import Root
+from workers.metering.source_states import SampleRow
 
 pytestmark = pytest.mark.spark
 IDS = [f"ten_{n}" for n in range(8)]
@@ -87,34 +89,38 @@ def test_many_tenants_at_once_equal_each_alone(
     assert doubtful == {True, False}
 
 
-def test_a_sample_with_two_values_makes_its_tenant_doubtful(lake: Lake, landed: Landed) -> None:
-    landed(beat(at(10), 1), row(at(10), 1, messages_in=5))
-    landed(row(at(10), 1, messages_in=6))
-    other = {"tenant_id": "ten_b", "space_id": "spc_b", "source": "spc_b/broker-0"}
-    landed(beat(at(10), 1, **other), row(at(10), 1, messages_in=5, **other))
-
-    period = Period(at(0), at(0, day=1))
-    found = batch_recompute.read(landed.root, pinned(lake), period, ["ten_a", "ten_b"])
-
-    assert found["ten_a"].is_doubtful
-    assert not found["ten_b"].is_doubtful
-
-
-def test_it_reads_the_days_of_the_period_only(
-    lake: Lake, landed: Landed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    landed(beat(at(10), 1), row(at(10), 1, messages_in=5))
-    landed(beat(at(10, day=3), 2), row(at(10, day=3), 2, messages_in=9))
-    pins = pinned(lake)
+@pytest.fixture(scope="module")
+def read_late(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, PeriodUsage]:
+    """What is read of a period, by tenant, when the file of an earlier day is gone."""
+    root = tmp_path_factory.mktemp("late")
+    landed = Landed(root)
+    landed(*(sample for tenant in ("one", "two") for sample in of(tenant, at(10), 1, 5)))
+    landed(*of("one", at(10, day=3), 2, 9), *of("two", at(10, day=3), 2, 9))
+    landed(*of("two", at(10, day=3), 2, 10))
+    pins = pinned(Lake(spark, str(root)))
     # Without the file of the first day only its opening is left.
-    (file,) = Path(lake.root, "bronze/samples").glob(f"**/date={at(10).date()}/*.parquet")
+    (file,) = (root / "bronze/samples").glob(f"**/date={at(10).date()}/*.parquet")
     file.unlink()
+    return batch_recompute.read(root, pins, Period(at(0, day=3), at(0, day=4)), ["one", "two"])
 
-    found = batch_recompute.read(landed.root, pins, Period(at(0, day=3), at(0, day=4)), ["ten_a"])
 
-    (quantity,) = found["ten_a"].recomputed.values()
+def of(tenant: str, taken_at: datetime, seq: int, messages_in: int) -> list[SampleRow]:
+    own = {"tenant_id": tenant, "space_id": f"spc_{tenant}", "source": f"spc_{tenant}/broker-0"}
+    return [beat(taken_at, seq, **own), row(taken_at, seq, messages_in=messages_in, **own)]
+
+
+def test_a_sample_with_two_values_makes_its_tenant_doubtful(
+    read_late: dict[str, PeriodUsage],
+) -> None:
+    assert read_late["two"].is_doubtful
+    assert not read_late["one"].is_doubtful
+
+
+def test_it_reads_the_days_of_the_period_only(read_late: dict[str, PeriodUsage]) -> None:
+    (quantity,) = read_late["one"].recomputed.values()
     assert quantity == 4
-    assert not found["ten_a"].is_doubtful
 
 
 def test_without_openings_every_tenant_is_left_to_the_other_way(landed: Landed) -> None:

@@ -1,6 +1,7 @@
 """A lakehouse of before some meters were added: one run adds them, and no row is rewritten."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from lakehouse import checks, schemas, tables
 from lakehouse.jobs import housekeeping, pipeline, rebuild
 from lakehouse.tables import Lake
 from plans.invoicing import comparisons
+from plans.invoicing.evidence import SampleSet, UsageKey
 from plans.rating.periods import Period
 from tests.support.lakehouse import older
 from tests.support.lakehouse.samples import Landed, at, beat, row
@@ -71,6 +73,37 @@ def files(lake: Lake, found: Iterable[schemas.Table]) -> dict[str, set[str]]:
     return {t.name: {p.name for p in Path(lake.path(t)).rglob("*.parquet")} for t in found}
 
 
+@dataclass(frozen=True)
+class Billed:
+    """The old lakehouse after a run with ``NEW`` samples.
+
+    ``before`` are the pins of before the run; ``alone`` and ``together`` is what the recomputations
+    of one tenant and of many said then.
+    """
+
+    lake: Lake
+    report: dict[str, Any]
+    before: dict[str, Table]
+    alone: tuple[Mapping[UsageKey, int], SampleSet]
+    together: batch_recompute.PeriodUsage
+
+
+@pytest.fixture(scope="module")
+def billed(made: Path, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Billed:
+    root = older.copy(made, tmp_path_factory.mktemp("billed") / "old")
+    lake = Lake(spark, str(root))
+    before = pins(lake)
+    alone = recomputed(root, before)
+    together = batch_recompute.read(root, before, WHOLE, ["ten_a"])["ten_a"]
+    land(lake, *NEW)
+    return Billed(lake, pipeline.run(lake), before, alone, together)
+
+
+def recomputed(root: Path, pinned: dict[str, Table]) -> tuple[Mapping[UsageKey, int], SampleSet]:
+    query = recompute.question(root, pinned[delta.BRONZE], "ten_a", WHOLE)
+    return recompute.totals(query), recompute.samples(query)
+
+
 def test_the_old_lakehouse_lacks_the_meters(old: Lake) -> None:
     for table in (schemas.BRONZE, *LACKING):
         assert older.columns(Path(old.root), table.path) == set()
@@ -79,22 +112,19 @@ def test_the_old_lakehouse_lacks_the_meters(old: Lake) -> None:
         )
 
 
-def test_one_run_adds_the_meters_and_bills_old_and_new_rows(old: Lake) -> None:
-    land(old, *NEW)
-
-    report = pipeline.run(old)
-
-    assert used(old, "messages_in") == {"21 10:00": 5, "22 09:00": 3, "22 09:15": 1, "23 09:00": 2}
-    assert used(old, "bytes_in") == {"22 09:15": 5000, "23 09:00": 700}
-    assert used(old, "steps_64k_in") == {"22 09:15": 1, "23 09:00": 2}
+def test_one_run_adds_the_meters_and_bills_old_and_new_rows(billed: Billed) -> None:
+    lake, report = billed.lake, billed.report
+    assert used(lake, "messages_in") == {"21 10:00": 5, "22 09:00": 3, "22 09:15": 1, "23 09:00": 2}
+    assert used(lake, "bytes_in") == {"22 09:15": 5000, "23 09:00": 700}
+    assert used(lake, "steps_64k_in") == {"22 09:15": 1, "23 09:00": 2}
     assert report["rows"] == {"samples": 3, "quarantined": 0, "files": 2}
     for table in (schemas.BRONZE, *LACKING):
-        assert older.columns(Path(old.root), table.path) == set(schemas.OPTIONAL)
-    assert set(rebuild.run(old, write=False)["differences"].values()) == {0}
-    versions = pins(old)
-    again = pipeline.run(old)
+        assert older.columns(Path(lake.root), table.path) == set(schemas.OPTIONAL)
+    assert set(rebuild.run(lake, write=False)["differences"].values()) == {0}
+    versions = pins(lake)
+    again = pipeline.run(lake)
     assert (again["tables"], again["rows"]["samples"]) == (report["tables"], 0)
-    assert pins(old) == versions
+    assert pins(lake) == versions
 
 
 def test_adding_the_meters_rewrites_no_file_and_finds_no_rows(old: Lake) -> None:
@@ -121,6 +151,7 @@ def land_nothing(lake: Lake) -> Any:
     return pipeline.run(lake)["rows"]
 
 
+@pytest.mark.drill
 def test_a_run_that_bronze_lacks_the_meters_for_is_right_too(old: Lake) -> None:
     pipeline.run(old)
 
@@ -132,6 +163,7 @@ def test_a_run_that_bronze_lacks_the_meters_for_is_right_too(old: Lake) -> None:
     assert set(rebuild.run(old, write=False)["differences"].values()) == {0}
 
 
+@pytest.mark.drill
 def test_a_run_that_is_killed_between_two_tables_is_done_by_the_next(
     old: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +188,7 @@ def test_a_run_that_is_killed_between_two_tables_is_done_by_the_next(
     assert set(rebuild.run(old, write=False)["differences"].values()) == {0}
 
 
+@pytest.mark.drill
 def test_housekeeping_and_rebuild_add_the_meters_too(old: Lake) -> None:
     assert set(rebuild.run(old, write=True)["differences"].values()) == {0}
     for table in LACKING:
@@ -175,6 +208,7 @@ def test_a_compacted_lakehouse_goes_on(old: Lake) -> None:
     assert set(rebuild.run(old, write=False)["differences"].values()) == {0}
 
 
+@pytest.mark.drill
 def test_late_rows_raise_openings_of_before_the_meters(old: Lake) -> None:
     # Earlier than the opening of the second day, which has null in the meter.
     land(old, row(at(11, 30), 2, messages_in=5, bytes_in=300))
@@ -186,16 +220,15 @@ def test_late_rows_raise_openings_of_before_the_meters(old: Lake) -> None:
     assert set(rebuild.run(old, write=False)["differences"].values()) == {0}
 
 
-def test_the_recomputations_agree_with_gold_before_and_after(old: Lake) -> None:
-    root = Path(old.root)
-    before = pins(old)
-    query = recompute.question(root, before[delta.BRONZE], "ten_a", WHOLE)
-    expected = (recompute.totals(query), recompute.samples(query))
-    batch = batch_recompute.read(root, before, WHOLE, ["ten_a"])["ten_a"]
+def test_the_recomputations_agree_with_gold_before_and_after(billed: Billed) -> None:
+    lake, root, before, after = (
+        billed.lake,
+        Path(billed.lake.root),
+        billed.before,
+        pins(billed.lake),
+    )
+    expected, batch = billed.alone, billed.together
     assert (batch.recomputed, batch.samples.hash) == (expected[0], expected[1].hash)
-    land(old, *NEW)
-    pipeline.run(old)
-    after = pins(old)
 
     newest = recompute.question(root, after[delta.BRONZE], "ten_a", WHOLE)
     cells = gold.cells(root, after[delta.USAGE], "ten_a", WHOLE.starts_at, WHOLE.ends_at)
@@ -205,9 +238,8 @@ def test_the_recomputations_agree_with_gold_before_and_after(old: Lake) -> None:
     assert recompute.samples(newest).hash == both.samples.hash
     assert recompute.counter_resets(newest) == ()
     # What an invoice pinned before reads the same now.
-    pinned = recompute.question(root, before[delta.BRONZE], "ten_a", WHOLE)
-    assert (recompute.totals(pinned), recompute.samples(pinned)) == expected
-    old_state = tables.read(old, schemas.STATE, before[delta.STATE].version).collect()
+    assert recomputed(root, before) == expected
+    old_state = tables.read(lake, schemas.STATE, before[delta.STATE].version).collect()
     assert {state["bytes_in"] for state in old_state} == {0}
 
 
