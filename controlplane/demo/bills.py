@@ -134,7 +134,10 @@ def compare_invoice(
 
 
 def recompute(customer: Customer, invoice: Json) -> str:
-    """Let Waypost recompute the invoice; return ``same bytes``, or what the operation reports."""
-    operation = customer.api.post(customer.path(f"/invoices/{invoice['id']}/verify"))
+    """Let Waypost recompute the invoice and check all files that it comes from.
+
+    Returns ``same bytes``, or what the operation reports.
+    """
+    operation = customer.api.post(customer.path(f"/invoices/{invoice['id']}/verify?files=true"))
     ended = customer.follow(operation)
     return "same bytes" if ended["state"] == "Succeeded" else str(ended["error_message"])

@@ -190,12 +190,23 @@ def cells_by_arrow(
     open_file, found = roots.reader(root), list[UsageCell]()
     for path in paths:
         with open_file(f"{delta.FOLDERS[delta.USAGE]}/{unquote(path)}") as file:
-            rows = pq.ParquetFile(file).read(columns=_COLUMNS.split(", ")).to_pylist()
+            rows = _cells_of(file)
         found += [
             UsageCell(**row)
             for row in rows
             if row["tenant_id"] == tenant_id and starts_at <= row["bucket_at"] < ends_at
         ]
+    return found
+
+
+def _cells_of(file: pa.NativeFile) -> list[dict[str, Any]]:
+    # Spark writes instants as INT96, which has no time zone. They are in UTC (Delta's protocol,
+    # "Partition Value Serialization" and Parquet's INT96).
+    stored = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
+    rows = stored.read(columns=_COLUMNS.split(", "))
+    at = rows.schema.get_field_index("bucket_at")
+    instants = rows.column(at).cast(pa.timestamp("us", "UTC"))
+    found: list[dict[str, Any]] = rows.set_column(at, "bucket_at", instants).to_pylist()
     return found
 
 

@@ -82,5 +82,7 @@ def close_and_verify(root: Root) -> None:
     assert (found["connections_opened"], found["peak_connections"]) == (3, 3)
     assert found["stored_byte_ms"] > 0
     assert verifying.recomputed(invoice, root).differences == ()
+    with_files = verifying.recomputed(invoice, root, files=True)
+    assert with_files.same, [str(finding) for finding in with_files.findings]
     assert levels.add_up(invoice) >= 1
     assert engines.by_table(root) == engines.EXPECTED
