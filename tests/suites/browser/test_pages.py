@@ -307,7 +307,7 @@ STATES = [
     ),
     State("search-live", "queue in orders", at("/t/acme-shipping/"), _type_search),
     State("suspended", "Late Payer is suspended", at("/t/late-payer/"), email=LATE),
-    State("quota-used-up", "Sending is blocked until", at("/t/full-carts/"), email=FULL),
+    State("quota-used-up", "Clients can no longer send until", at("/t/full-carts/"), email=FULL),
     State("quota-used-up-usage", "1,200 of 1,000", at("/t/full-carts/usage/"), email=FULL),
     State("quota-used-up-space", "Sending blocked by the quota", at(f"{CARTS}/"), email=FULL),
     State(
