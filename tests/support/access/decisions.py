@@ -208,6 +208,8 @@ _STAFF_PAGES = {
     "coupons/": page(STAFF),
     "invoices/": page(STAFF),
     "invoices/<str:invoice>/": page(STAFF),
+    "invoices/<str:invoice>/verify": may(post=STAFF),
+    "invoices/<str:invoice>/file.<str:kind>": page(STAFF),
     "invoices/<str:invoice>/close": may(post=STAFF),
     "invoices/<str:invoice>/approve": may(post=STAFF),
     "invoices/<str:invoice>/issue": may(post=STAFF),
