@@ -289,13 +289,21 @@ class Api:
         stalled_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
-        """Poll the operation until it has succeeded, and return its newest body.
+        """Poll an operation of a tenant until it has succeeded, and return its newest body.
 
-        ``tenant`` is the tenant's slug. Of ``operation`` only ``id`` is read. After each poll, the
-        last one included, ``progress`` is called with the operation.
+        ``tenant`` is the tenant's slug. Of ``operation`` only ``id`` is read. The rest is as of
+        ``wait_at``.
+        """
+        path = f"/tenants/{segment(tenant)}/operations/{operation['id']}"
+        return self.wait_at(path, stalled_seconds=stalled_seconds, progress=progress)
 
-        It waits as long as the operation makes progress: ``steps`` differ from those of every
-        earlier poll.
+    def wait_at(
+        self, path: str, *, stalled_seconds: float = 180, progress: Progress = lambda _: None
+    ) -> Json:
+        """Poll the operation at ``path`` until it has succeeded, and return its newest body.
+
+        After each poll, the last one included, ``progress`` is called with the operation. It waits
+        as long as the operation makes progress: ``steps`` differ from those of every earlier poll.
 
         Raises:
             OperationFailed: the operation ended as Failed.
@@ -304,7 +312,7 @@ class Api:
         began = progressed = time.monotonic()
         seen: set[str] = set()  # alternating between two states is no progress
         while True:
-            current = self.get(f"/tenants/{segment(tenant)}/operations/{operation['id']}")
+            current = self.get(path)
             progress(current)
             now = time.monotonic()
             steps = json.dumps(current["steps"])

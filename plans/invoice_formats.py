@@ -30,6 +30,7 @@ class FormatInfo:
     * ``is_text``: False if the API describes the file as binary. XML counts as binary too.
     * ``note_operation``: the operation id of the same format of credit notes; empty if credit notes
       do not have the format.
+    * ``staff_operation``: the operation id of the same file for staff.
     * ``is_final``: only an issued document has this format.
     """
 
@@ -41,6 +42,10 @@ class FormatInfo:
     title: str = ""
     note_operation: str = ""
     is_final: bool = False
+
+    @property
+    def staff_operation(self) -> str:
+        return f"{self.operation}_staff"
 
 
 INFO = {

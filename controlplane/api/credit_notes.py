@@ -177,7 +177,7 @@ class StaffCreditNotesView(StaffView):
     )
     @idempotent
     def post(self, request: Request, invoice: str) -> Response:
-        """Take back amounts of lines of the issued invoice with this id.
+        """Take back amounts of lines of the issued invoice of this number or id.
 
         More than is left of a line, or of the invoice, is refused (409).
         """
@@ -207,9 +207,9 @@ class VoidView(StaffView):
     )
     @idempotent
     def post(self, request: Request, invoice: str) -> Response:
-        """Take back all that is left of the issued invoice with this id, which becomes voided.
+        """Take back all that is left of the issued invoice of this number or id.
 
-        Returns the credit note. Voiding again changes nothing.
+        The invoice becomes voided. Returns the credit note. Voiding again changes nothing.
         """
         row = credit_notes.void(
             invoice=find_invoice(invoice), reason=_reason(request), by=self.actor
@@ -228,7 +228,7 @@ class WriteOffView(StaffView):
     )
     @idempotent
     def post(self, request: Request, invoice: str) -> Response:
-        """Book what is due of the overdue invoice with this id to bad debt.
+        """Book what is due of the overdue invoice of this number or id to bad debt.
 
         The invoice becomes uncollectible and stays so.
         """

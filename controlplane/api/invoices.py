@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
@@ -163,10 +163,7 @@ class InvoiceView(TenantView):
         `document` is null until the period has been closed successfully.
         """
         row = get_invoice(self.tenant, invoice)
-        document = document_of(row) if row.document else None
-        due = receiving.due_minor(row)
-        found = {**InvoiceSerializer(row).data, "outstanding_minor": due, "document": document}
-        return Response(found)
+        return Response({**InvoiceSerializer(row).data, **detail_of(row)})
 
 
 def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
@@ -176,19 +173,13 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
     """
 
     def get(self: TenantView, request: Request, tenant: str, invoice: str) -> HttpResponse:
-        row = get_invoice(self.tenant, invoice)
-        content = rendering.RENDERERS[kind](document_of(row))
-        return attachment(content, info.media_type, f"{row.number or row.pk}.{kind}")
+        return file_of(get_invoice(self.tenant, invoice), kind)
 
     # One class for each format, so that each is an operation of its own in the OpenAPI document,
     # with its media type.
     get.__doc__ = info.description
-    type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.STR
-    # Generated clients parse the answer if the OpenAPI document says that it is an object.
-    if kind is InvoiceFormat.JSON:
-        type_ = OpenApiTypes.OBJECT
     described = schema.describe(
-        info.summary, response={(200, info.media_type): type_}, operation_id=info.operation
+        info.summary, response=file_response(kind), operation_id=info.operation
     )
     return type(
         f"Invoice{kind.name.title()}View",
@@ -201,13 +192,34 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
     )
 
 
+def file_of(invoice: Invoice, kind: InvoiceFormat) -> HttpResponse:
+    """Return the answer with ``invoice`` as a file of the format ``kind``.
+
+    Raises:
+        NoDocument: the invoice has no document yet.
+        Others: as the function of the format in ``rendering.RENDERERS`` raises them.
+    """
+    content = rendering.RENDERERS[kind](document_of(invoice))
+    return attachment(content, INFO[kind].media_type, f"{invoice.number or invoice.pk}.{kind}")
+
+
+def file_response(kind: InvoiceFormat) -> dict[tuple[int, str], OpenApiTypes]:
+    """Return the documentation of an answer of ``file_of``, for ``schema.describe``."""
+    info = INFO[kind]
+    type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.STR
+    # Generated clients parse the answer if the OpenAPI document says that it is an object.
+    if kind is InvoiceFormat.JSON:
+        type_ = OpenApiTypes.OBJECT
+    return {(200, info.media_type): type_}
+
+
 # The longest suffix first: a path that ends with .facturx.pdf also ends with .pdf.
 FILE_VIEWS = {
     kind: file_view(kind, INFO[kind]) for kind in sorted(INFO, key=lambda kind: -len(kind))
 }
 
 
-_WITH_FILES = OpenApiParameter(
+WITH_FILES = OpenApiParameter(
     "files",
     str,
     enum=["true", "false"],
@@ -225,7 +237,7 @@ class InvoiceVerifyView(TenantView):
         "Verify an invoice",
         response=OperationSerializer,
         status=202,
-        parameters=[schema.IDEMPOTENCY_KEY, _WITH_FILES],
+        parameters=[schema.IDEMPOTENCY_KEY, WITH_FILES],
     )
     @idempotent
     def post(self, request: Request, tenant: str, invoice: str) -> Response:
@@ -236,12 +248,12 @@ class InvoiceVerifyView(TenantView):
         steps name what differs in each place. While a verification of the invoice runs, a second
         request returns its operation.
         """
-        row, files = get_invoice(self.tenant, invoice), _with_files(request)
+        row, files = get_invoice(self.tenant, invoice), with_files(request)
         operation = invoice_verification.request_verify(invoice=row, by=self.actor, files=files)
         return accepted(operation, self.tenant)
 
 
-def _with_files(request: Request) -> bool:
+def with_files(request: Request) -> bool:
     """Return whether the query parameter ``files`` is ``true``; False without the parameter.
 
     Raises:
@@ -263,11 +275,26 @@ def get_invoice(tenant: Tenant, name: str) -> Invoice:
     Raises:
         Missing: the tenant has no such invoice.
     """
+    return find_in(Invoice.objects.filter(tenant=tenant), name)
+
+
+def find_in(rows: QuerySet[Invoice], name: str) -> Invoice:
+    """Return the one of ``rows`` whose number or id is ``name``.
+
+    Raises:
+        Missing: none of them has this number or id.
+    """
     # The id too, because an invoice has a number only after it is issued.
-    row = Invoice.objects.filter(tenant=tenant).filter(Q(number=name) | Q(pk=name)).first()
+    row = rows.filter(Q(number=name) | Q(pk=name)).first()
     if row is None:
         raise Missing("There is no such invoice; list them to see their numbers.")
     return row
+
+
+def detail_of(invoice: Invoice) -> dict[str, Any]:
+    """Return what the detail of ``invoice`` has besides the fields of a list's row."""
+    document = document_of(invoice) if invoice.document else None
+    return {"outstanding_minor": receiving.due_minor(invoice), "document": document}
 
 
 def document_of(invoice: Invoice) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""/staff/invoices: staff list, close, approve and issue invoices, and record payments."""
+"""/staff/invoices: staff list, read, close, approve and issue invoices, and record payments."""
 
 from typing import Any
 
@@ -8,10 +8,14 @@ from rest_framework.response import Response
 
 from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
-from controlplane.api.invoices import InvoiceSerializer
+from controlplane.api.invoices import (
+    InvoiceDetailSerializer,
+    InvoiceSerializer,
+    detail_of,
+    find_in,
+)
 from controlplane.api.serializers import OperationSerializer, StrictSerializer
 from controlplane.api.views import StaffView, accepted
-from controlplane.core.errors import Missing
 from plans.invoicing import invoice_closing, issuing, receiving
 from plans.models import Invoice, Payment
 from tenants import queries
@@ -78,6 +82,16 @@ class StaffInvoiceSerializer(InvoiceSerializer):
     tenant = serializers.CharField(source="tenant.slug")
 
 
+class StaffInvoiceDetailSerializer(InvoiceDetailSerializer):
+    """An invoice of any tenant with its document; `tenant` is the slug.
+
+    `document` is null until the period has been closed successfully. `outstanding_minor` is what is
+    still to pay.
+    """
+
+    tenant = serializers.CharField(source="tenant.slug")
+
+
 class StaffInvoicesView(StaffView):
     """Lists the invoices of all tenants (GET)."""
 
@@ -92,6 +106,19 @@ class StaffInvoicesView(StaffView):
         rows = rows.defer("document", "manifest")  # large, and not in a list
         page = _LISTING.page(request, rows)
         return Response(pagination.body(page, StaffInvoiceSerializer))
+
+
+class StaffInvoiceView(StaffView):
+    """Shows one invoice of any tenant (GET)."""
+
+    @schema.describe("Get an invoice as staff", response=StaffInvoiceDetailSerializer)
+    def get(self, request: Request, invoice: str) -> Response:
+        """Return the invoice of this number or id, with its document.
+
+        `document` is null until the period has been closed successfully.
+        """
+        row = find_invoice(invoice)
+        return Response({**StaffInvoiceSerializer(row).data, **detail_of(row)})
 
 
 class CloseNowView(StaffView):
@@ -194,7 +221,7 @@ class PaymentsView(StaffView):
         parameters=_PAYMENTS.parameters,
     )
     def get(self, request: Request, invoice: str) -> Response:
-        """Return the payments of the invoice with this id."""
+        """Return the payments of the invoice of this number or id."""
         page = _PAYMENTS.page(request, find_invoice(invoice).payments.all())
         return Response(pagination.body(page, PaymentSerializer))
 
@@ -207,10 +234,11 @@ class PaymentsView(StaffView):
     )
     @idempotent
     def post(self, request: Request, invoice: str) -> Response:
-        """Record a payment of an issued invoice, which becomes paid or partly paid.
+        """Record a payment of the issued invoice of this number or id.
 
-        The same source and reference again is the same payment, and changes nothing. More than what
-        is due is refused (409), unless the rest becomes credit.
+        The invoice becomes paid or partly paid. The same source and reference again is the same
+        payment, and changes nothing. More than what is due is refused (409), unless the rest
+        becomes credit.
         """
         serializer = PaymentCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -225,13 +253,11 @@ class PaymentsView(StaffView):
         return Response(PaymentSerializer(row).data, status=201)
 
 
-def find_invoice(pk: str) -> Invoice:
-    """Return the invoice with the id ``pk``, of any tenant; not by its number.
+def find_invoice(name: str) -> Invoice:
+    """Return the invoice whose number or id is ``name``, of any tenant.
 
     Raises:
-        Missing: there is no invoice with this id.
+        Missing: there is no invoice with this number or id.
     """
-    row = Invoice.objects.select_related("tenant").filter(pk=pk).first()
-    if row is None:
-        raise Missing("There is no such invoice.")
-    return row
+    # A number is unique among the invoices of all tenants.
+    return find_in(Invoice.objects.select_related("tenant"), name)

@@ -39,6 +39,7 @@ from controlplane.api import (
     staff_benefits,
     staff_catalog,
     staff_close_runs,
+    staff_invoice_files,
     staff_invoices,
     staff_payments,
     staff_pipeline,
@@ -238,6 +239,19 @@ urlpatterns = [
     path("staff/close-runs/<str:run>/issue", staff_close_runs.IssueRunView.as_view()),
     path("staff/invoices", staff_invoices.StaffInvoicesView.as_view()),
     path("staff/invoices/close-now", staff_invoices.CloseNowView.as_view()),
+    # Before ``staff/invoices/<str:invoice>``, which also matches names with an extension.
+    *(
+        path(f"staff/invoices/<str:invoice>.{kind}", view.as_view())
+        for kind, view in staff_invoice_files.FILE_VIEWS.items()
+    ),
+    path("staff/invoices/<str:invoice>", staff_invoices.StaffInvoiceView.as_view()),
+    path(
+        "staff/invoices/<str:invoice>/verify", staff_invoice_files.StaffInvoiceVerifyView.as_view()
+    ),
+    path(
+        "staff/invoices/<str:invoice>/verifications/<str:operation>",
+        staff_invoice_files.StaffVerificationView.as_view(),
+    ),
     path("staff/invoices/<str:invoice>/close", staff_invoices.CloseAgainView.as_view()),
     path("staff/invoices/<str:invoice>/approve", staff_invoices.ApproveView.as_view()),
     path("staff/invoices/<str:invoice>/issue", staff_invoices.IssueView.as_view()),

@@ -226,10 +226,17 @@ def accepted(operation: Operation, tenant: Tenant) -> Response:
 
     ``tenant`` must be the tenant of the operation.
     """
-    # Without a host name, so that it is right behind every proxy.
-    location = f"/api/v1/tenants/{tenant.slug}/operations/{operation.pk}"
+    return accepted_at(operation, f"/tenants/{tenant.slug}/operations/{operation.pk}")
+
+
+def accepted_at(operation: Operation, path: str) -> Response:
+    """Return a response 202 with the operation, to be polled at ``path`` of the API.
+
+    ``path`` begins after the version: ``/staff/…``.
+    """
     body = OperationSerializer(operation).data
-    return Response(body, status=202, headers={"Location": location})
+    # Without a host name, so that it is right behind every proxy.
+    return Response(body, status=202, headers={"Location": f"/api/v1{path}"})
 
 
 def find_tenant(request: Request, slug: str) -> tuple[Tenant, str]:

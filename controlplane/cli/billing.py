@@ -24,7 +24,7 @@ invoices_app = typer.Typer(
     no_args_is_help=True,
     help="Invoices: list, show, preview, download, verify, line, samples, explain.",
 )
-_Files = Annotated[
+Files = Annotated[
     bool, typer.Option("--files", help="Compare whole files with the hashes recorded at landing.")
 ]
 _LEAST = Decimal("0.000001")  # the finest quantity that is shown
@@ -35,6 +35,13 @@ UNITS = {meter.slug: (meter.base_per_unit, meter.unit) for meter in meters.REGIS
 # What the command calls a meter; its slug is only for programs.
 _TITLES = {meter.slug: meter.title for meter in meters.REGISTRY}
 _SUFFIXES = ", ".join(f".{kind}" for kind in InvoiceFormat)
+File = Annotated[
+    Path, typer.Option("--to", help=f"Where to write it; its suffix is one of {_SUFFIXES}.")
+]
+Kind = Annotated[
+    InvoiceFormat | None, typer.Option("--format", help="Only for a file without a suffix.")
+]
+VERIFIED = "verified, all bytes are identical"
 
 
 @usage_app.command("show")
@@ -130,30 +137,13 @@ def show(invoice: str, tenant: Tenant = None, form: Output = Format.TABLE) -> No
     """Show an invoice, by number or id, with its lines."""
     api, tenant = login_store.connect(tenant)
     answer = invoices.get_invoice.sync_detailed(tenant, calls.named(invoice), client=api.client)
-    row = calls.body(api, answer)
-    if form.is_document:
-        output.show_document(row, form)
-        return
-    # An invoice that is still closing has no document.
-    lines = (row.pop("document") or {}).get("lines", [])
-    output.show_one(row, form)
-    if form.is_table:
-        _show_lines(lines, row["currency"])
+    show_invoice(calls.body(api, answer), form)
 
 
 @invoices_app.command()
-def download(
-    invoice: str,
-    file: Annotated[
-        Path, typer.Option("--to", help=f"Where to write it; its suffix is one of {_SUFFIXES}.")
-    ],
-    kind: Annotated[
-        InvoiceFormat | None, typer.Option("--format", help="Only for a file without a suffix.")
-    ] = None,
-    tenant: Tenant = None,
-) -> None:
+def download(invoice: str, file: File, kind: Kind = None, tenant: Tenant = None) -> None:
     """Write an invoice to a file: as PDF, Factur-X, UBL, CII or JSON, or its lines as CSV."""
-    kind = _kind(file, kind)  # refuses a wrong name before anything is requested
+    kind = kind_of(file, kind)  # refuses a wrong name before anything is requested
     api, tenant = login_store.connect(tenant)
     # The registry of formats names the function of the generated client.
     operation: Any = getattr(invoices, INFO[kind].operation)
@@ -164,7 +154,7 @@ def download(
 
 @invoices_app.command()
 @slow.change
-def verify(invoice: str, *, files: _Files = False, how: slow.How) -> None:
+def verify(invoice: str, *, files: Files = False, how: slow.How) -> None:
     """Recompute an invoice from the samples behind it; the exit code is 1 if anything differs."""
 
     def post(api: Api, tenant: str) -> Json:
@@ -182,11 +172,23 @@ def verify(invoice: str, *, files: _Files = False, how: slow.How) -> None:
         f"invoice {invoice}",
         how,
         post,
-        done="verified, all bytes are identical",
+        done=VERIFIED,
     )
 
 
-def _kind(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:
+def show_invoice(row: Json, form: Format) -> None:
+    """Print the detail of an invoice, as the API returns it, and its lines in a table."""
+    if form.is_document:
+        output.show_document(row, form)
+        return
+    # An invoice that is still closing has no document.
+    lines = (row.pop("document") or {}).get("lines", [])
+    output.show_one(row, form)
+    if form.is_table:
+        _show_lines(lines, row["currency"])
+
+
+def kind_of(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:
     """Return the format that the file's suffix names, or ``requested`` if there is no suffix.
 
     Raises:

@@ -17,3 +17,5 @@ NoWait = Annotated[
     bool, typer.Option("--no-wait", help="Do not wait until it is done; print the operation.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
+Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]

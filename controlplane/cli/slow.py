@@ -26,6 +26,14 @@ class How:
     form: Output = Format.TABLE
 
 
+@dataclass(frozen=True)
+class StaffHow:
+    """The common options of a staff command that starts something, for ``follow_staff``."""
+
+    no_wait: NoWait = False
+    form: Output = Format.TABLE
+
+
 def change(command: Callable[..., None]) -> Callable[..., None]:
     """Decorate a command: replace each parameter of a dataclass type by options for its fields.
 
@@ -91,14 +99,36 @@ def follow(
     if not how.no_wait:  # ends with an error if the operation fails
         with output.progress(title) as progress:
             operation = api.wait(tenant, operation, progress=progress)
-    if how.form.is_document:
-        output.show_document({**operation, **(once or {})}, how.form)
-    else:
-        is_done = operation["state"] == "Succeeded"
-        state = (done or "done") if is_done else "accepted"
-        output.show_text(f"{title}: {state} ({operation['id']})")
-        # A server of an older version does not say what restarts.
-        if told := restarts.sentence(operation.get("restarts")):
-            output.show_text(told)
-        for name, value in (once or {}).items():
-            output.show_text(f"{name} (shown once): {value}")
+    _show(title, how.form, operation, done, once or {})
+
+
+def follow_staff(
+    title: str, how: StaffHow, ask: Callable[[Api], Json], *, below: str, done: str = ""
+) -> None:
+    """Do as ``follow`` for staff, who cannot read the operations of a tenant at their own path.
+
+    ``below`` is the path of the API below which staff read the operation by its id.
+
+    Raises:
+        WaypostError: as ``follow``.
+    """
+    api = login_store.connect_staff()
+    operation = ask(api)
+    if not how.no_wait:
+        with output.progress(title) as progress:
+            operation = api.wait_at(f"{below}/{operation['id']}", progress=progress)
+    _show(title, how.form, operation, done, {})
+
+
+def _show(title: str, form: Format, operation: Json, done: str, once: Mapping[str, str]) -> None:
+    if form.is_document:
+        output.show_document({**operation, **once}, form)
+        return
+    is_done = operation["state"] == "Succeeded"
+    state = (done or "done") if is_done else "accepted"
+    output.show_text(f"{title}: {state} ({operation['id']})")
+    # A server of an older version does not say what restarts.
+    if told := restarts.sentence(operation.get("restarts")):
+        output.show_text(told)
+    for name, value in once.items():
+        output.show_text(f"{name} (shown once): {value}")

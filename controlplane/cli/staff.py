@@ -1,4 +1,4 @@
-"""`waypost staff`: what operators do with tenants, quotas, invoices and kept volumes."""
+"""`waypost staff`: what operators do with tenants, quotas and kept volumes, and its parts."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -18,24 +18,23 @@ from controlplane.cli import (
     prices,
     selling,
     slow,
+    staff_invoices,
     tokens,
 )
-from controlplane.cli.options import Yes
+from controlplane.cli.options import Reason, Slug, Yes
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
 from controlplane.client.api import staff
-from controlplane.client.models.list_all_invoices_state import check_list_all_invoices_state
 from controlplane.client.types import UNSET
 from controlplane.rest_client import Api, Json, Refused
 
 app = typer.Typer(no_args_is_help=True, help="For operators: tenants, quotas, invoices, volumes.")
 tenants_app = typer.Typer(no_args_is_help=True, help="All tenants of the installation.")
 quotas_app = typer.Typer(no_args_is_help=True, help="Limits of one tenant, and their overrides.")
-invoices_app = typer.Typer(no_args_is_help=True, help="Invoices of all tenants.")
 volumes_app = typer.Typer(no_args_is_help=True, help="Kept volumes of deleted spaces.")
 app.add_typer(tenants_app, name="tenants")
 app.add_typer(quotas_app, name="quotas")
-app.add_typer(invoices_app, name="invoices")
+app.add_typer(staff_invoices.app, name="invoices")
 app.add_typer(close_runs.app, name="close-runs")
 app.add_typer(volumes_app, name="volumes")
 app.add_typer(credit.staff_app, name="credit")
@@ -45,9 +44,6 @@ app.add_typer(payments.dunning_app, name="dunning")
 app.add_typer(selling.staff_seller_app, name="seller")
 app.add_typer(selling.staff_tax_app, name="tax")
 app.add_typer(exports.staff_app, name="finance")
-_INVOICES = ["id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor"]
-Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
-Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]
 Resource = Annotated[str, typer.Argument(help="A resource, as `quotas list` shows it.")]
 
 
@@ -191,159 +187,6 @@ def clear_override(slug: Slug, resource: Resource, yes: Yes = False) -> None:
     output.say(f"{resource} of {slug} has the plan's limit again")
 
 
-@invoices_app.command("list")
-@slow.change
-def list_invoices(
-    state: Annotated[str, typer.Option(help="Only those in this state, such as held.")] = "",
-    *,
-    how: listing.Rows,
-) -> None:
-    """List the invoices of all tenants, the newest period first."""
-
-    def read(api: Api) -> Iterator[Json]:
-        chosen = check_list_all_invoices_state(state) if state else UNSET
-        page = partial(staff.list_all_invoices.sync_detailed, client=api.client, state=chosen)
-        return calls.rows(api, page)
-
-    listing.show_shared(how, read, _INVOICES)
-
-
-@invoices_app.command()
-def approve(invoice: str, reason: Reason = "", form: Output = Format.TABLE) -> None:
-    """Approve a draft invoice, by its id."""
-    api = login_store.connect_staff()
-    answer = staff.approve_invoice.sync_detailed(
-        calls.named(invoice),
-        client=api.client,
-        body=models.ApproveRequest(reason=reason),
-        idempotency_key=calls.new_key(),
-    )
-    output.show_one(calls.body(api, answer), form)
-
-
-@invoices_app.command()
-def issue(invoice: str, form: Output = Format.TABLE) -> None:
-    """Issue an approved invoice, by its id: it gets its number."""
-    api = login_store.connect_staff()
-    answer = staff.issue_invoice.sync_detailed(
-        calls.named(invoice), client=api.client, idempotency_key=calls.new_key()
-    )
-    output.show_one(calls.body(api, answer), form)
-
-
-@invoices_app.command("close-now")
-def close_now(slug: Slug, yes: Yes = False, form: Output = Format.TABLE) -> None:
-    """End the running period of a tenant at this instant, and begin to close it."""
-    if not yes:
-        output.confirm(f"End the billing period of {slug} now? The next one begins at once.")
-    api = login_store.connect_staff()
-    answer = staff.close_tenant_running_period_now.sync_detailed(
-        client=api.client, body=models.CloseNowRequest(tenant=slug), idempotency_key=calls.new_key()
-    )
-    _say_closing(calls.body(api, answer), form)
-
-
-@invoices_app.command("close")
-def close_again(invoice: str, form: Output = Format.TABLE) -> None:
-    """Begin to close the period of a held or draft invoice again, by its id."""
-    api = login_store.connect_staff()
-    answer = staff.close_held_or_draft_invoice_again.sync_detailed(
-        calls.named(invoice), client=api.client, idempotency_key=calls.new_key()
-    )
-    _say_closing(calls.body(api, answer), form)
-
-
-@invoices_app.command()
-def pay(
-    invoice: str,
-    amount: Annotated[int, typer.Argument(min=1, help="In minor units, such as cents.")],
-    reference: Annotated[str, typer.Option(help="The bank's reference: a payment counts once.")],
-    received: Annotated[str, typer.Option(help="The day, such as 2026-11-30.")],
-    surplus: Annotated[
-        bool, typer.Option("--keep-surplus", help="What exceeds the amount due becomes credit.")
-    ] = False,
-    form: Output = Format.TABLE,
-) -> None:
-    """Record a payment of an issued invoice, by its id."""
-    body = {
-        "amount_minor": amount,
-        "reference": reference,
-        "received_on": received,
-        "surplus_to_credit": surplus,
-    }
-    api = login_store.connect_staff()
-    answer = staff.record_payment.sync_detailed(
-        calls.named(invoice),
-        client=api.client,
-        body=models.PaymentCreateRequest.from_dict(body),
-        idempotency_key=calls.new_key(),
-    )
-    output.show_one(calls.body(api, answer), form)
-
-
-@invoices_app.command("credit-note")
-def credit_note(
-    invoice: str,
-    lines: Annotated[
-        list[str], typer.Option("--line", help="POSITION=AMOUNT before tax, in minor units.")
-    ],
-    reason: Annotated[str, typer.Option(help="Why; the credit note prints it.")],
-    form: Output = Format.TABLE,
-) -> None:
-    """Take back parts of lines of an issued invoice, by its id."""
-    api = login_store.connect_staff()
-    body = {"reason": reason, "lines": [_line(line) for line in lines]}
-    answer = staff.issue_credit_note.sync_detailed(
-        calls.named(invoice),
-        client=api.client,
-        body=models.CreditNoteCreateRequest.from_dict(body),
-        idempotency_key=calls.new_key(),
-    )
-    output.show_one(calls.body(api, answer), form)
-
-
-def _line(text: str) -> dict[str, int]:
-    position, _, amount = text.partition("=")
-    if not (position.isdecimal() and amount.isdecimal()):
-        raise typer.BadParameter(f"{text!r} is not POSITION=AMOUNT, such as 1=500.")
-    return {"position": int(position), "amount_minor": int(amount)}
-
-
-@invoices_app.command()
-def void(
-    invoice: str,
-    reason: Annotated[str, typer.Option(help="Why; the credit note prints it.")],
-    yes: Yes = False,
-    form: Output = Format.TABLE,
-) -> None:
-    """Take back all that is left of an issued invoice, by its id."""
-    if not yes:
-        output.confirm(f"Void {invoice}? It cannot be undone.")
-    api = login_store.connect_staff()
-    answer = staff.void_invoice.sync_detailed(
-        calls.named(invoice),
-        client=api.client,
-        body=models.InvoiceReasonRequest(reason=reason),
-        idempotency_key=calls.new_key(),
-    )
-    output.show_one(calls.body(api, answer), form)
-
-
-@invoices_app.command("write-off")
-def write_off(invoice: str, reason: Reason, yes: Yes = False, form: Output = Format.TABLE) -> None:
-    """Write an overdue invoice off to bad debt, by its id."""
-    if not yes:
-        output.confirm(f"Write off {invoice}? It cannot be undone.")
-    api = login_store.connect_staff()
-    answer = staff.write_off_invoice.sync_detailed(
-        calls.named(invoice),
-        client=api.client,
-        body=models.InvoiceReasonRequest(reason=reason),
-        idempotency_key=calls.new_key(),
-    )
-    output.show_one(calls.body(api, answer), form)
-
-
 @volumes_app.command("list")
 @slow.change
 def list_volumes(*, how: listing.Rows) -> None:
@@ -366,9 +209,3 @@ def release(
         calls.named(space), client=api.client, idempotency_key=calls.new_key()
     )
     output.show_one(calls.body(api, answer), form)
-
-
-def _say_closing(operation: Json, form: Format) -> None:
-    # An operator may not follow an operation of a tenant, so there is nothing to wait for.
-    output.show_one(operation, form)
-    output.say("`waypost staff invoices list` shows when the invoice is a draft or held")

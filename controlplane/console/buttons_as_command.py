@@ -139,6 +139,13 @@ def verify_invoice(tenant: str, invoice: str) -> list[Button]:
     return [Button("Recompute and compare", Equivalent(command, "POST", path))]
 
 
+def verify_invoice_staff(invoice: str) -> list[Button]:
+    """Return the button by which staff recompute an invoice of any tenant."""
+    path = f"/staff/invoices/{_encoded(invoice)}/verify"
+    command = ["staff", "invoices", "verify", invoice]
+    return [Button("Recompute and compare", Equivalent(command, "POST", path))]
+
+
 def close_tenant(tenant: str) -> Equivalent:
     """Return the equivalent of requesting that the organization is closed."""
     # As on the page, the caller must repeat the short name: ``confirm``.

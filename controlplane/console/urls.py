@@ -187,6 +187,8 @@ staff_urls = [
     ),
     path("invoices/", staff_invoices.invoice_list, name="staff_invoices"),
     path("invoices/<str:invoice>/", staff_invoices.detail, name="staff_invoice"),
+    path("invoices/<str:invoice>/verify", staff_invoices.verify, name="staff_invoice_verify"),
+    path("invoices/<str:invoice>/file.<str:kind>", staff_invoices.file, name="staff_invoice_file"),
     path("invoices/<str:invoice>/close", staff_invoices.close_again, name="staff_invoice_close"),
     path("invoices/<str:invoice>/approve", staff_invoices.approve, name="staff_invoice_approve"),
     path("invoices/<str:invoice>/issue", staff_invoices.issue, name="staff_invoice_issue"),

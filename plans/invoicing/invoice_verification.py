@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 
 from controlplane.core import audit, enqueue, operations
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, WaypostError
+from controlplane.core.errors import Conflict, Missing, WaypostError
 from controlplane.core.models import Operation
 from plans.invoicing import (
     agreed_terms,
@@ -152,6 +152,19 @@ def request_verify(*, invoice: Invoice, by: Actor, files: bool = False) -> Opera
             subject=(subject_type, current.pk, subject.name),
             generation=1,
         )
+
+
+def get_request(invoice: Invoice, pk: str) -> Operation:
+    """Return the operation ``pk``, which verifies ``invoice`` or has verified it.
+
+    Raises:
+        Missing: ``invoice`` has no such verification.
+    """
+    rows = Operation.objects.filter(subject_type__in=KINDS, subject_id=invoice.pk)
+    row = rows.filter(pk=pk).first()
+    if row is None:
+        raise Missing("The invoice has no such verification; begin one.")
+    return row
 
 
 def waiting() -> list[str]:

@@ -159,6 +159,9 @@ if TYPE_CHECKING:
     from .get_invoice_document_json_response_200 import (
         GetInvoiceDocumentJsonResponse200,
     )
+    from .get_invoice_document_json_staff_response_200 import (
+        GetInvoiceDocumentJsonStaffResponse200,
+    )
     from .get_usage_over_time_meter import GetUsageOverTimeMeter
     from .get_usage_over_time_step import GetUsageOverTimeStep
     from .grant import Grant
@@ -386,6 +389,8 @@ if TYPE_CHECKING:
     from .spend_cap import SpendCap
     from .spend_cap_change_request import SpendCapChangeRequest
     from .staff_invoice import StaffInvoice
+    from .staff_invoice_detail import StaffInvoiceDetail
+    from .staff_invoice_detail_document_type_0 import StaffInvoiceDetailDocumentType0
     from .staff_invoice_page import StaffInvoicePage
     from .staff_payment import StaffPayment
     from .staff_payment_page import StaffPaymentPage
@@ -416,6 +421,7 @@ if TYPE_CHECKING:
     from .usage_totals import UsageTotals
     from .user_reading import UserReading
     from .verify_invoice_files import VerifyInvoiceFiles
+    from .verify_invoice_staff_files import VerifyInvoiceStaffFiles
     from .waiting import Waiting
     from .window import Window
     from .window_request import WindowRequest
@@ -570,6 +576,7 @@ _MODULES = {
     "GetCreditNoteDocumentJsonResponse200": ".get_credit_note_document_json_response_200",
     "GetHistoryAddressSpan": ".get_history_address_span",
     "GetInvoiceDocumentJsonResponse200": ".get_invoice_document_json_response_200",
+    "GetInvoiceDocumentJsonStaffResponse200": ".get_invoice_document_json_staff_response_200",
     "GetUsageOverTimeMeter": ".get_usage_over_time_meter",
     "GetUsageOverTimeStep": ".get_usage_over_time_step",
     "Grant": ".grant",
@@ -787,6 +794,8 @@ _MODULES = {
     "SpendCap": ".spend_cap",
     "SpendCapChangeRequest": ".spend_cap_change_request",
     "StaffInvoice": ".staff_invoice",
+    "StaffInvoiceDetail": ".staff_invoice_detail",
+    "StaffInvoiceDetailDocumentType0": ".staff_invoice_detail_document_type_0",
     "StaffInvoicePage": ".staff_invoice_page",
     "StaffPayment": ".staff_payment",
     "StaffPaymentPage": ".staff_payment_page",
@@ -817,6 +826,7 @@ _MODULES = {
     "UsageTotals": ".usage_totals",
     "UserReading": ".user_reading",
     "VerifyInvoiceFiles": ".verify_invoice_files",
+    "VerifyInvoiceStaffFiles": ".verify_invoice_staff_files",
     "Waiting": ".waiting",
     "Window": ".window",
     "WindowRequest": ".window_request",
@@ -972,6 +982,7 @@ __all__ = (
     "GetCreditNoteDocumentJsonResponse200",
     "GetHistoryAddressSpan",
     "GetInvoiceDocumentJsonResponse200",
+    "GetInvoiceDocumentJsonStaffResponse200",
     "GetUsageOverTimeMeter",
     "GetUsageOverTimeStep",
     "Grant",
@@ -1188,6 +1199,8 @@ __all__ = (
     "SpendCap",
     "SpendCapChangeRequest",
     "StaffInvoice",
+    "StaffInvoiceDetail",
+    "StaffInvoiceDetailDocumentType0",
     "StaffInvoicePage",
     "StaffPayment",
     "StaffPaymentPage",
@@ -1218,6 +1231,7 @@ __all__ = (
     "UsageTotals",
     "UserReading",
     "VerifyInvoiceFiles",
+    "VerifyInvoiceStaffFiles",
     "Waiting",
     "Window",
     "WindowRequest",

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from controlplane.console import buttons_as_command, invoice_reads, payment_reads
 from controlplane.console.access import tenant_page
-from controlplane.console.scope import TenantScope
+from controlplane.console.scope import Scope, TenantScope
 from controlplane.core.errors import Missing
 from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, InvoiceFormat
 from plans.invoicing import (
@@ -52,7 +52,6 @@ def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
     context = {
         **detail_context(row, lambda page, *args: scope.url(page, row.pk, *args)),
         "back": scope.url("invoices"),
-        "can_recompute": bool(row.number),
         "buttons": buttons_as_command.verify_invoice(scope.tenant.slug, row.pk),
         "history": invoice_reads.tenant_history(row),
         "due_minor": receiving.due_minor(row) if row.state in receiving.UNPAID else 0,
@@ -72,17 +71,7 @@ def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
 
     Answers 404 if the format is unknown or the invoice has no document yet.
     """
-    row = find(scope, invoice)
-    # An invoice that is still closing, or held, may have no document yet.
-    if kind not in INFO or not row.document:
-        raise Missing("There is no such file; an invoice has files once its period is closed.")
-    media_type = INFO[InvoiceFormat(kind)].media_type
-    return HttpResponse(
-        rendering.RENDERERS[InvoiceFormat(kind)](document.loaded(row.document)),
-        content_type=f"{media_type}; charset=utf-8" if media_type == "text/csv" else media_type,
-        # Drafts have no number yet.
-        headers={"Content-Disposition": f'attachment; filename="{row.number or row.id}.{kind}"'},
-    )
+    return file_of(find(scope, invoice), kind)
 
 
 @tenant_page(Permission.VIEW_BILLING)
@@ -108,17 +97,40 @@ def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
     Then redirect to the invoice's page, which shows the result later. POST only.
     """
     row = find(scope, invoice)
+    begin_verification(scope, row)
+    return redirect(scope.url("invoice", row.id))
+
+
+def begin_verification(scope: Scope, row: Invoice) -> None:
+    """Request the verification that the form of the invoice's page asks for, and say so."""
     files = "files" in scope.request.POST
     invoice_verification.request_verify(invoice=row, by=scope.actor, files=files)
     messages.info(scope.request, "The invoice is being recomputed; the result appears below.")
-    return redirect(scope.url("invoice", row.id))
+
+
+def file_of(row: Invoice, kind: str) -> HttpResponse:
+    """Return the answer with the invoice as a file of the format ``kind``.
+
+    Raises:
+        Missing: the format is unknown or the invoice has no document yet.
+    """
+    # An invoice that is still closing, or held, may have no document yet.
+    if kind not in INFO or not row.document:
+        raise Missing("There is no such file; an invoice has files once its period is closed.")
+    media_type = INFO[InvoiceFormat(kind)].media_type
+    return HttpResponse(
+        rendering.RENDERERS[InvoiceFormat(kind)](document.loaded(row.document)),
+        content_type=f"{media_type}; charset=utf-8" if media_type == "text/csv" else media_type,
+        # Drafts have no number yet.
+        headers={"Content-Disposition": f'attachment; filename="{row.number or row.id}.{kind}"'},
+    )
 
 
 def detail_context(row: Invoice, link: Callable[..., str]) -> dict[str, Any]:
     """Return the template context of one invoice, for its tenant's page or the operators' page.
 
     ``link`` returns the URL of one of the invoice's pages: invoice_line (with its position),
-    invoice_samples, invoice_change.
+    invoice_samples, invoice_change, invoice_verify, invoice_file (with its format).
 
     An invoice without a document (still closing, or held) lacks the entries that
     ``rendering.context`` makes from the document.
@@ -136,11 +148,13 @@ def detail_context(row: Invoice, link: Callable[..., str]) -> dict[str, Any]:
         "outstanding_minor": receiving.outstanding_minor(row) if row.number else 0,
         "proof": invoice_reads.proof(row),
         "formats": [
-            (str(kind), info.title)
+            (link("invoice_file", str(kind)), info.title)
             for kind, info in INFO.items()
             if row.number or not info.is_final
         ],
         "note_formats": [(str(kind), INFO[kind].title) for kind in CREDIT_NOTE_FORMATS],
+        "can_recompute": bool(row.number),
+        "verify_url": link("invoice_verify"),
         "samples_url": link("invoice_samples"),
         "change_url": link("invoice_change"),
         **shown,

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from controlplane.console import invoice_reads
+from controlplane.console import buttons_as_command, invoice_reads
 from controlplane.console.access import staff_page
 from controlplane.console.forms.base import ConsoleForm, form_status
 from controlplane.console.forms.staff import (
@@ -20,7 +20,7 @@ from controlplane.console.forms.staff import (
     WriteOffForm,
 )
 from controlplane.console.scope import StaffScope
-from controlplane.console.views.invoices import detail_context
+from controlplane.console.views.invoices import begin_verification, detail_context, file_of
 from plans.invoicing import credit_notes, invoice_closing, issuing, receiving
 from plans.models import Invoice, Payment
 
@@ -57,6 +57,27 @@ def invoice_list(scope: StaffScope) -> HttpResponseBase:
 def detail(scope: StaffScope, invoice: str) -> HttpResponseBase:
     """Show one invoice of any tenant, why it is held, and the actions that its state allows."""
     return _page(scope, invoice_reads.get(None, invoice))
+
+
+@staff_page
+def file(scope: StaffScope, invoice: str, kind: str) -> HttpResponseBase:
+    """Download an invoice of any tenant in the format ``kind``, one of ``plans.invoice_formats``.
+
+    Answers 404 if the format is unknown or the invoice has no document yet.
+    """
+    return file_of(invoice_reads.get(None, invoice), kind)
+
+
+@require_POST
+@staff_page
+def verify(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Request a verification, as a member of the tenant can; POST only.
+
+    With the field ``files``, whole files are checked too. The invoice's page shows the result.
+    """
+    row = invoice_reads.get(None, invoice)
+    begin_verification(scope, row)
+    return redirect("console:staff_invoice", row.id)
 
 
 @require_POST
@@ -177,6 +198,8 @@ def _page(scope: StaffScope, row: Invoice, form: ConsoleForm | None = None) -> H
             row, lambda page, *args: reverse(f"console:staff_{page}", args=[row.pk, *args])
         ),
         "back": reverse("console:staff_invoices"),
+        "verify_command": "waypost staff invoices verify",
+        "buttons": buttons_as_command.verify_invoice_staff(row.pk),
         "actions": _next_actions(row, form),
     }
     return scope.render("staff/invoice.html", context, form_status(form))

@@ -15,7 +15,7 @@ from controlplane.api import person_tokens
 from controlplane.core import secrets, throttling
 from controlplane.core.audit import SYSTEM
 from plans.catalog import definitions, parsing, publishing
-from plans.invoicing import invoice_closing
+from plans.invoicing import invoice_closing, invoice_verification
 from plans.invoicing.evidence import Evidence, TablePin, UsageKey
 from plans.models import (
     AddressPlan,
@@ -326,6 +326,7 @@ def names(
         "token": str(token.pk),
         "operation": browse.pk,
         "invoice": draft.pk,
+        "verification": invoice_verification.request_verify(invoice=draft, by=SYSTEM).pk,
         "credit_note": "WAYPOST-CN-000001",
         "reading": read_samples.finished(draft).pk,
         **money_rows.furnish(draft, cast.other),

@@ -21,8 +21,9 @@ from django.utils import timezone
 from controlplane.api import person_tokens
 from controlplane.core import secrets
 from controlplane.core.audit import SYSTEM
+from controlplane.core.models import Operation
 from plans.catalog import publishing
-from plans.invoicing import back_testing, credit_notes, issuing
+from plans.invoicing import back_testing, credit_notes, invoice_verification, issuing
 from plans.models import BackTest, CloseRun, CreditNote, Invoice, Payment
 from tenants import permissions, queries
 from tenants.actions import (
@@ -124,6 +125,7 @@ def _values(tenant: Tenant) -> dict[str, str]:
         "operation": browse.pk,
         "page": page.pk,
         "invoice": (invoice := rows.issued(tenant)).pk,
+        "verifications/operation": _verification(invoice).pk,
         "position": str(invoice.lines.get(meter="messages").position),
         "reading": read_samples.finished(invoice).pk,
         "credit_note": _credit_note(invoice).number,
@@ -146,6 +148,10 @@ def _values(tenant: Tenant) -> dict[str, str]:
 def _credit_note(invoice: Invoice) -> CreditNote:
     fee = invoice.lines.get(meter="plan_fee").position
     return credit_notes.issue(invoice=invoice, wanted={fee: 1}, reason="an outage", by=SYSTEM)
+
+
+def _verification(invoice: Invoice) -> Operation:
+    return invoice_verification.request_verify(invoice=invoice, by=SYSTEM)
 
 
 def _payment(invoice: Invoice) -> Payment:

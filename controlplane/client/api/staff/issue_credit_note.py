@@ -51,7 +51,7 @@ def sync_detailed(
 ) -> Response[CreditNote]:
     """Issue a credit note.
 
-    Take back amounts of lines of the issued invoice with this id.
+    Take back amounts of lines of the issued invoice of this number or id.
 
     More than is left of a line, or of the invoice, is refused (409).
 

@@ -61,7 +61,7 @@ def sync_detailed(
 ) -> Response[PaymentPage]:
     """List payments.
 
-    Return the payments of the invoice with this id.
+    Return the payments of the invoice of this number or id.
 
     Args:
         invoice (str):

@@ -51,10 +51,11 @@ def sync_detailed(
 ) -> Response[Payment]:
     """Record a payment.
 
-    Record a payment of an issued invoice, which becomes paid or partly paid.
+    Record a payment of the issued invoice of this number or id.
 
-    The same source and reference again is the same payment, and changes nothing. More than what
-    is due is refused (409), unless the rest becomes credit.
+    The invoice becomes paid or partly paid. The same source and reference again is the same
+    payment, and changes nothing. More than what is due is refused (409), unless the rest
+    becomes credit.
 
     Args:
         invoice (str):

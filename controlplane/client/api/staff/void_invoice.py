@@ -51,9 +51,9 @@ def sync_detailed(
 ) -> Response[CreditNote]:
     """Void an invoice.
 
-    Take back all that is left of the issued invoice with this id, which becomes voided.
+    Take back all that is left of the issued invoice of this number or id.
 
-    Returns the credit note. Voiding again changes nothing.
+    The invoice becomes voided. Returns the credit note. Voiding again changes nothing.
 
     Args:
         invoice (str):

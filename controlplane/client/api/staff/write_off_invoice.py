@@ -51,7 +51,7 @@ def sync_detailed(
 ) -> Response[StaffInvoice]:
     """Write off an invoice.
 
-    Book what is due of the overdue invoice with this id to bad debt.
+    Book what is due of the overdue invoice of this number or id to bad debt.
 
     The invoice becomes uncollectible and stays so.
 
