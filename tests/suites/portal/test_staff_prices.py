@@ -8,6 +8,8 @@ from django.utils import timezone
 from plans.catalog import publishing
 from plans.models import BackTest, CatalogDraft, CatalogVersion, PlanSubscription
 from tenants.actions import plan_versions
+from tenants.models import Tenant
+from tenants.notifications.models import Event
 from tests.suites.portal.conftest import As
 from tests.support.portal.rows import World
 from workers.metering import back_tests
@@ -110,6 +112,7 @@ def test_a_file_takes_the_place_of_the_text(world: World, as_: As) -> None:
 
 
 def test_a_tenant_chooses_to_follow_its_plan_and_sees_when_it_moves(world: World, as_: As) -> None:
+    Tenant.objects.filter(pk=world.tenant.pk).update(billing_time_zone="Europe/Berlin")
     client = as_(world.billing)
     settings = f"/t/{world.tenant.slug}/settings/"
     before = client.get(settings).content.decode()
@@ -117,10 +120,13 @@ def test_a_tenant_chooses_to_follow_its_plan_and_sees_when_it_moves(world: World
     draft = drafted(world, as_)
     as_(world.staff).post(f"{draft}/publish", {"effective_at": "", "moves": "period"})
     plan_versions.announce(timezone.now())
+    told = Event.objects.get(kind="plan.version", tenant=world.tenant).fields
     after = client.get(settings).content.decode()
     client.post(f"{settings}follow")
 
     assert "You stay with version 1 of your plan" in before
-    assert "You move to the newest version of your plan on" in after
+    day = told["headline"].rpartition(" ")[2]
+    assert day.endswith("-01")  # in UTC, the month begins the day before
+    assert f"You move to the newest version of your plan on {day} (Europe/Berlin)." in after
     row = PlanSubscription.objects.get(tenant=world.tenant)
     assert (row.follows, row.moves_at) == (False, None)

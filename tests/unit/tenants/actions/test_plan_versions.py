@@ -76,7 +76,7 @@ def test_a_follower_moves_with_its_month_after_notice_and_a_stayer_stays() -> No
     assert first == again
     texts = {fields["tenant"]: fields["consequence"] for fields in first}
     assert "moves on 2026-06-01" in texts[owner.slug]
-    assert "You stay with your version" in texts[stayer.slug]
+    assert "sold from 2026-05-05 on. You stay with your version." in texts[stayer.slug]
     assert {fields["changes"] for fields in first} == {"Monthly fee: 49.00 EUR → 59.00 EUR."}
     assert AuditEvent.objects.filter(action="plan_subscription.move").count() == 1
 
