@@ -49,8 +49,8 @@ def test_lists_show_the_period_by_days_of_the_tenant(world: World, as_: As) -> N
     own = as_(world.billing).get(LIST).content.decode()
     of_staff = as_(world.staff).get("/staff/invoices/").content.decode()
 
-    assert "1 Oct 2026 – 1 Nov 2026" in own
-    assert "1 Oct 2026 – 1 Nov 2026" in of_staff
+    assert "1 Oct 2026 \N{EN DASH} 1 Nov 2026" in own
+    assert "1 Oct 2026 \N{EN DASH} 1 Nov 2026" in of_staff
 
 
 def test_the_list_says_what_credit_pays_the_next_invoices(world: World, as_: As) -> None:
