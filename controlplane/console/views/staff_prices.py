@@ -136,6 +136,7 @@ def _draft_page(
     tests = list(row.back_tests.order_by("-created_at")[:_SHOWN])
     newest = next((test for test in tests if test.state == BackTest.State.SUCCEEDED), None)
     is_open = row.state == CatalogDraft.State.DRAFT
+    is_ahead = is_open or row.state == CatalogDraft.State.SCHEDULED
     context = {
         "draft": row,
         "differences": catalog_drafts.compared(row.document),
@@ -147,6 +148,7 @@ def _draft_page(
         if is_open
         else None,
         "test_form": form if isinstance(form, BackTestForm) else BackTestForm(),
-        "can_cancel": row.state in (CatalogDraft.State.DRAFT, CatalogDraft.State.SCHEDULED),
+        "can_cancel": is_ahead,
+        "audience": catalog_drafts.audience(row) if is_ahead else None,
     }
     return scope.render("staff/draft.html", context, form_status(form))
