@@ -19,7 +19,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid, Missing, WaypostError
 from plans.catalog import definitions, differences, kept_sellers, parsing, publishing
 from plans.catalog.differences import PlanDifference
-from plans.models import CatalogDraft, PlanSubscription
+from plans.models import CatalogDraft, CatalogVersion, PlanSubscription
 
 logger = structlog.get_logger(__name__)
 State = CatalogDraft.State
@@ -84,6 +84,22 @@ def compared(document: dict[str, Any]) -> list[PlanDifference]:
     """Return what a canonical document changes of the newest published catalog, in words."""
     newest = publishing.newest_version()
     return differences.between(newest.document if newest else None, document)
+
+
+def changes(draft: CatalogDraft) -> list[PlanDifference]:
+    """Return what a draft changes of the newest published catalog, in words.
+
+    A published draft is compared with the catalog that it replaced.
+    """
+    if draft.state != State.PUBLISHED:
+        return compared(draft.document)
+    version = draft.version
+    # A draft that equaled the newest version made none.
+    if version is None or version.published_at < draft.created_at:
+        return []
+    earlier = CatalogVersion.objects.filter(number__lt=version.number).order_by("-number")
+    replaced = earlier.first()
+    return differences.between(replaced.document if replaced else None, draft.document)
 
 
 def audience(draft: CatalogDraft) -> Audience:
