@@ -98,7 +98,10 @@ class CatalogDraftSerializer(serializers.Serializer[Any]):
 
 
 class CatalogDraftDetailSerializer(CatalogDraftSerializer):
-    """A draft with its text, and what it changes of the catalog in force."""
+    """A draft with its text, and what it changes of the catalog in force.
+
+    A published draft is compared with the catalog that it replaced.
+    """
 
     yaml = serializers.CharField()
     differences = DifferenceSerializer(many=True)
@@ -358,7 +361,7 @@ class BackTestCsvView(StaffView):
 
 def draft_body(row: CatalogDraft) -> Any:
     """Return the body of a draft with its text and its differences."""
-    found = catalog_drafts.compared(row.document)
+    found = catalog_drafts.changes(row)
     return {
         **CatalogDraftSerializer(row).data,
         "yaml": row.yaml,

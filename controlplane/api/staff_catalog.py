@@ -56,9 +56,13 @@ class PublicationSerializer(serializers.Serializer[Any]):
 
 
 class CatalogSerializer(serializers.Serializer[Any]):
-    """The published catalog in its canonical form, as JSON."""
+    """The published catalog in its canonical form, as JSON, and as YAML to change and upload.
+
+    `yaml` is the text that was uploaded. If there is none, it is the canonical form.
+    """
 
     document = serializers.DictField()
+    yaml = serializers.CharField()
 
 
 class CatalogView(StaffView):
@@ -67,7 +71,8 @@ class CatalogView(StaffView):
     @schema.describe("Get the catalog", response=CatalogSerializer)
     def get(self, request: Request) -> Response:
         """Return the version of the catalog that was published last; 404 if there is none."""
-        return Response({"document": publishing.current().document})
+        document = publishing.current().document
+        return Response({"document": document, "yaml": catalog_drafts.text_in_force()})
 
     @schema.describe(
         "Publish a catalog",

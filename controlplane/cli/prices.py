@@ -19,6 +19,13 @@ from controlplane.rest_client import Api, Json
 
 app = typer.Typer(no_args_is_help=True, help="The catalog: drafts, publication, back-tests.")
 Draft = Annotated[str, typer.Argument(metavar="DRAFT", help="The id of a draft.")]
+_CURRENT = "current"  # no id of a draft: those begin with `cat_`
+DraftOrCurrent = Annotated[
+    str,
+    typer.Argument(
+        metavar="DRAFT", help="The id of a draft, or `current` for the catalog in force."
+    ),
+]
 Effective = Annotated[
     datetime | None,
     typer.Option(help=f"When it takes effect; now by default. {WHEN}", parser=instant),
@@ -74,9 +81,12 @@ def versions(*, how: listing.Rows) -> None:
 
 
 @app.command()
-def show(id: Draft, form: Output = Format.TABLE) -> None:
-    """Show a draft, and what it changes of the catalog in force."""
+def show(id: DraftOrCurrent, form: Output = Format.TABLE) -> None:
+    """Show a draft, and what it changes; `current` prints the catalog in force as YAML."""
     api = login_store.connect_staff()
+    if id == _CURRENT:
+        _show_catalog(calls.body(api, staff.get_catalog.sync_detailed(client=api.client)), form)
+        return
     answer = staff.get_catalog_draft.sync_detailed(calls.named(id), client=api.client)
     _show_draft(calls.body(api, answer), form)
 
@@ -132,6 +142,9 @@ def back_test(
     if form.is_document:
         output.show_document(found, form)
         return
+    if found["state"] == "succeeded" and not found["sums"] and not found["held"]:
+        output.say("Done. No tenant has a month that has ended.")
+        return
     total = [{**row, "plan": "all plans"} for row in found["sums"]]
     output.show_rows([*found["plans"], *total], _SUM_COLUMNS, form)
     if found["held"]:
@@ -157,6 +170,14 @@ def _finished(api: Api, found: Json) -> Json:
     if found["state"] == "failed":
         raise Invalid(f"The back-test failed: {found['error']}", code="back_test.failed")
     return found
+
+
+def _show_catalog(found: Json, form: Format) -> None:
+    if form is Format.JSON:
+        output.show_document(found, form)
+        return
+    # The text itself, also as ``-o yaml``: a person changes it and uploads it as a draft.
+    output.show_text(found["yaml"])
 
 
 def _show_draft(found: Json, form: Format) -> None:

@@ -108,6 +108,7 @@ def _last_month(document: dict[str, Any]) -> list[dict[str, Any]]:
     from django.utils import timezone
 
     from plans.invoicing import back_testing, rated_period
+    from plans.rating.periods import day_of
 
     prices = back_testing.prices_of(document)
     found: list[dict[str, Any]] = []
@@ -118,7 +119,7 @@ def _last_month(document: dict[str, Any]) -> list[dict[str, Any]]:
             output.say(f"{slug} is not rated: {reason}")
         for row in rated.rows:
             amounts = (row.present_net_minor, row.draft_net_minor)
-            month = row.month_starts_at.date().isoformat()
+            month = day_of(row.month_starts_at, row.tenant.billing_time_zone).isoformat()
             found.append({"tenant": row.tenant.slug, "plan": row.plan, "month": month,
                           **_shown(*amounts, row.currency)})  # fmt: skip
             # By currency: amounts of two currencies have no sum.

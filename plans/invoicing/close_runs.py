@@ -75,9 +75,22 @@ def start(
     )
     # The first one is enough: a worker finds all of them (``request_invoices``).
     if next(_wanted(run, now or timezone.now()), None) is None:
-        what = "No invoice is held." if again else "No period is due: see `skip_grace`."
-        raise NothingToClose(what)
+        raise NothingToClose(_nothing_to_close(skip_grace=skip_grace, again=again))
     return _begun(run, by)
+
+
+def _nothing_to_close(*, skip_grace: bool, again: bool) -> str:
+    if again:
+        return "No invoice is held."
+    if skip_grace:
+        return (
+            "No period has ended. To end a running period, close it for the tenant: "
+            "Close a period now."
+        )
+    return (
+        "No period is due. To close periods that are over before their grace period ends, start "
+        "a run without the grace period."
+    )
 
 
 def start_due(*, by: Actor, now: datetime) -> CloseRun | None:

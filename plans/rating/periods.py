@@ -1,12 +1,12 @@
 """Computes billing periods: half-open spans of instants. Pure.
 
-Only the result of ``month_of`` depends on a time zone: the billing time zone of a tenant decides
-when a month begins.
+Only the results of ``day_of`` and ``month_of`` depend on a time zone: the billing time zone of a
+tenant decides when a day and a month begin.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from controlplane.core.errors import Invalid
@@ -85,6 +85,15 @@ def zone(name: str) -> ZoneInfo:
             f"{name!r} is not a time zone: use an IANA name such as Europe/Berlin.",
             code="period.time_zone",
         ) from None
+
+
+def day_of(instant: datetime, zone_name: str) -> date:
+    """Return the day of ``zone_name`` that contains ``instant``.
+
+    Raises:
+        Invalid: there is no such zone.
+    """
+    return instant.astimezone(zone(zone_name)).date()
 
 
 def month_of(instant: datetime, zone_name: str) -> Period:

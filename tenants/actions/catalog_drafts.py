@@ -19,7 +19,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid, Missing, WaypostError
 from plans.catalog import definitions, differences, kept_sellers, parsing, publishing
 from plans.catalog.differences import PlanDifference
-from plans.models import CatalogDraft
+from plans.models import CatalogDraft, CatalogVersion, PlanSubscription
 
 logger = structlog.get_logger(__name__)
 State = CatalogDraft.State
@@ -50,6 +50,19 @@ class Timing:
     at_period: bool = True
 
 
+@dataclass(frozen=True)
+class Audience:
+    """Tenants on the plans that a draft changes.
+
+    ``plans`` are the keys of these plans. ``n_followers`` tenants follow their plan, and
+    ``n_stayers`` keep their version.
+    """
+
+    plans: tuple[str, ...]
+    n_followers: int
+    n_stayers: int
+
+
 def get(id: str) -> CatalogDraft:
     """Return the draft ``id``.
 
@@ -71,6 +84,34 @@ def compared(document: dict[str, Any]) -> list[PlanDifference]:
     """Return what a canonical document changes of the newest published catalog, in words."""
     newest = publishing.newest_version()
     return differences.between(newest.document if newest else None, document)
+
+
+def changes(draft: CatalogDraft) -> list[PlanDifference]:
+    """Return what a draft changes of the newest published catalog, in words.
+
+    A published draft is compared with the catalog that it replaced.
+    """
+    if draft.state != State.PUBLISHED:
+        return compared(draft.document)
+    version = draft.version
+    # A draft that equaled the newest version made none.
+    if version is None or version.published_at < draft.created_at:
+        return []
+    earlier = CatalogVersion.objects.filter(number__lt=version.number).order_by("-number")
+    replaced = earlier.first()
+    return differences.between(replaced.document if replaced else None, draft.document)
+
+
+def audience(draft: CatalogDraft) -> Audience:
+    """Return the tenants that get notice of a draft, as their subscriptions are now.
+
+    A draft that changes no plan of tenants, such as one of space plans alone, notifies nobody.
+    """
+    # The plans are stored only once the draft is scheduled.
+    keys = _changed_plans(draft) if draft.state == State.DRAFT else draft.changed_plans
+    rows = PlanSubscription.objects.filter(ends_at__isnull=True, plan__key__in=keys)
+    n_followers = rows.filter(follows=True).count()
+    return Audience(tuple(keys), n_followers, rows.count() - n_followers)
 
 
 def text_in_force() -> str:

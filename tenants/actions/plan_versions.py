@@ -21,7 +21,7 @@ from controlplane.core.audit import WORKER, Actor
 from controlplane.core.errors import QuotaExceeded
 from plans.catalog import differences, publishing
 from plans.models import CatalogDraft, Invoice, Plan, PlanSubscription
-from plans.rating.periods import month_of, zone
+from plans.rating.periods import day_of, month_of
 from tenants import admission
 from tenants.actions import catalog_drafts, plan_subscriptions, tenants
 from tenants.actions.plan_subscriptions import PlanLacks
@@ -248,7 +248,12 @@ class _Announcement:
 
     def _consequence(self, row: PlanSubscription, at: datetime | None) -> str:
         if at is None:
-            return "You stay with your version. You can choose to follow the plan under Settings."
+            assert self.draft.effective_at is not None  # a constraint: it is scheduled or published
+            sold_from = _day(row.tenant, self.draft.effective_at)
+            return (
+                f"The new version is sold from {sold_from} on. You stay with your version. "
+                "You can choose to follow the plan under Settings."
+            )
         return (
             f"Your subscription follows the plan and moves on {_day(row.tenant, at)}. "
             "You can choose to stay with your version under Settings before."
@@ -264,7 +269,7 @@ class _Announcement:
 
 
 def _day(tenant: Tenant, instant: datetime) -> str:
-    return instant.astimezone(zone(tenant.billing_time_zone)).date().isoformat()
+    return day_of(instant, tenant.billing_time_zone).isoformat()
 
 
 def _take_back(row: PlanSubscription, draft: CatalogDraft, now: datetime) -> None:

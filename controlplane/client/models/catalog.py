@@ -15,23 +15,30 @@ T = TypeVar("T", bound="Catalog")
 
 @_attrs_define
 class Catalog:
-    """The published catalog in its canonical form, as JSON.
+    """The published catalog in its canonical form, as JSON, and as YAML to change and upload.
 
-    Attributes:
-        document (CatalogDocument):
+    `yaml` is the text that was uploaded. If there is none, it is the canonical form.
+
+        Attributes:
+            document (CatalogDocument):
+            yaml (str):
     """
 
     document: CatalogDocument
+    yaml: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         document = self.document.to_dict()
+
+        yaml = self.yaml
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "document": document,
+                "yaml": yaml,
             }
         )
 
@@ -44,8 +51,11 @@ class Catalog:
         d = dict(src_dict)
         document = CatalogDocument.from_dict(d.pop("document"))
 
+        yaml = d.pop("yaml")
+
         catalog = cls(
             document=document,
+            yaml=yaml,
         )
 
         catalog.additional_properties = d

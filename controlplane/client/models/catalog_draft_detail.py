@@ -21,22 +21,24 @@ T = TypeVar("T", bound="CatalogDraftDetail")
 class CatalogDraftDetail:
     """A draft with its text, and what it changes of the catalog in force.
 
-    Attributes:
-        id (str):
-        state (CatalogDraftState): * `draft` - Draft
-            * `scheduled` - Scheduled
-            * `published` - Published
-            * `canceled` - Canceled
-        note (str):
-        made_by (str):
-        created_at (datetime.datetime):
-        scheduled_by (str):
-        effective_at (datetime.datetime | None):
-        follows_at (datetime.datetime | None):
-        at_period (bool):
-        yaml (str):
-        differences (list[Difference]):
-        number (int | None | Unset):
+    A published draft is compared with the catalog that it replaced.
+
+        Attributes:
+            id (str):
+            state (CatalogDraftState): * `draft` - Draft
+                * `scheduled` - Scheduled
+                * `published` - Published
+                * `canceled` - Canceled
+            note (str):
+            made_by (str):
+            created_at (datetime.datetime):
+            scheduled_by (str):
+            effective_at (datetime.datetime | None):
+            follows_at (datetime.datetime | None):
+            at_period (bool):
+            yaml (str):
+            differences (list[Difference]):
+            number (int | None | Unset):
     """
 
     id: str

@@ -62,7 +62,12 @@ class PublishForm(ConsoleForm):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         # A browser sends no time zone. Django takes the time zone of the settings, which is UTC.
         input_formats=["%Y-%m-%dT%H:%M"],
-        help_text="Leave it empty to publish now.",
+        help_text=(
+            "Leave it empty to publish now. Subscriptions that follow move with the first billing "
+            "month that begins at or after this instant and after the notice. Months begin at "
+            "midnight in the tenant's time zone, up to 14 hours before midnight UTC. To move all "
+            "with one month, enter 00:00 of the day before it begins."
+        ),
     )
     moves = forms.ChoiceField(
         label="Subscriptions that follow their plan move",

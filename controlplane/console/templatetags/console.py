@@ -6,7 +6,7 @@ They give templates the functions of ``formats``, ``charts``, ``plan_description
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +18,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from controlplane.console import charts, formats, help_pages, plan_descriptions
+from controlplane.core.errors import Invalid
 from plans.rating import money as currencies
+from plans.rating import periods
 
 register = template.Library()
 register.filter("phase_class", formats.phase_class)
@@ -108,6 +110,15 @@ def of_id(rows: Mapping[str, Any], id: str) -> Any:
 def ago(moment: datetime) -> str:
     """Return how long ago ``moment`` was: ``3 hours ago``; ``just now`` below a minute."""
     return formats.ago(moment, timezone.now())
+
+
+@register.filter
+def day_in(moment: datetime, zone_name: str) -> date:
+    """Return the day of ``moment`` in a time zone; in UTC if the system does not know the zone."""
+    try:
+        return periods.day_of(moment, zone_name)
+    except Invalid:  # such as a zone that a newer time zone database lacks
+        return periods.day_of(moment, "UTC")
 
 
 @register.filter

@@ -18,6 +18,7 @@ from plans.models import BackTest, CatalogDraft, CatalogVersion
 from tenants.actions import catalog_drafts
 
 _SHOWN = 20  # versions and drafts on the page
+_NO_MONTH = "Done. No tenant has a month that has ended."
 
 
 @staff_page
@@ -112,6 +113,7 @@ def back_test(scope: StaffScope, back_test: str) -> HttpResponseBase:
         "plans": back_testing.by_plan(row),
         "chart": BarChart("changes", title, "months", bars),
         "page": scope.page_of(back_testing.ranked(row)),
+        "nothing": _nothing(row),
         "polls": row.state == BackTest.State.RUNNING,
     }
     return scope.render("staff/back_test.html", context)
@@ -129,6 +131,14 @@ def back_test_csv(scope: StaffScope, back_test: str) -> HttpResponseBase:
     )
 
 
+def _nothing(test: BackTest) -> str:
+    """Return why a back-test has rated no month, if it has none."""
+    if test.state == BackTest.State.SUCCEEDED:
+        # Tenants that lack a price are listed above the months.
+        return "Done. No month could be rated." if test.held else _NO_MONTH
+    return "No month is rated yet."
+
+
 def _draft_page(
     scope: StaffScope, row: CatalogDraft, form: ConsoleForm | None = None
 ) -> HttpResponseBase:
@@ -136,17 +146,20 @@ def _draft_page(
     tests = list(row.back_tests.order_by("-created_at")[:_SHOWN])
     newest = next((test for test in tests if test.state == BackTest.State.SUCCEEDED), None)
     is_open = row.state == CatalogDraft.State.DRAFT
+    is_ahead = is_open or row.state == CatalogDraft.State.SCHEDULED
     context = {
         "draft": row,
-        "differences": catalog_drafts.compared(row.document),
+        "differences": catalog_drafts.changes(row),
         "tests": tests,
         "newest": newest,
+        "nothing": _nothing(newest) if newest else "",
         "plans": back_testing.by_plan(newest) if newest else [],
         "sums": back_testing.summary(newest) if newest else [],
         "publish_form": (form if isinstance(form, PublishForm) else PublishForm())
         if is_open
         else None,
         "test_form": form if isinstance(form, BackTestForm) else BackTestForm(),
-        "can_cancel": row.state in (CatalogDraft.State.DRAFT, CatalogDraft.State.SCHEDULED),
+        "can_cancel": is_ahead,
+        "audience": catalog_drafts.audience(row) if is_ahead else None,
     }
     return scope.render("staff/draft.html", context, form_status(form))

@@ -3,12 +3,13 @@
 from django.contrib import messages
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from controlplane.console import invoice_reads, limits, tenant_reads
 from controlplane.console.access import staff_page
-from controlplane.console.forms.base import form_status
+from controlplane.console.forms.base import ConsoleForm, form_status
 from controlplane.console.forms.staff import ActingForm, NoteForm, OverrideForm, TenantListForm
 from controlplane.console.scope import StaffScope
 from plans.invoicing import invoice_closing
@@ -87,14 +88,27 @@ def clear_override(scope: StaffScope, tenant: str, resource: str) -> HttpRespons
     return redirect("console:staff_tenant", row.slug)
 
 
-@require_POST
 @staff_page
 def close_now(scope: StaffScope, tenant: str) -> HttpResponseBase:
-    """End the tenant's current billing period now and request the period's close; POST only.
+    """Ask whether to end the tenant's running period now; on POST end it and request its close.
 
     Then redirect to the period's invoice.
     """
     row = queries.get_tenant(tenant)
-    invoice, _ = invoice_closing.close_now(tenant=row, by=scope.actor)
-    messages.info(scope.request, "The period is being closed. Reload the page in a minute.")
-    return redirect("console:staff_invoice", invoice.id)
+    form = ConsoleForm(scope.request.POST if scope.request.method == "POST" else None)
+    if form.is_valid():
+        closed = form.attempt(invoice_closing.close_now, tenant=row, by=scope.actor)
+        if closed is not None:
+            messages.info(scope.request, "The period is being closed. Reload the page in a minute.")
+            return redirect("console:staff_invoice", closed[0].id)
+    context = {
+        "form": form,
+        "question": f"Close the running period of {row.name} now?",
+        "consequence": "It ends the running billing month at this instant and splits it into two "
+        "invoices: one until now, and one for the rest of the month. It cannot be undone. The "
+        "audit log records it.",
+        "verb": "Close now",
+        "back": reverse("console:staff_tenant", args=[row.slug]),
+        "back_label": row.name,
+    }
+    return scope.render("confirm.html", context, form_status(form))

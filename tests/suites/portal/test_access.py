@@ -150,7 +150,7 @@ STAFF_PAGES = {
     "staff_note_delete": Page("tenants/acme-shipping/notes/1/delete", is_get=False),
     "staff_act": Page("tenants/acme-shipping/act", is_get=False),
     "staff_stop_acting": Page("acting/stop", is_get=False),
-    "staff_close": Page("tenants/acme-shipping/close", is_get=False),
+    "staff_close": Page("tenants/acme-shipping/close"),
     "staff_override_clear": Page("tenants/acme-shipping/overrides/spaces/clear", is_get=False),
     "staff_terms": Page("tenants/acme-shipping/terms"),
     "staff_tax": Page("tenants/acme-shipping/tax"),

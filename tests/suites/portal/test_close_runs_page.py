@@ -115,6 +115,21 @@ def test_staff_start_a_run_and_learn_that_nothing_is_due(world: World, as_: As) 
     assert started["Location"] == f"{LIST}{run.id}/"
 
 
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("due", "No period is due. To close periods that are over before their grace period ends"),
+        ("over", "No period has ended. To end a running period, close it for the tenant:"),
+    ],
+)
+def test_a_refused_start_says_what_else_to_do(world: World, as_: As, what: str, words: str) -> None:
+    page = as_(world.staff).post(f"{LIST}start", {"what": what})
+
+    assert page.status_code == 409
+    assert words in page.content.decode()
+    assert "skip_grace" not in page.content.decode()
+
+
 def test_an_empty_list_says_when_the_first_run_begins(world: World, as_: As) -> None:
     assert "No run yet." in as_(world.staff).get(LIST).content.decode()
 

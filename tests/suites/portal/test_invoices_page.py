@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
@@ -13,6 +14,7 @@ from controlplane.core import operations
 from controlplane.core.models import Operation
 from plans.ledger import posting
 from plans.models import Invoice
+from tenants.models import Tenant
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
 from tests.support.portal.rows import World
@@ -37,6 +39,18 @@ def test_the_list_leads_to_invoices_and_to_the_running_period(
     assert f'href="{LIST}{invoice.id}/"' in page
     assert str(invoice.number) in page
     assert f'href="{LIST}preview"' in page
+
+
+def test_lists_show_the_period_by_days_of_the_tenant(world: World, as_: As) -> None:
+    Tenant.objects.filter(pk=world.tenant.pk).update(billing_time_zone="Europe/Berlin")
+    ends = datetime(2026, 9, 30, 22, tzinfo=UTC), datetime(2026, 10, 31, 23, tzinfo=UTC)
+    Invoice.objects.create(tenant=world.tenant, starts_at=ends[0], ends_at=ends[1])
+
+    own = as_(world.billing).get(LIST).content.decode()
+    of_staff = as_(world.staff).get("/staff/invoices/").content.decode()
+
+    assert "1 Oct 2026 \N{EN DASH} 1 Nov 2026" in own
+    assert "1 Oct 2026 \N{EN DASH} 1 Nov 2026" in of_staff
 
 
 def test_the_list_says_what_credit_pays_the_next_invoices(world: World, as_: As) -> None:

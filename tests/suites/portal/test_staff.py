@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from controlplane.core.models import AuditEvent
+from plans.invoicing import open_periods
 from plans.models import Invoice, Payment, QuotaOverride
 from tenants import admission
 from tenants.actions import tenants
@@ -79,6 +80,28 @@ def test_a_wrong_override_is_refused_and_changes_nothing(
 
     assert answer.status_code == (422 if "expires_on" in wrong else 400)
     assert not QuotaOverride.objects.exists()
+
+
+def test_close_now_asks_first_and_says_that_the_month_is_split(world: World, as_: As) -> None:
+    staff = as_(world.staff)
+
+    asked = staff.get(TENANT + "close").content.decode()
+
+    assert f'href="{TENANT}close"' in staff.get(TENANT).content.decode()
+    assert "splits it into two invoices" in asked
+    assert not Invoice.objects.exists()
+
+
+def test_a_refused_close_says_why_on_the_page_that_asked(
+    world: World, as_: As, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_periods, "has_a_second", lambda *_: False)
+
+    refused = as_(world.staff).post(TENANT + "close")
+
+    assert refused.status_code == 409
+    assert "splits it into two invoices" in refused.content.decode()
+    assert "try again in a second" in refused.content.decode()
 
 
 def test_close_now_closes_the_running_period(world: World, as_: As) -> None:

@@ -8,7 +8,10 @@ from django.utils import timezone
 from plans.catalog import publishing
 from plans.models import BackTest, CatalogDraft, CatalogVersion, PlanSubscription
 from tenants.actions import plan_versions
+from tenants.models import Tenant
+from tenants.notifications.models import Event
 from tests.suites.portal.conftest import As
+from tests.support.portal import rows
 from tests.support.portal.rows import World
 from workers.metering import back_tests
 
@@ -55,6 +58,7 @@ def test_a_draft_shows_words_then_money_and_is_published(world: World, as_: As) 
     published = client.post(f"{draft}/publish", {"effective_at": "", "moves": "period"})
 
     assert "Monthly fee: 49.00 EUR → 59.00 EUR." in before
+    assert "enter 00:00 of the day before it begins" in before
     assert "Rate the last month first" in before
     assert "0 of 2 tenants are rated" in progress
     for words in ("+20.00 EUR", "Acme Shipping", "10 to 25 %: 2 months"):
@@ -64,6 +68,59 @@ def test_a_draft_shows_words_then_money_and_is_published(world: World, as_: As) 
     assert lines[0].startswith("tenant,month_starts_at,plan,follows,currency")
     assert published.status_code == 302
     assert CatalogVersion.objects.count() == 2
+
+
+def test_a_draft_says_who_moves_who_stays_and_who_is_told(world: World, as_: As) -> None:
+    follower, staff = world.tenant, as_(world.staff)
+    plan_versions.choose(tenant=follower, follows=True, by=rows.STAFF, now=timezone.now())
+
+    draft = drafted(world, as_)
+    page = staff.get(draft).content.decode()
+    staff.post(f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period"})
+    scheduled = staff.get(draft).content.decode()
+
+    assert "1 tenant on team follows its plan" in page
+    assert "1 tenant on team keeps its version" in page
+    assert "subscriptions that follow their plan move" in scheduled
+
+
+def test_a_draft_of_space_plans_alone_moves_nobody_and_tells_nobody(world: World, as_: As) -> None:
+    text = publishing.default_yaml().replace('hour_price: "0.04"', 'hour_price: "0.05"')
+    staff = as_(world.staff)
+    draft = str(staff.post(PAGE, {"yaml": text}).headers["Location"])
+
+    staff.post(f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period"})
+    page = staff.get(draft).content.decode()
+
+    assert "No subscription moves, and no tenant gets notice" in page
+    assert "Spaces and addresses that exist keep their version" in page
+    assert "subscriptions that follow their plan move" not in page
+
+
+def test_a_published_draft_shows_what_it_changed_of_the_catalog_before(
+    world: World, as_: As
+) -> None:
+    staff, draft, same = as_(world.staff), drafted(world, as_), drafted(world, as_)
+
+    for published in (draft, same):
+        staff.post(f"{published}/publish", {"effective_at": "", "moves": "period"})
+
+    assert "Monthly fee: 49.00 EUR → 59.00 EUR." in staff.get(draft).content.decode()
+    assert "Nothing: it equaled the catalog in force" in staff.get(same).content.decode()
+
+
+def test_a_back_test_without_an_ended_month_says_so(world: World, as_: As) -> None:
+    client, draft = as_(world.staff), drafted(world, as_)
+    running = client.post(f"{draft}/back-test", {"months": 1, "source": "copy"})
+    progress = client.get(running.headers["Location"]).content.decode()
+    back_tests.run(BackTest.objects.get().pk)
+
+    done = client.get(running.headers["Location"]).content.decode()
+
+    assert "No month is rated yet." in progress
+    for page in (done, client.get(draft).content.decode()):
+        assert "Done. No tenant has a month that has ended." in page
+        assert "No month is rated yet." not in page
 
 
 def test_a_catalog_is_scheduled_and_canceled(world: World, as_: As) -> None:
@@ -109,6 +166,7 @@ def test_a_file_takes_the_place_of_the_text(world: World, as_: As) -> None:
 
 
 def test_a_tenant_chooses_to_follow_its_plan_and_sees_when_it_moves(world: World, as_: As) -> None:
+    Tenant.objects.filter(pk=world.tenant.pk).update(billing_time_zone="Europe/Berlin")
     client = as_(world.billing)
     settings = f"/t/{world.tenant.slug}/settings/"
     before = client.get(settings).content.decode()
@@ -116,10 +174,13 @@ def test_a_tenant_chooses_to_follow_its_plan_and_sees_when_it_moves(world: World
     draft = drafted(world, as_)
     as_(world.staff).post(f"{draft}/publish", {"effective_at": "", "moves": "period"})
     plan_versions.announce(timezone.now())
+    told = Event.objects.get(kind="plan.version", tenant=world.tenant).fields
     after = client.get(settings).content.decode()
     client.post(f"{settings}follow")
 
     assert "You stay with version 1 of your plan" in before
-    assert "You move to the newest version of your plan on" in after
+    day = told["headline"].rpartition(" ")[2]
+    assert day.endswith("-01")  # in UTC, the month begins the day before
+    assert f"You move to the newest version of your plan on {day} (Europe/Berlin)." in after
     row = PlanSubscription.objects.get(tenant=world.tenant)
     assert (row.follows, row.moves_at) == (False, None)

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -75,7 +76,7 @@ def test_a_follower_moves_with_its_month_after_notice_and_a_stayer_stays() -> No
     assert first == again
     texts = {fields["tenant"]: fields["consequence"] for fields in first}
     assert "moves on 2026-06-01" in texts[owner.slug]
-    assert "You stay with your version" in texts[stayer.slug]
+    assert "sold from 2026-05-05 on. You stay with your version." in texts[stayer.slug]
     assert {fields["changes"] for fields in first} == {"Monthly fee: 49.00 EUR → 59.00 EUR."}
     assert AuditEvent.objects.filter(action="plan_subscription.move").count() == 1
 
@@ -98,6 +99,20 @@ def test_a_month_begins_in_the_billing_time_zone() -> None:
     announced()
 
     assert open_of(owner).moves_at == datetime(2026, 6, 1, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("at", "month"), [(JUNE - timedelta(days=1), 6), (JUNE, 7)])
+def test_a_catalog_in_force_the_day_before_moves_all_time_zones_with_the_month(
+    at: datetime, month: int
+) -> None:
+    zones = ("Pacific/Kiritimati", "Europe/Berlin")
+    owners = [follower(billing_time_zone=name) for name in zones]
+    scheduled(at=at)
+    announced()
+
+    for owner, name in zip(owners, zones, strict=True):
+        begins = datetime(2026, month, 1, tzinfo=ZoneInfo(name))
+        assert open_of(owner).moves_at == begins
 
 
 def test_a_move_within_a_month_divides_the_month() -> None:
