@@ -70,6 +70,7 @@ BILLING_KINDS = (
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
+        to_invoice_email=True,
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",
@@ -89,6 +90,7 @@ BILLING_KINDS = (
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
+        to_invoice_email=True,
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",
@@ -107,6 +109,7 @@ BILLING_KINDS = (
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
+        to_invoice_email=True,
         is_required=True,
         sample={
             "invoice": "inv_7m2k",

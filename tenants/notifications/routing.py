@@ -44,9 +44,13 @@ def _deliveries(event: Event, now: datetime) -> Iterator[Delivery]:
     if tenant is None:
         return
     people = set()  # a member who is staff too gets one mail
+    addresses = set()
     for member in preferences.receivers(tenant, kind):
         people.add(member.user_id)
+        addresses.add(member.user.email.casefold())
         yield Delivery(user=member.user, email=member.user.email, **new)
+    if kind.to_invoice_email and tenant.billing_email.casefold() not in {"", *addresses}:
+        yield Delivery(email=tenant.billing_email, **new)
     if kind.to_staff:
         for user in User.objects.filter(is_staff=True, is_active=True).order_by("id"):
             if user.pk not in people:

@@ -87,6 +87,10 @@ def test_staff_create_tenants_where_sign_up_is_switched_off(
     assert answer["Location"] == "/t/customer/spaces/-/new"
     owner = Membership.objects.get(tenant__slug="customer")
     assert (owner.user, owner.role) == (world.staff, Role.OWNER)
+    # The invoices are the customer's: the overview asks the owner where they go.
+    assert Tenant.objects.get(slug="customer").billing_email == ""
+    overview = client.get("/t/customer/").content.decode()
+    assert "fill in: legal name, email for invoices, address, country" in overview
 
 
 def test_who_may_found_no_organization_is_told_who_does_and_logs_out(
