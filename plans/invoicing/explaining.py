@@ -249,7 +249,9 @@ class _Words:
             return f"{_short(share, places)} % of a month"
         if meter in LIFETIMES:
             seconds = sum(row.seconds for row in billed.lifetimes if row.meter == meter)
-            return f"{_short(EXACT.divide(Decimal(seconds), Decimal(SECONDS_PER_HOUR)), places)} hours"
+            return (
+                f"{_short(EXACT.divide(Decimal(seconds), Decimal(SECONDS_PER_HOUR)), places)} hours"
+            )
         found = BY_SLUG[meter]
         base = reading.quantity_of(meter, billed.figures)
         units = EXACT.divide(Decimal(base), Decimal(found.base_per_unit))

@@ -66,7 +66,7 @@ BILLING_KINDS = (
         "A new invoice of your organization is there.",
         Severity.INFO,
         "Invoice {number} over {total}",
-        "The invoice {number} of {organization} is issued: {payable} are due by {due_on}.",
+        "The invoice {number} of {organization} is issued. {to_pay}",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
@@ -77,6 +77,7 @@ BILLING_KINDS = (
             "total": "119.00 EUR",
             "payable": "119.00 EUR",
             "due_on": "2026-12-14",
+            "to_pay": "119.00 EUR are due by 2026-12-14.",
         },
     ),
     EventKind(
