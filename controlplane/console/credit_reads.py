@@ -103,8 +103,8 @@ def tax_words(seller: Seller) -> str:
     """Return what decides the tax of the seller's invoices."""
     if seller.tax_regime == Regime.FLAT:
         return (
-            f"{_percent(seller)} %, unless a certificate exempts the buyer. Countries and tax id do "
-            "not count (tax regime flat)."
+            f"{_percent(seller)} %, unless a certificate exempts the buyer. Countries and tax id "
+            "do not count (tax regime flat)."
         )
     return "The countries of seller and buyer, the tax id and certificates decide (tax regime vat)."
 

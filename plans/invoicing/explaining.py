@@ -229,7 +229,7 @@ class _Words:
         return f"{new} now, {old} before."
 
     def quantities(self, meter: str) -> tuple[str, str]:
-        """Return both quantities of a meter, with as many decimals as tell them apart, at most 6."""
+        """Return both quantities of a meter, with the decimals that tell them apart, at most 6."""
         found = ("", "")
         for places in (2, 4, 6):
             found = (
@@ -241,7 +241,7 @@ class _Words:
         return found
 
     def quantity(self, side: Side, meter: str, places: int) -> str:
-        """Return the quantity of a meter on one side, with its unit and up to ``places`` decimals."""
+        """Return the quantity of a meter on one side, with its unit; ``places`` are decimals."""
         billed = side.billed
         if meter == FEE:
             seconds = sum(segment.fee_seconds for segment in billed.segments)
