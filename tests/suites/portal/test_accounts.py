@@ -33,6 +33,9 @@ def test_sign_up_makes_an_organization_logs_in_and_leads_to_the_first_space(worl
 
     assert answer.redirect_chain == [("/t/new-shop/spaces/-/new", 302)]
     assert "New Shop is ready" in answer.content.decode()
+    told = "A mail to nina@new.example has a link: open it to confirm the address."
+    assert answer.content.decode().count(told) == 1
+    assert told not in client.get("/t/new-shop/").content.decode()
     membership = Membership.objects.get(user__email="nina@new.example")
     assert (membership.role, membership.tenant.slug) == ("owner", "new-shop")
 
