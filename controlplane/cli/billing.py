@@ -1,6 +1,6 @@
 """`waypost usage` and `waypost invoices`: metered usage, invoices and their verification."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +17,7 @@ from controlplane.client.types import UNSET
 from controlplane.core.errors import Invalid, Missing
 from controlplane.rest_client import Api, Json
 from plans.invoice_formats import INFO, InvoiceFormat, format_of
+from plans.rating import money
 from plans.usage import meters
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
@@ -129,7 +130,7 @@ def preview(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     totals = {name: value for name, value in priced.items() if name != "document"}
     output.show_one({**totals, "currency": document["currency"]}, form)
     if form.is_table:
-        _show_lines(document["lines"], document["currency"])
+        _show_lines(document, document["currency"])
 
 
 @invoices_app.command()
@@ -182,10 +183,10 @@ def show_invoice(row: Json, form: Format) -> None:
         output.show_document(row, form)
         return
     # An invoice that is still closing has no document.
-    lines = (row.pop("document") or {}).get("lines", [])
+    document = row.pop("document") or {}
     output.show_one(row, form)
     if form.is_table:
-        _show_lines(lines, row["currency"])
+        _show_lines(document, row["currency"])
 
 
 def kind_of(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:
@@ -213,11 +214,23 @@ def kind_of(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:
     return named
 
 
-def _show_lines(lines: Sequence[Mapping[str, Any]], currency: str) -> None:
+def _show_lines(document: Mapping[str, Any], currency: str) -> None:
+    """Print the lines of a document, and below them its tax at each rate."""
     rows = [
         {**line, "quantity": quantity_words(line["quantity"]), "currency": currency}
-        for line in lines
+        for line in document.get("lines", [])
     ]
+    for tax in document.get("taxes", []):
+        taxable = money.display(tax["taxable_minor"], currency)
+        rows.append(
+            {
+                "description": f"Tax: {tax['percent']} % of {taxable}",
+                "quantity": "",
+                "unit": "",
+                "amount_minor": tax["tax_minor"],
+                "currency": currency,
+            }
+        )
     columns = ["description", "quantity", "unit", "amount_minor"]
     output.show_rows(rows, columns, Format.TABLE)
 

@@ -1,7 +1,8 @@
 """`waypost messages`: browse and change the stored messages of an address, or send one."""
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from controlplane.cli.output import Format, Output
 from controlplane.client import models
 from controlplane.client.api import address_spaces
 from controlplane.client.types import Response
-from controlplane.core.errors import Invalid
+from controlplane.core.errors import Invalid, Missing
 from controlplane.rest_client import Api, Json
 
 app = typer.Typer(
@@ -91,7 +92,7 @@ def purge(space: SpaceName, address: AddressName, yes: Yes = False, *, how: slow
     question = "" if yes else f"Delete every message in {address}?"
     wanted = models.AddressedRequest(address=address)
     call = partial(address_spaces.purge_messages.sync_detailed, body=wanted)
-    _change(f"purging {address}", how, space, call, question)
+    _change(f"purging {address}", how, space, call, question=question)
 
 
 @app.command()
@@ -108,7 +109,8 @@ def delete(
     question = "" if yes else f"Delete {cells.counted(len(message), 'message')} in {address}?"
     wanted = models.SelectedRequest(address=address, messages=message)
     call = partial(address_spaces.delete_messages.sync_detailed, body=wanted)
-    _change(f"deleting messages of {address}", how, space, call, question)
+    title = f"deleting messages of {address}"
+    _change(title, how, space, call, chosen=message, question=question)
 
 
 @app.command()
@@ -125,7 +127,7 @@ def move(
     # ``or``: null means all messages, and the API refuses an empty list.
     wanted = models.MoveRequest(address=address, to=to, messages=message or None)
     call = partial(address_spaces.move_messages.sync_detailed, body=wanted)
-    _change(f"moving messages of {address} to {to}", how, space, call)
+    _change(f"moving messages of {address} to {to}", how, space, call, chosen=message or ())
 
 
 @app.command()
@@ -141,7 +143,7 @@ def resend(
     """Move all dead letters, or selected ones, back to the queues that they came from."""
     wanted = models.ResendRequest(address=address, messages=message or None, rate=rate)
     call = partial(address_spaces.resend_messages.sync_detailed, body=wanted)
-    _change(f"resending messages of {address}", how, space, call)
+    _change(f"resending messages of {address}", how, space, call, chosen=message or ())
 
 
 def _change(
@@ -149,11 +151,17 @@ def _change(
     how: slow.How,
     space: str,
     call: Callable[..., "Response[models.Operation]"],
+    *,
+    chosen: Sequence[str] = (),
     question: str = "",
 ) -> None:
     """Ask ``question``, if there is one; then begin a change with ``call`` and follow it.
 
-    ``call`` is a function of the generated client, with its body bound.
+    ``call`` is a function of the generated client, with its body bound. ``chosen``: the ids of the
+    messages, if not all change.
+
+    Raises:
+        Missing: ``message.none``: fewer messages were changed than chosen.
     """
     calls.named(space)
     if question:
@@ -163,7 +171,28 @@ def _change(
         key = calls.new_key()
         return calls.body(api, call(tenant, space, client=api.client, idempotency_key=key))
 
-    slow.follow(title, how, post)
+    ended = slow.follow(title, how, post, done=_counted)
+    done = _changed(ended)
+    wanted = len(set(chosen))
+    if ended["state"] == "Succeeded" and done is not None and done < wanted:
+        raise Missing(
+            f"{done} of {wanted} chosen messages {'was' if done == 1 else 'were'} changed: the "
+            "others are not there, or cannot be changed. Browse shows what is there.",
+            code="message.none",
+        )
+
+
+def _changed(operation: Json) -> int | None:
+    """Return how many messages the operation has changed; None if it does not say that."""
+    # The step's message is, for example, ``2 of 3 messages``.
+    words = operation["steps"][-1]["message"] if operation["steps"] else ""
+    found = re.match(r"(\d+) (?:of \d+ )?messages", words)
+    return int(found[1]) if found else None
+
+
+def _counted(operation: Json) -> str:
+    count = _changed(operation)
+    return "" if count is None else f"done, {cells.counted(count, 'message')}"
 
 
 def property_of(given: str) -> tuple[str, Any]:

@@ -73,17 +73,20 @@ def follow(
     how: How,
     ask: Callable[[Api, str], Json],
     *,
-    done: str = "",
+    done: str | Callable[[Json], str] = "",
     once: Mapping[str, str] | None = None,
-) -> None:
+) -> Json:
     """Request a change with ``ask``, wait until its operation has succeeded, and print the result.
 
     * ``title``: names the change in the output, such as ``creating space orders``.
     * ``ask``: gets the API client and the tenant's slug. It returns an operation, or the resource
       itself if there was nothing to change.
     * ``how``: with ``no_wait``, the operation is printed at once.
-    * ``done``: the text for success; without it the command prints "done".
+    * ``done``: the text for success, or what makes it of the operation; without one the command
+      prints "done".
     * ``once``: values that only this output shows, such as a generated password.
+
+    Returns what was printed: the operation, or the resource.
 
     Raises:
         WaypostError: the request was refused, or the operation failed or took too long.
@@ -95,11 +98,12 @@ def follow(
             output.show_document(operation, how.form)
         else:
             output.show_text(f"{title}: nothing to change")
-        return
+        return operation
     if not how.no_wait:  # ends with an error if the operation fails
         with output.progress(title) as progress:
             operation = api.wait(tenant, operation, progress=progress)
     _show(title, how.form, operation, done, once or {})
+    return operation
 
 
 def follow_staff(
@@ -120,15 +124,22 @@ def follow_staff(
     _show(title, how.form, operation, done, {})
 
 
-def _show(title: str, form: Format, operation: Json, done: str, once: Mapping[str, str]) -> None:
+def _show(
+    title: str,
+    form: Format,
+    operation: Json,
+    done: str | Callable[[Json], str],
+    once: Mapping[str, str],
+) -> None:
     if form.is_document:
         output.show_document({**operation, **once}, form)
         return
     is_done = operation["state"] == "Succeeded"
-    state = (done or "done") if is_done else "accepted"
+    told = done(operation) if callable(done) else done
+    state = (told or "done") if is_done else "accepted"
     output.show_text(f"{title}: {state} ({operation['id']})")
     # A server of an older version does not say what restarts.
-    if told := restarts.sentence(operation.get("restarts")):
-        output.show_text(told)
+    if restarting := restarts.sentence(operation.get("restarts")):
+        output.show_text(restarting)
     for name, value in once.items():
         output.show_text(f"{name} (shown once): {value}")

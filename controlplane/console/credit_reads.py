@@ -6,22 +6,22 @@ from datetime import datetime
 from typing import Any
 
 from plans.catalog import selling
+from plans.catalog.definitions import Seller
 from plans.invoicing import agreed_terms, agreements
 from plans.ledger import grants, movements
 from plans.models import Commitment, CreditGrant, Discount, TaxExemption, TaxIdCheck
 from plans.rating import money
+from plans.rating.taxes import Regime
 from plans.rating.vat_ids import Status
 from tenants.models import Tenant
 
-TAX_ID_WORDS = {
+_TAX_ID_WORDS = {
     Status.NONE: "No tax id is given.",
     Status.NOT_CHECKED: "Its form is not checked: the billing country is outside the EU.",
     Status.VALID: "It has the form of a VAT id of the billing country.",
-    Status.INVALID: "It does not have the form of a VAT id of the billing country, so invoices "
-    "charge VAT.",
-    Status.OTHER_COUNTRY: "It is a VAT id of another country than the billing country, so invoices "
-    "charge VAT.",
-    Status.REFUSED: "The register of VAT ids does not know it, so invoices charge VAT.",
+    Status.INVALID: "It does not have the form of a VAT id of the billing country",
+    Status.OTHER_COUNTRY: "It is a VAT id of another country than the billing country",
+    Status.REFUSED: "The register of VAT ids does not know it",
 }
 
 
@@ -88,11 +88,36 @@ def commitments(tenant: Tenant) -> Sequence[Commitment]:
     return list(Commitment.objects.filter(tenant=tenant).order_by("-starts_at", "-created_at"))
 
 
+def tax_id_words(tenant: Tenant) -> str:
+    """Return whether the tenant's tax id is right, and what that means for its invoices."""
+    words = _TAX_ID_WORDS[agreed_terms.tax_id_status(tenant)]
+    if words.endswith("."):
+        return words
+    seller = selling.of_tenant(tenant.pk).seller
+    if seller.tax_regime == Regime.FLAT:
+        return f"{words}. Invoices charge {_percent(seller)} % tax with any tax id, and without."
+    return f"{words}, so invoices charge VAT."
+
+
+def tax_words(seller: Seller) -> str:
+    """Return what decides the tax of the seller's invoices."""
+    if seller.tax_regime == Regime.FLAT:
+        return (
+            f"{_percent(seller)} %, unless a certificate exempts the buyer. Countries and tax id "
+            "do not count (tax regime flat)."
+        )
+    return "The countries of seller and buyer, the tax id and certificates decide (tax regime vat)."
+
+
+def _percent(seller: Seller) -> str:
+    return f"{seller.tax_percent.normalize():f}"
+
+
 def tax(tenant: Tenant) -> dict[str, Any]:
     """Return what is known of a tenant's tax id, and its certificates of exemption."""
     checks = TaxIdCheck.objects.filter(tenant=tenant).order_by("-pk")
     return {
-        "tax_id_words": TAX_ID_WORDS[agreed_terms.tax_id_status(tenant)],
+        "tax_id_words": tax_id_words(tenant),
         "checks": checks[:20],
         # An answer of the register says nothing about a tax id that came later.
         "confirmed": checks.exclude(confirmed_by="").filter(tax_id=tenant.tax_id).first(),

@@ -4,6 +4,8 @@ _CLEAR_PERCENT = 80
 
 
 def default_clear_below(threshold: int) -> int:
-    """Return the lower value of the hysteresis of an alarm that names none: 80 %, at least 1."""
-    # At least 1: no value is below 0, so the alarm would never be cleared.
-    return max(1, threshold * _CLEAR_PERCENT // 100)
+    """Return the lower value of the hysteresis of an alarm that names none: 80 %, at least 1.
+
+    Rounded up, so every whole number below 80 % of the threshold clears the alarm.
+    """
+    return -(-threshold * _CLEAR_PERCENT // 100)

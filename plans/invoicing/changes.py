@@ -4,7 +4,8 @@ The split is a chain of invoices as they would have been, each priced by ``prici
 changes one thing, so the differences between neighbors add up to the whole difference exactly:
 
 1. the older invoice as it was billed;
-2. its quantities, as if its month had no other invoice and its last plan was always in force;
+2. its quantities, as if its month had no other invoice, and its last plan was in force as long as
+   its plans together;
 3. the quantities of the newer invoice, at the prices of 2;
 4. the same at the newer invoice's prices of this plan, and of the same space and address plans;
 5. the newer invoice as it was billed, with its own plans.
@@ -17,6 +18,7 @@ invoices are subtracted.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import StrEnum
 
 from plans.invoicing import rated_period
@@ -94,14 +96,17 @@ class Billed:
         return len(versions) == 1
 
     def at(self, plan: Segment, lifetimes: Sequence[Lifetime], seller: SellerRule) -> Amounts:
-        """Return by meter what the quantities cost if ``plan`` was in force for the whole period.
+        """Return by meter what the quantities cost if ``plan`` was in force all the time.
 
-        Other invoices of the month do not count. ``lifetimes`` are those of this invoice, with the
-        hourly prices to use.
+        That is as long as the plans of this invoice together: a subscription that begins inside
+        the period pays no fee for the days before. Other invoices of the month do not count.
+        ``lifetimes`` are those of this invoice, with the hourly prices to use.
         """
+        ends_at = self.segments[-1].period.ends_at
+        in_force = timedelta(seconds=sum(segment.period.seconds for segment in self.segments))
         alone = replace(
             plan,
-            period=self.period,
+            period=Period(ends_at - in_force, ends_at),
             usage=rated_period.priced_usage(plan, self.figures),
             counted=None,
             runs_on=False,

@@ -212,7 +212,7 @@ class _Words:
         """Return a sentence about ``part``, without its amount."""
         before, after = self.older, self.newer
         if part.cause is Cause.QUANTITY:
-            old, new = (self.quantity(side, part.meter) for side in (before, after))
+            old, new = self.quantities(part.meter)
             return f"{new} instead of {old}, at the former prices."
         if part.cause is Cause.PRICE:
             return "The prices of the same plans are others now; the quantity is the new one."
@@ -220,28 +220,42 @@ class _Words:
             return f"By the plan {after.plan_titles} now, by {before.plan_titles} before."
         if part.cause is Cause.DIVIDED_MONTH:
             return (
-                "An early close divides a month: its later invoices continue the included amounts "
-                "and tiers of the month."
+                "An early close divides a month: its later invoices continue the included amounts, "
+                "the tiers and the rounding of the month."
             )
         if part.cause is Cause.TAX:
             return f"{self.tax(after)} now, {self.tax(before)} before."
         old, new = (self.money(side.billed.own_lines[part.cause]) for side in (before, after))
         return f"{new} now, {old} before."
 
-    def quantity(self, side: Side, meter: str) -> str:
-        """Return the quantity of a meter on one side, with its unit."""
+    def quantities(self, meter: str) -> tuple[str, str]:
+        """Return both quantities of a meter, with the decimals that tell them apart, at most 6."""
+        found = ("", "")
+        for places in (2, 4, 6):
+            found = (
+                self.quantity(self.older, meter, places),
+                self.quantity(self.newer, meter, places),
+            )
+            if found[0] != found[1]:
+                break
+        return found
+
+    def quantity(self, side: Side, meter: str, places: int) -> str:
+        """Return the quantity of a meter on one side, with its unit; ``places`` are decimals."""
         billed = side.billed
         if meter == FEE:
             seconds = sum(segment.fee_seconds for segment in billed.segments)
             share = EXACT.divide(Decimal(100 * seconds), Decimal(billed.month.seconds))
-            return f"{_short(share)} % of a month"
+            return f"{_short(share, places)} % of a month"
         if meter in LIFETIMES:
             seconds = sum(row.seconds for row in billed.lifetimes if row.meter == meter)
-            return f"{_short(EXACT.divide(Decimal(seconds), Decimal(SECONDS_PER_HOUR)))} hours"
+            return (
+                f"{_short(EXACT.divide(Decimal(seconds), Decimal(SECONDS_PER_HOUR)), places)} hours"
+            )
         found = BY_SLUG[meter]
         base = reading.quantity_of(meter, billed.figures)
         units = EXACT.divide(Decimal(base), Decimal(found.base_per_unit))
-        return f"{_short(units)} {found.unit}"
+        return f"{_short(units, places)} {found.unit}"
 
     def tax(self, side: Side) -> str:
         taxes: Sequence[Document] = side.made["taxes"]
@@ -253,6 +267,6 @@ class _Words:
         return money.display(amount_minor, self.currency)
 
 
-def _short(quantity: Decimal) -> str:
-    """Return a quantity with thousands separators and at most two decimals."""
-    return f"{quantity:,.2f}".rstrip("0").rstrip(".")
+def _short(quantity: Decimal, places: int) -> str:
+    """Return a quantity with thousands separators and at most ``places`` decimals."""
+    return f"{quantity:,.{places}f}".rstrip("0").rstrip(".")

@@ -174,6 +174,8 @@ def _notify(kind: str, invoice: Invoice, now: datetime) -> None:
         "payable": invoice.payable_minor,
         "outstanding": receiving.outstanding_minor(invoice),
     }
+    words = {name: money.display(n, invoice.currency) for name, n in amounts.items()}
+    is_due = f"{words['payable']} are due by {due_on}."
     outbox.write(
         kind,
         tenant=invoice.tenant,
@@ -183,7 +185,8 @@ def _notify(kind: str, invoice: Invoice, now: datetime) -> None:
             "invoice": invoice.id,
             "number": invoice.number,
             "due_on": due_on,
-            **{name: money.display(n, invoice.currency) for name, n in amounts.items()},
+            "to_pay": is_due if invoice.payable_minor else "There is nothing to pay.",
+            **words,
         },
         now=now,
     )

@@ -155,7 +155,8 @@ def _found_tenant(user: User, name: str, choice: Choice, by: Actor) -> SignedUp:
     plan = publishing.plan(choice.plan_key or catalog.plans[0].key)
     offer = choice.offer or selling.offers(catalog)[0]
     memberships.require_free(user, None)
-    tenant = _create_tenant(name, user.email)
+    # An operator who makes a tenant for a customer is not the one to get its invoices.
+    tenant = _create_tenant(name, "" if user.is_staff else user.email)
     if len(selling.offers(catalog)) > 1:  # with one seller there is nothing to remember
         selling.assign(tenant.pk, offer, by.name)
     now = timezone.now()

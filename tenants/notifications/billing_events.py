@@ -66,16 +66,18 @@ BILLING_KINDS = (
         "A new invoice of your organization is there.",
         Severity.INFO,
         "Invoice {number} over {total}",
-        "The invoice {number} of {organization} is issued: {payable} are due by {due_on}.",
+        "The invoice {number} of {organization} is issued. {to_pay}",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
+        to_invoice_email=True,
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",
             "total": "119.00 EUR",
             "payable": "119.00 EUR",
             "due_on": "2026-12-14",
+            "to_pay": "119.00 EUR are due by 2026-12-14.",
         },
     ),
     EventKind(
@@ -89,6 +91,7 @@ BILLING_KINDS = (
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
+        to_invoice_email=True,
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",
@@ -107,6 +110,7 @@ BILLING_KINDS = (
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
+        to_invoice_email=True,
         is_required=True,
         sample={
             "invoice": "inv_7m2k",

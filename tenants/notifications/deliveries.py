@@ -88,20 +88,22 @@ def claim(now: datetime, limit: int) -> list[Delivery]:
 def why_dropped(delivery: Delivery) -> str:
     """Return why a claimed delivery must not be sent any more; empty if it must.
 
-    A person may have left the team, or a channel may be disabled, since the event.
+    A person may have left the team, a channel may be disabled, or the tenant may have another
+    email for invoices, since the event.
     """
     channel, kind = delivery.channel, BY_KEY[delivery.event.kind]
     if channel is not None:
         is_test = delivery.event.channel_id == channel.pk
         return "The channel is disabled." if channel.disabled_at and not is_test else ""
-    user = delivery.user
+    user, tenant = delivery.user, delivery.tenant
     if user is None:
-        return ""
+        is_former = kind.to_invoice_email and tenant and tenant.billing_email != delivery.email
+        return "The email for invoices has changed." if is_former else ""
     if not user.is_active:
         return "The account is disabled."
     if kind.to_staff and user.is_staff:
         return ""
-    role = Membership.objects.filter(tenant=delivery.tenant, user=user).values_list("role").first()
+    role = Membership.objects.filter(tenant=tenant, user=user).values_list("role").first()
     return "" if role and may_get(role[0], kind) else "The person may not see this any more."
 
 

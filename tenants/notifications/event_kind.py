@@ -35,6 +35,7 @@ class EventKind:
       to a channel (``subscriptions``).
     * ``roles``: the members who get it by mail unless they, or the tenant, chose otherwise.
     * ``to_staff``: the operator's staff get it by mail too.
+    * ``to_invoice_email``: the address of the tenant's billing details gets it too.
     * ``is_required``: nobody can turn it off.
     * ``is_addressed``: it goes only to the email address or the channel that the event names.
     * ``incident``: names of the fields that say which incident the event begins or ends. Kinds
@@ -55,6 +56,7 @@ class EventKind:
     needs: Permission = Permission.VIEW
     roles: frozenset[str] = frozenset()
     to_staff: bool = False
+    to_invoice_email: bool = False
     is_required: bool = False
     is_addressed: bool = False
     incident: tuple[str, ...] = ()

@@ -5,8 +5,9 @@ from datetime import datetime
 
 from django.db import transaction
 
-from tenants.models import User
+from tenants.models import Tenant, User
 from tenants.notifications import preferences
+from tenants.notifications.event_kind import EventKind
 from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import Channel, Delivery, Event
 
@@ -43,14 +44,24 @@ def _deliveries(event: Event, now: datetime) -> Iterator[Delivery]:
         return
     if tenant is None:
         return
-    people = set()  # a member who is staff too gets one mail
-    for member in preferences.receivers(tenant, kind):
-        people.add(member.user_id)
-        yield Delivery(user=member.user, email=member.user.email, **new)
-    if kind.to_staff:
-        for user in User.objects.filter(is_staff=True, is_active=True).order_by("id"):
-            if user.pk not in people:
-                yield Delivery(user=user, email=user.email, **new)
+    for user, email in _readers(tenant, kind):
+        yield Delivery(user=user, email=email, **new)
     for channel in Channel.objects.filter(tenant=tenant, disabled_at__isnull=True).order_by("id"):
         if not channel.kinds or event.kind in channel.kinds:
             yield Delivery(channel=channel, **new)
+
+
+def _readers(tenant: Tenant, kind: EventKind) -> Iterator[tuple[User | None, str]]:
+    """Yield the account, if there is one, and the address of everyone who gets ``kind`` by mail."""
+    people = set()  # a member who is staff too gets one mail
+    addresses = set()
+    for member in preferences.receivers(tenant, kind):
+        people.add(member.user_id)
+        addresses.add(member.user.email.casefold())
+        yield member.user, member.user.email
+    if kind.to_invoice_email and tenant.billing_email.casefold() not in {"", *addresses}:
+        yield None, tenant.billing_email
+    if kind.to_staff:
+        for user in User.objects.filter(is_staff=True, is_active=True).order_by("id"):
+            if user.pk not in people:
+                yield user, user.email

@@ -86,7 +86,11 @@ class BillingForm(ConsoleForm):
     """Asks for a tenant's billing details: legal name, addresses, tax id, time zone of months."""
 
     billing_name = forms.CharField(max_length=200, label="Legal name")
-    billing_email = forms.EmailField(label="Email for invoices")
+    billing_email = forms.EmailField(
+        label="Email for invoices",
+        help_text="Gets a mail about each invoice that is issued, overdue or still unpaid, besides "
+        "the members who get these mails.",
+    )
     billing_address = forms.CharField(label="Address", widget=forms.Textarea(attrs={"rows": 3}))
     billing_country = forms.CharField(
         label="Country",

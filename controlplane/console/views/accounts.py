@@ -163,6 +163,7 @@ def _sign_up(*, request: HttpRequest, fields: Mapping[str, Any]) -> HttpResponse
         signed_up = tenants.sign_up(**wanted)
         confirmations.send_mail(request, email, signed_up)
         start_session(request, signed_up.user, backend=LOCAL_BACKEND)
+        messages.info(request, f"A mail to {email} has a link: open it to confirm the address.")
         return _first_space(request, signed_up.tenant)
     confirmed_later = confirmations.sign_up(**wanted)
     if confirmed_later is None:

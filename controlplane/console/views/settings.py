@@ -18,7 +18,7 @@ from controlplane.console.plan_reads import Offer
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import WaypostError
 from plans.catalog import publishing, selling
-from plans.invoicing import agreed_terms, plan_change_preview
+from plans.invoicing import plan_change_preview
 from plans.models import Plan
 from tenants import admission
 from tenants.account_rules import BillingDetails
@@ -45,7 +45,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "subscription": plan_versions.open_of(scope.tenant),
         "form": form if scope.may["manage_billing"] else None,
         "same": as_command.replace_billing(scope.tenant.slug, form.details_now()),
-        "tax_id_words": credit_reads.TAX_ID_WORDS[agreed_terms.tax_id_status(scope.tenant)],
+        "tax_id_words": credit_reads.tax_id_words(scope.tenant),
     }
     return scope.render("team/settings.html", context, form_status(form))
 

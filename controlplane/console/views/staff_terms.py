@@ -137,10 +137,12 @@ def tax(scope: StaffScope, tenant: str) -> HttpResponseBase:
     done, cards, status = taken(scope, _steps_of_tax(scope, row))
     if done:
         return redirect("console:staff_tax", row.slug)
+    offer = selling.of_tenant(row.pk)
     context = {
         **credit_reads.tax(row),
         "row": row,
-        "offer": selling.of_tenant(row.pk),
+        "offer": offer,
+        "tax_words": credit_reads.tax_words(offer.seller),
         "cards": cards,
     }
     return scope.render("staff/tax.html", context, status)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from controlplane.core import operations, secrets
 from controlplane.core.audit import SYSTEM
@@ -13,6 +14,7 @@ from tenants.models import Address, AddressSpace, MessageRequest, Role
 from tests.suites.api.conftest import Cast
 from tests.support import command
 from tests.support.command import Ended
+from workers import message_requests
 
 MESSAGE = {
     "id": "broker-0:7",
@@ -35,6 +37,7 @@ SHOWN = {name: value for name, value in MESSAGE.items() if not name.endswith("_m
     "expires_at": None,
 }
 AT = ("main", "orders/new")
+THERE = ["broker-0:1", "broker-0:2"]  # the messages of the queue
 
 
 Run = Callable[..., Ended]
@@ -69,6 +72,11 @@ def carry_out(request_id: str) -> None:
         page = {"messages": [MESSAGE], "next": "broker-0:7"}
         row.sealed = secrets.encrypt(json.dumps(page))
         row.save()
+    elif row.kind != "send":
+        there = [id_ for id_ in row.arguments.get("messages", THERE) if id_ in THERE]
+        row.done, row.finished_at = len(there), timezone.now()
+        row.save()
+        message_requests._report(row, "done")
     operations.succeed("message_request", row.pk, up_to_generation=1)
 
 
@@ -124,6 +132,49 @@ def test_an_operation_that_fails_ends_the_command_with_its_code(run: Run) -> Non
 
     assert (ended.code, ended.error) == (1, "messages.failed")
     assert MessageRequest.objects.get().kind == "purge"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["resend", *AT], "resending messages of orders/new: done, 2 messages (opn_"),
+        (["move", *AT, "old", "--message", "broker-0:1"], "to old: done, 1 message (opn_"),
+        (["delete", *AT, "--message", "broker-0:1", "--yes"], "done, 1 message (opn_"),
+    ],
+)
+def test_a_change_prints_how_many_messages_it_changed(
+    run: Run, arguments: list[str], told: str
+) -> None:
+    ended = run(*arguments)
+
+    assert ended.code == 0
+    assert told in ended.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["resend", *AT], ["move", *AT, "old"], ["delete", *AT, "--yes"]]
+)
+def test_a_chosen_message_that_is_not_there_ends_the_command_with_an_error(
+    run: Run, arguments: list[str]
+) -> None:
+    none = run(*arguments, "--message", "broker-0:9999")
+    some = run(*arguments, "--message", "broker-0:1", "--message", "broker-0:9999")
+    unknown = run(*arguments, "--message", "broker-0:9999", "--no-wait")
+
+    assert (none.code, none.error) == (4, "message.none")
+    assert "done, 0 messages (opn_" in none.stdout
+    assert (some.code, some.error) == (4, "message.none")
+    assert "done, 1 message (opn_" in some.stdout
+    assert unknown.code == 0
+
+
+def test_a_resend_of_nothing_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.THERE", [])
+
+    ended = run("resend", *AT)
+
+    assert ended.code == 0
+    assert "resending messages of orders/new: done, 0 messages (opn_" in ended.stdout
 
 
 def test_without_the_wait_the_operation_is_printed(run: Run) -> None:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
 
 
-def test_owners_and_billing_members_get_each_step_by_mail_and_nobody_else(
+def test_owners_billing_members_and_the_email_for_invoices_get_each_step_and_nobody_else(
     settings: Settings,
 ) -> None:
     settings.DUNNING_REMINDER_DAYS = (3, 10)
@@ -60,7 +60,13 @@ def test_owners_and_billing_members_get_each_step_by_mail_and_nobody_else(
     assert f"From {limit:%Y-%m-%d %H:%M} UTC your clients can no longer send" in reminder.text
     assert f"/invoices/{invoice.pk}/" in reminder.text
     receivers = {address for mail in found for address in mail.recipients}
-    assert receivers == {"owner@a.test", "billing@a.test"}
+    assert receivers == {"owner@a.test", "billing@a.test", "bills@example.org"}
+    to_books = {mail.subject for mail in found if "bills@example.org" in mail.recipients}
+    assert to_books == {
+        f"Invoice {number} over 58.31 EUR",
+        f"Invoice {number} is overdue",
+        f"Reminder: invoice {number} was due on {invoice.due_at:%Y-%m-%d}",
+    }
 
 
 def _member(tenant_id: str, role: str, name: str = "") -> None:

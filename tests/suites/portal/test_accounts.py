@@ -33,6 +33,9 @@ def test_sign_up_makes_an_organization_logs_in_and_leads_to_the_first_space(worl
 
     assert answer.redirect_chain == [("/t/new-shop/spaces/-/new", 302)]
     assert "New Shop is ready" in answer.content.decode()
+    told = "A mail to nina@new.example has a link: open it to confirm the address."
+    assert answer.content.decode().count(told) == 1
+    assert told not in client.get("/t/new-shop/").content.decode()
     membership = Membership.objects.get(user__email="nina@new.example")
     assert (membership.role, membership.tenant.slug) == ("owner", "new-shop")
 
@@ -87,6 +90,10 @@ def test_staff_create_tenants_where_sign_up_is_switched_off(
     assert answer["Location"] == "/t/customer/spaces/-/new"
     owner = Membership.objects.get(tenant__slug="customer")
     assert (owner.user, owner.role) == (world.staff, Role.OWNER)
+    # The invoices are the customer's: the overview asks the owner where they go.
+    assert Tenant.objects.get(slug="customer").billing_email == ""
+    overview = client.get("/t/customer/").content.decode()
+    assert "fill in: legal name, email for invoices, address, country" in overview
 
 
 def test_who_may_found_no_organization_is_told_who_does_and_logs_out(

@@ -183,6 +183,32 @@ def test_staff_set_and_end_an_exemption_and_record_the_register(
     assert world.staff.email not in own
 
 
+@pytest.mark.parametrize(
+    ("regime", "said", "of_id"),
+    [
+        ("flat", "19 %, unless a certificate exempts the buyer",
+         ". Invoices charge 19 % tax with any tax id, and without."),
+        ("vat", "The countries of seller and buyer, the tax id and certificates decide",
+         ", so invoices charge VAT."),
+    ],
+)  # fmt: skip
+def test_pages_say_which_tax_is_in_force(
+    world: World, as_: As, tax: str, regime: str, said: str, of_id: str
+) -> None:
+    two_sellers.publish(key="waypost", tax_regime=regime)
+    world.tenant.billing_country, world.tenant.tax_id = "DE", "DE12"
+    world.tenant.tax_id_status = "invalid"
+    world.tenant.save()
+
+    shown = text_of(as_(world.staff).get(tax))
+
+    assert said in shown
+    assert "None: invoices charge the tax above." in shown
+    words = "It does not have the form of a VAT id of the billing country" + of_id
+    assert words in shown
+    assert words in text_of(as_(world.owner).get(f"/t/{world.tenant.slug}/settings/"))
+
+
 def test_with_several_sellers_staff_choose_one_and_prices_follow(
     world: World, as_: As, tax: str, terms: str
 ) -> None:

@@ -75,6 +75,16 @@ def test_without_a_provider_the_page_names_the_account(
     assert str(invoice.number) in text
 
 
+def test_without_an_account_the_page_sends_the_payer_to_the_operator(
+    world: World, as_: As, invoice: Invoice
+) -> None:
+    page = as_(world.owner).get(f"/t/{world.tenant.slug}/invoices/{invoice.pk}/pay")
+
+    text = page.content.decode()
+    assert "Ask the operator to which account you transfer the amount" in text
+    assert str(invoice.number) in text
+
+
 def test_the_payer_who_comes_back_is_told_to_wait(world: World, as_: As, invoice: Invoice) -> None:
     page = as_(world.owner).get(f"/t/{world.tenant.slug}/invoices/{invoice.pk}/?paid=1")
 

@@ -41,12 +41,13 @@ from workers.metering.collector import Reading
 from workers.notifications import spend
 
 STAFF = "staff@op.test"
+BOOKS = "bills@acme.example"  # the email for invoices of a tenant that has one
 INVITED = "new@acme.test"
 
 
 @dataclass(frozen=True)
 class Cause:
-    """``happen`` brings one event about; ``people`` get it by mail: owner, member, staff, invited.
+    """``happen`` brings one event about; ``people`` get it by mail, and ``addresses`` knows them.
 
     ``has_webhook``: webhooks that want every kind get it too.
     """
@@ -212,9 +213,9 @@ def _tested(cast: Cast, channel: Channel) -> None:
 CAUSES: Mapping[tuple[str, str], Cause] = {
     ("quota.threshold", "a quota is used up"): Cause(_quota, "owner"),
     ("spend.threshold", "the month costs more than the budget"): Cause(_spend, "owner"),
-    ("invoice.issued", "an invoice is issued"): Cause(_issued, "owner"),
-    ("invoice.overdue", "an invoice is not paid"): Cause(_overdue, "owner"),
-    ("invoice.reminder", "it is still not paid"): Cause(unpaid_for(3), "owner"),
+    ("invoice.issued", "an invoice is issued"): Cause(_issued, "owner books"),
+    ("invoice.overdue", "an invoice is not paid"): Cause(_overdue, "owner books"),
+    ("invoice.reminder", "it is still not paid"): Cause(unpaid_for(3), "owner books"),
     ("payment.received", "staff record it"): Cause(payment_causes.paid, "owner"),
     ("payment.failed", "the provider reports it"): Cause(reported("payment.failed"), "owner"),
     ("payment.refunded", "the provider refunds"): Cause(reported("refund.succeeded"), "owner"),
@@ -251,6 +252,7 @@ def addresses(cause: Cause, cast: Cast) -> list[str]:
         "member": cast.member.email,
         "staff": STAFF,
         "invited": INVITED,
+        "books": BOOKS,
     }
     return sorted(known[name] for name in cause.people.split())
 

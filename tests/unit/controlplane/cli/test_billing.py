@@ -69,6 +69,19 @@ def test_preview_shows_what_makes_up_the_total(run: Run, answers: dict[str, Any]
     assert whole["document"] == document
 
 
+@pytest.mark.parametrize("command", [["preview"], ["show", "INV-1"]])
+def test_the_tax_stands_below_the_lines(
+    run: Run, answers: dict[str, Any], command: list[str]
+) -> None:
+    tax = {"percent": "19", "taxable_minor": 99, "tax_minor": 19}
+    document = {"currency": "EUR", "lines": [LINE], "taxes": [tax]}
+    answers[f"{INVOICES}/{command[-1]}"] = {**ROW, "document": document}
+
+    assert run("invoices", *command).stdout.splitlines()[-1].split() == [
+        *"Tax: 19 % of 0.99 EUR".split(), "0.19", "EUR",
+    ]  # fmt: skip
+
+
 def test_usage_is_shown_in_units_that_people_read(run: Run, answers: dict[str, Any]) -> None:
     item = {"space": "orders", "address": ""}
     usage = {

@@ -1,7 +1,7 @@
 """The split of a change: its parts always add up, and each cause alone makes one kind of part."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -24,6 +24,7 @@ from tests.support.plans.billing_rows import ENDS_AT, STARTS_AT
 
 APRIL = Period(STARTS_AT, ENDS_AT)
 MAY = month_of(ENDS_AT, "UTC")
+DAY = timedelta(days=1)
 SELLER = SellerRule("EUR", Rounding.HALF_UP, Decimal(19))
 
 
@@ -110,6 +111,18 @@ def test_a_dearer_hour_is_price() -> None:
     after = billed(MAY, in_may(plan()), lifetimes=(hours(36000, "0.10"),))
 
     assert without_tax(changes.parts(before, after)) == [(Cause.PRICE, "space_hours", 40)]
+
+
+def test_days_before_the_subscription_and_between_plans_are_no_quantity() -> None:
+    """``at`` prices as long as plans were in force: here for 10 of 30 days, with a gap."""
+    begun = replace(plan(), period=Period(STARTS_AT + 15 * DAY, STARTS_AT + 20 * DAY))
+    resumed = replace(plan(), period=Period(STARTS_AT + 25 * DAY, ENDS_AT))
+    before = replace(billed(APRIL, begun, resumed), period=APRIL)
+    after = billed(MAY, in_may(plan()))
+
+    assert without_tax(changes.parts(before, after)) == [
+        (Cause.QUANTITY, "plan_fee", 4900 - 1633),
+    ]
 
 
 def test_lines_of_their_own_are_subtracted() -> None:

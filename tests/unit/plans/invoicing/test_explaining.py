@@ -116,6 +116,23 @@ def test_both_halves_of_a_divided_month_are_explained_and_a_change_of_plan_insid
     assert sum(parts(back).values()) == invoices[0].payable_minor - invoices[1].payable_minor
 
 
+def test_no_fee_counts_for_the_days_before_the_subscription() -> None:
+    """Two early closes soon after a sign-up: both invoices bill some minutes of the fee."""
+    began = datetime(2026, 5, 20, 9, tzinfo=UTC)
+    first, second = began + timedelta(seconds=250), began + timedelta(seconds=550)
+    owner = billing_rows.tenant(began)
+    older = issued(owner, Period(MAY.starts_at, first), [])
+    newer = issued(owner, Period(first, second), [])
+    assert (older.payable_minor, newer.payable_minor) == (0, 1)
+
+    found = explaining.explain(owner, older.pk, newer.pk)
+
+    assert parts(found) == {(Cause.QUANTITY, "plan_fee"): 1}
+    assert found.parts[0].words == (
+        "0.0112 % of a month instead of 0.0093 % of a month, at the former prices."
+    )
+
+
 def test_an_invoice_is_named_by_its_month_and_the_running_period_as_preview() -> None:
     owner = billing_rows.tenant()
     first = issued(owner, Period(STARTS_AT, ENDS_AT), [])

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from plans.invoicing import issuing
+from tenants.notifications import rendering
 from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import STAFF
@@ -23,5 +24,17 @@ def test_issue_and_overdue_are_reported_once_with_amounts_and_dates() -> None:
     assert (issued.kind, overdue.kind) == ("invoice.issued", "invoice.overdue")
     assert issued.fields["number"] == "WP-000001"
     assert issued.fields["payable"] == overdue.fields["outstanding"] == "58.31 EUR"
+    assert issued.fields["to_pay"] == "58.31 EUR are due by 2026-05-18."
     assert overdue.fields["due_on"] == "2026-05-18"
     assert issued.tenant_id == invoice.tenant_id
+
+
+def test_a_notice_of_an_invoice_with_nothing_to_pay_says_so() -> None:
+    owner = rows.tenant(to=rows.plan("free"))
+    invoice = rows.issued(owner)
+
+    assert invoice.state == "paid"
+    text = rendering.message(Event.objects.get(kind="invoice.issued")).text
+    assert text == (
+        f"The invoice {invoice.number} of {owner.name} is issued. There is nothing to pay."
+    )

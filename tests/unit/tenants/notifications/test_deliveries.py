@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from controlplane.core import secrets
-from tenants.models import Membership, User
+from tenants.models import Membership, Tenant, User
 from tenants.notifications import deliveries, outbox, routing
 from tenants.notifications.deliveries import BACKOFF_SECONDS, DISABLE_AFTER, LEASE, Outcome
 from tenants.notifications.event_kinds import BY_KEY
@@ -199,6 +199,19 @@ def test_a_person_who_may_not_see_it_any_more_gets_nothing(cast: domain.Cast, ch
     assert reason
     deliveries.drop(row, reason, NOW)
     assert Delivery.objects.get().state == State.DROPPED
+
+
+def test_a_former_email_for_invoices_gets_nothing(cast: domain.Cast) -> None:
+    Tenant.objects.filter(pk=cast.tenant.pk).update(billing_email="books@outside.test")
+    fields = BY_KEY["invoice.overdue"].sample
+    outbox.write("invoice.overdue", tenant=cast.tenant, key="x", fields=fields, now=NOW)
+    routing.route(NOW)
+    Delivery.objects.exclude(email="books@outside.test").delete()
+    assert deliveries.why_dropped(claimed()) == ""
+
+    Tenant.objects.filter(pk=cast.tenant.pk).update(billing_email="new@outside.test")
+    row = Delivery.objects.select_related("event", "tenant").get()
+    assert deliveries.why_dropped(row) == "The email for invoices has changed."
 
 
 def test_old_events_and_mails_are_deleted_but_not_what_waits(channel: Channel) -> None:

@@ -159,6 +159,34 @@ def test_a_required_kind_cannot_be_turned_off(cast: domain.Cast) -> None:
     assert [row.user for row in preferences.receivers(cast.tenant, kind)] == [cast.owner]
 
 
+@pytest.mark.parametrize("kind", ["invoice.issued", "invoice.overdue", "invoice.reminder"])
+def test_notices_of_invoices_go_to_the_email_for_invoices_too(cast: domain.Cast, kind: str) -> None:
+    Tenant.objects.filter(pk=cast.tenant.pk).update(billing_email="books@outside.test")
+    TenantPreference.objects.create(tenant=cast.tenant, kind="invoice.issued", by_mail=False)
+    written(kind, cast.tenant)
+    written("alarm.raised", cast.tenant)
+    routing.route(NOW)
+
+    rows = Delivery.objects.filter(email="books@outside.test")
+    assert [(row.event.kind, row.user, row.tenant) for row in rows] == [(kind, None, cast.tenant)]
+
+
+def test_a_member_whose_address_is_the_email_for_invoices_gets_one_mail(cast: domain.Cast) -> None:
+    written("invoice.issued", cast.tenant)
+    Tenant.objects.filter(pk=cast.tenant.pk).update(billing_email=cast.owner.email.upper())
+    routing.route(NOW)
+
+    assert receivers() == [cast.owner.email]
+
+
+def test_without_an_email_for_invoices_only_members_get_them(cast: domain.Cast) -> None:
+    Tenant.objects.filter(pk=cast.tenant.pk).update(billing_email="")
+    written("invoice.issued", cast.tenant)
+    routing.route(NOW)
+
+    assert receivers() == [cast.owner.email]
+
+
 def test_a_disabled_account_gets_nothing(cast: domain.Cast) -> None:
     User.objects.filter(pk=cast.member.pk).update(is_active=False)
     kind = BY_KEY["alarm.raised"]

@@ -104,5 +104,5 @@ def test_the_tenant_turns_a_mail_off_and_a_person_turns_it_on(
     cause.happen(cast, hooked[0])
 
     to = {mail.recipients[0] for mail in received(kind)}
-    assert to - {causes.STAFF} == {cast.owner.email}
+    assert to - {causes.STAFF, causes.BOOKS} == {cast.owner.email}
     assert kind in [content["type"] for content in there.verified(hooked[1])]
