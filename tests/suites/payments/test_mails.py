@@ -42,10 +42,9 @@ def test_owners_billing_members_and_the_email_for_invoices_get_each_step_and_nob
     )
     dunning.advance(invoice.tenant_id, invoice.due_at + 31 * DAY)
 
-    found = mails.delivered()
+    found, number = mails.delivered(), invoice.number
     to_owner = [mail for mail in found if "owner@a.test" in mail.recipients]
     subjects = [mail.subject for mail in to_owner]
-    number = invoice.number
     for part in (
         f"{number} is overdue",
         f"Reminder: invoice {number}",
