@@ -29,7 +29,11 @@ _COLUMNS = [
 Address = Annotated[str, typer.Option("--address", "-a", help="Only those of this address.")]
 Limits = Annotated[
     list[str],
-    typer.Argument(help="THRESHOLD [for SECONDS] [below VALUE], such as: 1000 for 60 below 800."),
+    # Without the backslashes rich would take what is in brackets for markup, and leave it out.
+    typer.Argument(
+        help="THRESHOLD \\[for SECONDS] \\[below VALUE], such as: 1000 for 60 below 800. "
+        "SECONDS is 0 if you leave it out."
+    ),
 ]
 # What a person writes -> the field of the API.
 _WORDS = {"for": "for_seconds", "below": "clear_below"}

@@ -1,15 +1,20 @@
 // Sends one message by JmsTemplate; a @JmsListener receives it.
+import jakarta.jms.JMSException;
+import jakarta.jms.Message;
+import jakarta.jms.Session;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.qpid.jms.JmsConnectionFactory;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Profile;
 import org.springframework.jms.annotation.EnableJms;
 import org.springframework.jms.annotation.JmsListener;
 import org.springframework.jms.config.DefaultJmsListenerContainerFactory;
 import org.springframework.jms.connection.CachingConnectionFactory;
 import org.springframework.jms.core.JmsTemplate;
+import org.springframework.jms.listener.DefaultMessageListenerContainer;
 
 @Configuration
 @EnableJms
@@ -28,8 +33,11 @@ public class Hello {
 
     @JmsListener(destination = "${orders.address}")
     public void onOrder(String body) {
-        // An exception here requests another delivery; after the last attempt the message is a dead
-        // letter.
+        if (!body.equals("hello")) {
+            System.out.println("failed: " + body);
+            // The message comes again; after the last attempt it is a dead letter.
+            throw new IllegalArgumentException("cannot process: " + body);
+        }
         System.out.println("received: " + body);
         received.countDown();
     }
@@ -54,16 +62,47 @@ public class Hello {
         return new JmsTemplate(cachedConnection);
     }
 
-    @Bean
-    public DefaultJmsListenerContainerFactory jmsListenerContainerFactory(
-            JmsConnectionFactory waypost) {
+    @Bean("jmsListenerContainerFactory")
+    @Profile("!standard")
+    public DefaultJmsListenerContainerFactory forBrokeredSpaces(JmsConnectionFactory waypost) {
         var factory = new DefaultJmsListenerContainerFactory();
         factory.setConnectionFactory(waypost);
-        // Acknowledge after the listener has returned, without a transaction, which a standard
-        // space refuses.
-        factory.setSessionTransacted(false);
-        factory.setSessionAcknowledgeMode(jakarta.jms.Session.AUTO_ACKNOWLEDGE);
+        // If the listener throws, the message is rolled back. Without a transaction it would be
+        // acknowledged all the same, and lost.
+        factory.setSessionTransacted(true);
         return factory;
+    }
+
+    @Bean("jmsListenerContainerFactory")
+    @Profile("standard")
+    public DefaultJmsListenerContainerFactory forStandardSpaces(JmsConnectionFactory waypost) {
+        var factory = new DefaultJmsListenerContainerFactory() {
+            @Override
+            protected DefaultMessageListenerContainer createContainerInstance() {
+                return new AnswersEachMessage();
+            }
+        };
+        factory.setConnectionFactory(waypost);
+        factory.setSessionAcknowledgeMode(AnswersEachMessage.MODE);
+        return factory;
+    }
+
+    /** Accepts the message of a listener that returned; tells the space of one that threw. */
+    private static class AnswersEachMessage extends DefaultMessageListenerContainer {
+        private static final int MODE = 101;  // individual acknowledgement of Qpid JMS
+        private static final int MODIFIED_DELIVERY_FAILED = 4;
+
+        @Override
+        protected void invokeListener(Session session, Message message) throws JMSException {
+            try {
+                super.invokeListener(session, message);
+            } catch (JMSException | RuntimeException failure) {
+                message.setIntProperty("JMS_AMQP_ACK_TYPE", MODIFIED_DELIVERY_FAILED);
+                message.acknowledge();
+                throw failure;
+            }
+            message.acknowledge();
+        }
     }
 
     private static String env(String name) {

@@ -168,20 +168,53 @@ def test_go_program(reader: Reader, space: str) -> None:
 @SPACES
 @pytest.mark.parametrize("example", ["java", "spring"])
 def test_java_program(reader: Reader, space: str, example: str) -> None:
+    assert _run_java(reader, space, example, "Hello") == "received: hello\n"
+
+
+@SPACES
+def test_the_message_of_a_spring_listener_that_throws_is_kept(reader: Reader, space: str) -> None:
+    """It comes as often as the address allows, then it is a dead letter."""
+    orders, dead = (space, "orders"), (space, "dead-letters")
+    allowed = ["waypost", "addresses", "update", *orders, "--max-delivery-attempts"]
+    reader.run([*allowed, "2"], space)
+    reader.run(["waypost", "send", *orders, "not an order"], space)
+
+    printed = browsed = ""
+    while "not an order" not in browsed and printed.count("hello") < 3:
+        # The program ends with its own message, which may come before the last attempt.
+        printed += _run_java(reader, space, "spring", "Hello")
+        browsed = reader.run(["waypost", "messages", "browse", *dead], space)
+
+    assert "not an order" in browsed
+    assert printed.count("failed: not an order\n") == 2
+    reader.run(["waypost", "messages", "purge", *dead, "--yes"], space)
+    reader.run([*allowed, "10"], space)
+
+
+@SPACES
+def test_java_worker_rejects_what_it_cannot_read(reader: Reader, space: str) -> None:
+    dead = (space, "dead-letters")
+    for body in ('{"order": 1}', "not an order"):
+        reader.run(["waypost", "send", space, "orders", body], space)
+
+    printed = _run_java(reader, space, "java", "Worker")
+
+    assert printed == 'processed: {"order": 1}\nrejected: not an order\n'
+    assert "not an order" in reader.run(["waypost", "messages", "browse", *dead], space)
+    reader.run(["waypost", "messages", "purge", *dead, "--yes"], space)
+
+
+def _run_java(reader: Reader, space: str, example: str, program: str) -> str:
+    """Compile the programs of an example once, and run one of them with the queue."""
     libraries = [*jars.client(), *(jars.spring() if example == "spring" else ())]
     classes = reader.folder / f"{example}-classes"
     path = os.pathsep.join(map(str, [classes, *libraries]))
     if not classes.exists():
         compiler: list[str | Path] = [java.find(), "-jar", jars.compiler(), "-17", "-parameters"]
-        reader.run(
-            [*compiler, "-cp", path, "-d", classes, EXAMPLES / example / "Hello.java"], space
-        )
-
-    ran = reader.run(
-        [java.find(), "-XX:TieredStopAtLevel=1", "-cp", path, "Hello", "orders"], space
-    )
-
-    assert ran == "received: hello\n"
+        reader.run([*compiler, "-cp", path, "-d", classes, EXAMPLES / example], space)
+    profile = "standard" if space == "fleet" else "default"
+    options = ["-XX:TieredStopAtLevel=1", f"-Dspring.profiles.active={profile}"]
+    return reader.run([java.find(), *options, "-cp", path, program, "orders"], space)
 
 
 def test_dead_letters_are_found_and_resent(reader: Reader) -> None:

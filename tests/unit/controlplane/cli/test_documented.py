@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import typer.main
+from rich.text import Text
 
 from controlplane.cli.app import app
 from controlplane.core.address_types import SETTINGS
@@ -27,6 +28,20 @@ def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str,
 
 
 COMMANDS = dict(_commands((), typer.main.get_command(app)))
+
+
+def test_no_help_text_loses_what_is_in_brackets() -> None:
+    """Rich takes unescaped brackets for markup and shows nothing of them."""
+    texts = [
+        text
+        for command in COMMANDS.values()
+        for text in [command.help, *(getattr(row, "help", None) for row in command.params)]
+        if text
+    ]
+
+    lost = [text for text in texts if Text.from_markup(text).plain != text.replace("\\[", "[")]
+
+    assert lost == []
 
 
 def _row(words: tuple[str, ...]) -> str:

@@ -74,8 +74,10 @@ def test_java_names_the_version_of_the_client_that_is_tested() -> None:
     tested = ElementTree.parse(ROOT / "tests/support/foreign/jms/artifacts.xml")
     (client,) = tested.findall(".//dependency[@name='qpid-jms-client']")
     docs = (ROOT / "docs/develop/java.md").read_text()
+    pom = ElementTree.parse(ROOT / "docs/examples/java/pom.xml")
 
     named = f"org.apache.qpid:qpid-jms-client:{client.get('rev')}"
+    assert pom.findtext(".//{*}dependency/{*}version") == client.get("rev")
     assert named in program("java", target())
     assert named in docs
 
@@ -94,6 +96,14 @@ def test_python_then_trusts_what_the_machine_trusts() -> None:
 
     assert "ssl.get_default_verify_paths" in ast.unparse(ast.parse(text))
     assert "VERIFY_PEER_NAME" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "durable"), [("python", "durable=True"), ("node", "durable: true")]
+)
+def test_programs_send_durable_messages(key: str, durable: str) -> None:
+    """The libraries of these do not by default; Qpid JMS does."""
+    assert durable in program(key, target())
 
 
 def test_no_program_holds_a_password() -> None:
