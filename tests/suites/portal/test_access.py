@@ -157,6 +157,8 @@ STAFF_PAGES = {
     "staff_coupons": Page("coupons/"),
     "staff_invoices": Page("invoices/"),
     "staff_invoice": Page("invoices/INVOICE/"),
+    "staff_invoice_verify": Page("invoices/INVOICE/verify", is_get=False),
+    "staff_invoice_file": Page("invoices/INVOICE/file.csv"),
     "staff_invoice_line": Page("invoices/INVOICE/lines/1"),
     "staff_invoice_samples": Page("invoices/INVOICE/samples"),
     "staff_invoice_change": Page("invoices/INVOICE/change"),
@@ -285,7 +287,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(b"".join(answer).decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 40
+    assert len(seen) == 41
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:
