@@ -193,7 +193,7 @@ _SPACE_PAGES = {
 _STAFF_PAGES = {
     "tenants/": page(STAFF),
     "tenants/<slug:tenant>/": page(STAFF),
-    "tenants/<slug:tenant>/close": may(post=STAFF),
+    "tenants/<slug:tenant>/close": page(STAFF),
     "tenants/<slug:tenant>/suspend": page(STAFF),
     "tenants/<slug:tenant>/restore": may(post=STAFF),
     "tenants/<slug:tenant>/confirm-domains": may(post=STAFF),
