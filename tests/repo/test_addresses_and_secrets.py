@@ -15,7 +15,6 @@ _ALLOWED_HOST = re.compile(
 _VOCABULARIES = {
     "activemq.apache.org",
     "www.w3.org",
-    "maven.apache.org",  # the namespace of a pom.xml
     "www.aiim.org",
     "purl.oclc.org",
     "ant.apache.org",
