@@ -135,8 +135,8 @@ def _show(
         output.show_document({**operation, **once}, form)
         return
     is_done = operation["state"] == "Succeeded"
-    told = done(operation) if callable(done) else done
-    state = (told or "done") if is_done else "accepted"
+    on_success = done(operation) if callable(done) else done
+    state = (on_success or "done") if is_done else "accepted"
     output.show_text(f"{title}: {state} ({operation['id']})")
     # A server of an older version does not say what restarts.
     if restarting := restarts.sentence(operation.get("restarts")):

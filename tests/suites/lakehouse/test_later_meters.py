@@ -151,7 +151,6 @@ def land_nothing(lake: Lake) -> Any:
     return pipeline.run(lake)["rows"]
 
 
-@pytest.mark.drill
 def test_a_run_that_bronze_lacks_the_meters_for_is_right_too(old: Lake) -> None:
     pipeline.run(old)
 
@@ -163,7 +162,6 @@ def test_a_run_that_bronze_lacks_the_meters_for_is_right_too(old: Lake) -> None:
     assert set(rebuild.run(old, write=False)["differences"].values()) == {0}
 
 
-@pytest.mark.drill
 def test_a_run_that_is_killed_between_two_tables_is_done_by_the_next(
     old: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,7 +186,6 @@ def test_a_run_that_is_killed_between_two_tables_is_done_by_the_next(
     assert set(rebuild.run(old, write=False)["differences"].values()) == {0}
 
 
-@pytest.mark.drill
 def test_housekeeping_and_rebuild_add_the_meters_too(old: Lake) -> None:
     assert set(rebuild.run(old, write=True)["differences"].values()) == {0}
     for table in LACKING:
@@ -208,7 +205,6 @@ def test_a_compacted_lakehouse_goes_on(old: Lake) -> None:
     assert set(rebuild.run(old, write=False)["differences"].values()) == {0}
 
 
-@pytest.mark.drill
 def test_late_rows_raise_openings_of_before_the_meters(old: Lake) -> None:
     # Earlier than the opening of the second day, which has null in the meter.
     land(old, row(at(11, 30), 2, messages_in=5, bytes_in=300))
