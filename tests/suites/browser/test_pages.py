@@ -320,6 +320,12 @@ STATES = [
     ),
     State("staff-tenants", "suspended", at("/staff/tenants/"), email=STAFF),
     State("staff-tenant", "Call Olga first.", at("/staff/tenants/acme-shipping/"), email=STAFF),
+    State(
+        "staff-period", "into two invoices", at("/staff/tenants/acme-shipping/close"), email=STAFF
+    ),
+    State(
+    ),
+    State("staff-prices", "catalog", at("/staff/prices/"), email=STAFF),
     State("staff-suspend", "Reason", at("/staff/tenants/acme-shipping/suspend"), email=STAFF),
     State("acting", "Stop", at("/staff/tenants/acme-shipping/"), _open_its_pages, email=STAFF),
     State("staff-fleet", "Longest waiting", at("/staff/fleet/"), email=STAFF),
