@@ -323,8 +323,6 @@ STATES = [
     State(
         "staff-period", "into two invoices", at("/staff/tenants/acme-shipping/close"), email=STAFF
     ),
-    State(
-    ),
     State("staff-prices", "catalog", at("/staff/prices/"), email=STAFF),
     State("staff-suspend", "Reason", at("/staff/tenants/acme-shipping/suspend"), email=STAFF),
     State("acting", "Stop", at("/staff/tenants/acme-shipping/"), _open_its_pages, email=STAFF),
