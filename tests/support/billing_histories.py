@@ -71,6 +71,10 @@ class History:
     full: frozenset[SnapshotKey]
 
     @property
+    def tenant_id(self) -> str:
+        return next(iter(self.cells)).tenant_id
+
+    @property
     def rows(self) -> list[Row]:
         return [row for rows in self.rounds for row in rows]
 

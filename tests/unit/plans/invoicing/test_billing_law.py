@@ -7,103 +7,30 @@ the oracle in ``reference_gold``, which stands for the Spark job. The same histo
 Spark and Delta in tests/suites/lakehouse.
 """
 
-from collections.abc import Mapping
-from datetime import timedelta
-from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plans.invoicing import document, rated_period
-from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.invoicing.evidence import UsageKey
-from plans.invoicing.facts import Facts
-from plans.rating.billable import Segment
-from plans.rating.money import Rounding
-from plans.rating.periods import Period, month_of
-from plans.rating.price_rules import PriceRule, Tier
-from plans.rating.pricing import SellerRule
-from plans.rating.terms import Commitment, Discount, Terms
-from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, Model
-from plans.usage.reading import UsageCell, merged
+from plans.rating.periods import Period
+from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT
+from plans.usage.reading import merged
 from tests.support import billing_histories
-from tests.support.billing_histories import BUCKET, CellKey, Delivery, History
+from tests.support.billing_histories import CellKey, Delivery, History
 from tests.support.lakehouse.samples import Landed, from_columns
-from tests.support.plans import reference_gold
+from tests.support.plans import law_bills, reference_gold
+from tests.support.plans.law_bills import SELLERS, invoice_bytes, seller_of
 from workers.metering import recompute
 from workers.metering.pipeline import Table
-
-RULES = (
-    PriceRule(
-        "messages",
-        "Messages",
-        Model.GRADUATED,
-        "thousand messages",
-        1000,
-        (Tier(Decimal(20), Decimal("0.0137")), Tier(None, Decimal("0.0091"))),
-        included=10_000_000,
-    ),
-    PriceRule(
-        "connection_ms",
-        "Connection time",
-        Model.UNIT,
-        "connection-hours",
-        3_600_000,
-        (Tier(None, Decimal("0.0003")),),
-    ),
-    PriceRule(
-        "connections_opened",
-        "Connections",
-        Model.PACKAGE,
-        "ten connections",
-        10,
-        (Tier(None, Decimal("0.01")),),
-    ),
-    PriceRule(
-        "peak_connections",
-        "Peak",
-        Model.UNIT,
-        "connections",
-        1,
-        (Tier(None, Decimal("0.02")),),
-        is_peak=True,
-    ),
-    PriceRule(
-        "stored_byte_ms",
-        "Stored",
-        Model.VOLUME,
-        "GiB-hours",
-        1024**3 * 3_600_000,
-        (Tier(None, Decimal("0.11")),),
-    ),
-)
-
-# Each history belongs to one of them, by its seed.
-SELLERS = (
-    ("wp", SellerRule("EUR", Rounding.HALF_EVEN, Decimal(19))),
-    ("wp", SellerRule("CHF", Rounding.HALF_EVEN, Decimal("8.1"), "S")),
-    ("wp-inc", SellerRule("USD", Rounding.HALF_UP, Decimal("6.25"))),
-    ("wp-kk", SellerRule("JPY", Rounding.HALF_UP, Decimal(10))),
-    ("wp-inc", SellerRule("KWD", Rounding.HALF_EVEN, Decimal(0), "E", "Section 4")),
-)
-
-
-def invoice_bytes(past: History, cells: Mapping[CellKey, int]) -> bytes:
-    """Return the document of the history's period: two plans, the second from the middle on."""
-    usage = [UsageCell(*key, quantity) for key, quantity in cells.items()]
-    facts = _facts(past)
-    rated = rated_period.rate(facts, rated_period.from_cells(usage, billing_histories.TENANT))
-    made = document.build(facts, rated, manifest={}, quality={}, as_of=None)
-    return document.canonical(made).encode()
 
 
 def gold_of(delivery: Delivery) -> dict[CellKey, int]:
     return reference_gold.gold(reference_gold.fold({}, delivery.batches))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(seed=st.integers(0, 10**6), day=st.integers(0, 10**6))
 def test_any_delivery_gives_the_same_invoice(seed: int, day: int) -> None:
     past = billing_histories.history(seed)
@@ -111,6 +38,38 @@ def test_any_delivery_gives_the_same_invoice(seed: int, day: int) -> None:
 
     for delivery in (billing_histories.in_order(past), billing_histories.disturbed(past, day)):
         assert invoice_bytes(past, gold_of(delivery)) == truth
+
+
+@settings(max_examples=300, deadline=None)
+@given(seed=st.integers(0, 10**6), day=st.integers(0, 10**6))
+def test_late_usage_costs_what_it_had_cost_in_time(seed: int, day: int) -> None:
+    """A part of the rows lands after the invoice was issued, and the next invoice corrects it."""
+    past = billing_histories.history(seed)
+    batches = billing_histories.disturbed(past, day).batches
+    cut = day % (len(batches) + 1)
+    state = reference_gold.fold({}, batches[:cut])
+    at_close = reference_gold.gold(state)
+    today = reference_gold.gold(reference_gold.fold(state, batches[cut:]))
+
+    law_bills.require_lawful(past, at_close, today)
+
+
+def test_late_histories_hold_every_kind_of_money() -> None:
+    bills = [pair for seed in range(60) for pair in law_bills.paid(*_half_late(seed))]
+    lines = [line for one in bills for line in one.rating.lines]
+
+    kinds = {line.kind for line in lines}
+    assert kinds >= {"fee", "usage", "repriced", "discount", "commitment", "correction"}
+    assert any(line.kind == "correction" and line.amount_minor > 0 for line in lines)
+    assert any(set(one.credit) == {"g0", "g1"} for one in bills)
+    assert max(len(one.notes) for one in bills) == 3
+
+
+def _half_late(seed: int) -> tuple[History, dict[CellKey, int], dict[CellKey, int]]:
+    past = billing_histories.history(seed)
+    delivery = billing_histories.disturbed(past, seed)
+    half = delivery.batches[: len(delivery.batches) // 2]
+    return past, reference_gold.gold(reference_gold.fold({}, half)), gold_of(delivery)
 
 
 @settings(max_examples=30, deadline=None)
@@ -173,39 +132,3 @@ def test_histories_hold_every_kind_of_event() -> None:
         "stored_byte_ms",
         "peak_connections",
     }
-
-
-def seller_of(past: History) -> tuple[str, SellerRule]:
-    """Return the legal entity of a history, with its currency, rounding and tax."""
-    return SELLERS[past.seed % len(SELLERS)]
-
-
-def _terms_of(past: History, period: Period) -> Terms:
-    kinds = past.seed // len(SELLERS) % 4
-    discounts = (Discount("p", "Partner", Decimal("12.5")), Discount("w", "Welcome", None, 301))
-    least = (Commitment("c", "Deal", 60_000, period),)
-    return Terms(discounts if kinds % 2 else (), least if kinds // 2 else ())
-
-
-def _facts(past: History) -> Facts:
-    period = Period(past.starts_at, past.ends_at)
-    middle = past.starts_at + (past.ends_at - past.starts_at) // BUCKET // 2 * BUCKET
-    spans = (Period(past.starts_at, middle), Period(middle, past.ends_at))
-    return Facts(
-        tenant_id=billing_histories.TENANT,
-        period=period,
-        month=month_of(past.starts_at + timedelta(seconds=1), "Europe/Berlin"),
-        time_zone="Europe/Berlin",
-        buyer={},
-        seller={},
-        legal_entity=(seller := seller_of(past))[0],
-        seller_rule=seller[1],
-        terms=_terms_of(past, period),
-        payment_days=14,
-        catalogue_number=1,
-        segments=tuple(
-            Segment(span, f"plan-{n}", 1, f"Plan {n}", 4900, RULES) for n, span in enumerate(spans)
-        ),
-        lifetimes=(),
-        known_lifetimes=KnownLifetimes((), {}),
-    )
