@@ -32,6 +32,7 @@ SPACE_TYPES = {
     "standard": "Routers in front of brokers.",
     "brokered": "One broker that clients reach; strict order.",
 }
+ADVISED_SPACE_TYPE = "brokered"  # as docs/develop/concepts.md says
 _BOTH = tuple(SPACE_TYPES)
 _STORED = ("queue", "topic")
 _KEPT = (*_STORED, "deadletter")  # types that store messages of their own

@@ -13,7 +13,12 @@ from controlplane.console.forms.setting_fields import (
     given,
     setting_field,
 )
-from controlplane.core.address_types import SETTING, SETTINGS, AddressSettings
+from controlplane.core.address_types import (
+    ADVISED_SPACE_TYPE,
+    SETTING,
+    SETTINGS,
+    AddressSettings,
+)
 from plans.catalog.definitions import AddressPlanDefinition, SpacePlanDefinition
 from tenants.models import Address
 
@@ -24,7 +29,8 @@ _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 class SpaceForm(ConsoleForm):
     """Asks for a new space's name, its space plan, and whether it keeps dead letters.
 
-    The space plan determines type and size. ``space_plans`` are the choices; the first is selected.
+    The space plan determines type and size. ``space_plans`` are the choices. The first one of the
+    type that the docs advise is selected; without such a plan, the first one.
     ``keeps`` has the types of spaces for which the tenant's plan includes an address plan for dead
     letters. If it is empty, the form lacks the field ``dead_letters``.
     """
@@ -56,6 +62,14 @@ class SpaceForm(ConsoleForm):
             del self.fields["dead_letters"]
         self.space_plans = space_plans
         _offer(self.fields["space_plan"], [(plan.key, plan.title) for plan in space_plans])
+        advised = [plan.key for plan in space_plans if plan.space_type == ADVISED_SPACE_TYPE]
+        if advised:
+            self.fields["space_plan"].initial = advised[0]
+
+    @property
+    def has_types(self) -> bool:
+        """Whether there is a choice between types of spaces."""
+        return len({plan.space_type for plan in self.space_plans}) > 1
 
     def field_named(self, name: str) -> str:
         """Return the name of the form field that an error calls ``name``, as the API does."""

@@ -73,8 +73,8 @@ class RaisedAlarm(NamedTuple):
 def page(scope: TenantScope) -> HttpResponseBase:
     """Show a tenant's raised alarms, first ten spaces, usage of the month by days, and limits.
 
-    Quota alerts come first. Only roles with the permission to view billing see what the current period costs so far, and
-    which billing details are missing.
+    Quota alerts come first. Only roles with the permission to view billing see what the current
+    period costs so far, and which billing details are missing.
     """
     window = windows.parse("", scope.tenant.billing_time_zone, timezone.now())
     phases = space_reads.phases(scope.tenant)
