@@ -380,7 +380,7 @@ def delete_old(now: datetime) -> int:
 def _report(request: MessageRequest, state: str) -> None:
     of = f" of {request.total}" if request.total else ""
     step = {"name": str(request.kind), "state": state, "message": f"{request.done}{of} messages"}
-    operations.progress(SUBJECT, request.pk, [step])
+    operations.progress(SUBJECT, request.pk, [step], messages_changed=request.changed)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from workers.infra import adapters
 from workers.metering import (
     back_tests,
     closing,
+    connection_lists,
     live,
     periodic,
     reading_samples,
@@ -293,13 +294,15 @@ def delete_expired(**_future: str) -> None:
     """Delete rows that are kept for a limited time.
 
     These are expired login sessions and idempotency keys, old notifications, old sample readings,
-    and the history of addresses' readings. The history is deleted by dropping partitions. The task
+    lists of connections that a late sampling cycle stored of a deleted space, and the history of
+    addresses' readings. The history is deleted by dropping partitions. The task
     also creates its partitions of the next days.
     """
     now = timezone.now()
     expiry.delete_expired(now)
     deliveries.delete_old(now)
     sample_readings.delete_old(now)
+    connection_lists.delete_ended()
     reading_history.make_partitions(now)
 
 

@@ -105,6 +105,12 @@ class OperationSerializer(serializers.Serializer[Any]):
         help_text="Names of the instances that restart for this change, one of each kind at a "
         "time; empty: nothing restarts; null: not known for this kind of operation.",
     )
+    messages_changed = serializers.IntegerField(
+        allow_null=True,
+        min_value=0,
+        help_text="How many stored messages were purged, deleted, moved or resent so far; null: "
+        "not known yet, or the operation is of another kind.",
+    )
     error_code = serializers.CharField(allow_blank=True)
     error_message = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()

@@ -1,7 +1,6 @@
 """`waypost messages`: browse and change the stored messages of an address, or send one."""
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -184,10 +183,9 @@ def _change(
 
 def _changed(operation: Json) -> int | None:
     """Return how many messages the operation has changed; None if it does not say that."""
-    # The step's message is, for example, ``2 of 3 messages``.
-    words = operation["steps"][-1]["message"] if operation["steps"] else ""
-    found = re.match(r"(\d+) (?:of \d+ )?messages", words)
-    return int(found[1]) if found else None
+    # A server of an older version does not have the field.
+    count: int | None = operation.get("messages_changed")
+    return count
 
 
 def _counted(operation: Json) -> str:

@@ -12,7 +12,7 @@ from controlplane.cli.output import Format, Output
 from controlplane.client import models
 from controlplane.client.api import address_spaces, plan_subscription
 from controlplane.client.types import Response
-from controlplane.core.address_types import SPACE_TYPES
+from controlplane.core.address_types import ADVISED_SPACE_TYPE, SPACE_TYPES
 from controlplane.core.errors import Missing
 from controlplane.rest_client import Api, Json
 
@@ -36,8 +36,12 @@ def list_spaces(*, how: listing.TenantRows) -> None:
 def create(
     name: str,
     type: Annotated[
-        str, typer.Option(help=f"One of: {', '.join(SPACE_TYPES)}. It never changes.")
-    ] = "brokered",
+        str,
+        typer.Option(
+            help=f"One of: {', '.join(SPACE_TYPES)}. It never changes. Choose standard for more "
+            "connections, queues over several brokers, or direct messages between programs.",
+        ),
+    ] = ADVISED_SPACE_TYPE,
     plan: Annotated[str, typer.Option(help="A space plan; default: the type's cheapest.")] = "",
     dead_letters: Annotated[
         bool | None,

@@ -32,6 +32,7 @@ SPACE_TYPES = {
     "standard": "Routers in front of brokers.",
     "brokered": "One broker that clients reach; strict order.",
 }
+ADVISED_SPACE_TYPE = "brokered"  # as docs/develop/concepts.md says
 _BOTH = tuple(SPACE_TYPES)
 _STORED = ("queue", "topic")
 _KEPT = (*_STORED, "deadletter")  # types that store messages of their own
@@ -151,7 +152,8 @@ class PlanSettings:
     redelivery_multiplier: int | None = _row(
         Whole(1, 100, width=Width.INT_32),
         "Redelivery multiplier",
-        "By how much the redelivery delay grows with each attempt.",
+        "By how much the redelivery delay grows with each attempt. Without it the delay stays the "
+        "same.",
         engine={"redelivery-delay-multiplier": "redeliveryMultiplier"},
         unset="1.0",
     )
@@ -217,7 +219,8 @@ class AddressSettings(PlanSettings):
     exclusive: str = _row(
         Text(("yes", "no")),
         "One receiver at a time",
-        "yes: one of the attached receivers gets all messages; another one follows when it leaves.",
+        "yes: one of the attached receivers gets all messages; another one follows when it leaves. "
+        "Default: no.",
         types=("queue",),
         spaces=_BROKERED,
         queue={"exclusive": "exclusive"},
@@ -226,7 +229,8 @@ class AddressSettings(PlanSettings):
     group_rebalance: str = _row(
         Text(("yes", "no")),
         "Divide groups again",
-        "yes: a new receiver makes the queue assign all message groups to receivers again.",
+        "yes: a new receiver makes the queue assign all message groups to receivers again. "
+        "Default: no.",
         types=("queue",),
         spaces=_BROKERED,
         queue={"group-rebalance": "groupRebalance"},
@@ -244,7 +248,8 @@ class AddressSettings(PlanSettings):
     last_value_key: str = _row(
         Text(is_fixed=True),
         "Last value by",
-        "A property of messages: of those with the same value the queue keeps the last one only.",
+        "A property of messages: of those with the same value the queue keeps the last one only. "
+        "Default: the queue keeps all.",
         types=("queue",),
         spaces=_BROKERED,
         queue={"last-value-key": "lastValueKey"},

@@ -32,7 +32,9 @@ class Operation(Timestamped):
 
     ``steps`` is a list of {name, state, message}, which the worker replaces as its work goes on:
     each reconcile pass, each step of a close. ``restarts`` has the names of the instances that
-    restart for the change; null if the action does not say.
+    restart for the change; null if the action does not say. ``messages_changed``: how many stored
+    messages it has purged, deleted, moved or resent so far; null while no worker has counted them,
+    and for other operations.
     """
 
     class State(models.TextChoices):
@@ -52,6 +54,7 @@ class Operation(Timestamped):
     state = models.CharField(max_length=12, choices=State.choices, default=State.RUNNING)
     steps = models.JSONField(default=list)
     restarts = models.JSONField(null=True)
+    messages_changed = models.BigIntegerField(null=True)
     error_code = models.CharField(max_length=80, blank=True)
     error_message = models.TextField(blank=True)
     finished_at = models.DateTimeField(null=True)

@@ -117,11 +117,19 @@ def fail(subject_type: str, subject_id: str, *, code: str, message: str) -> int:
     )
 
 
-def progress(subject_type: str, subject_id: str, steps: list[dict[str, str]]) -> None:
+def progress(
+    subject_type: str,
+    subject_id: str,
+    steps: list[dict[str, str]],
+    *,
+    messages_changed: int | None = None,
+) -> None:
     """Replace the list of steps that all running operations of the subject show.
 
     A step is {name, state, message}; its state is ``done``, ``running``, ``waiting`` or ``failed``.
+    ``messages_changed`` is stored unless it is None.
     """
+    count = {} if messages_changed is None else {"messages_changed": messages_changed}
     Operation.objects.filter(
         subject_type=subject_type, subject_id=subject_id, state=Operation.State.RUNNING
-    ).update(steps=steps)
+    ).update(steps=steps, **count)

@@ -67,3 +67,9 @@ class MessageRequest(Timestamped):
                 name="message_request_one_change",
             ),
         ]
+
+    @property
+    def changed(self) -> int | None:
+        """How many stored messages were changed so far; None for a browse and a sent message."""
+        is_change = self.kind not in (MessageRequestKind.BROWSE, MessageRequestKind.SEND)
+        return self.done if is_change else None

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connection
 
+from tenants.models import ClientConnection, InstanceConnections
 from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
 
 LISTED_PER_INSTANCE = 1000  # the others are counted in the total and not listed
@@ -121,6 +122,18 @@ def store(
                 "as_of": as_of,
             },
         )
+
+
+def delete_ended() -> int:
+    """Delete the lists of deleted spaces; return how many rows that were. Idempotent.
+
+    The pass that ends a space deletes its lists. A sampling cycle that has read the instances
+    before may store them once more afterwards.
+    """
+    return sum(
+        model.objects.filter(space__deleted_at__isnull=False).delete()[0]
+        for model in (ClientConnection, InstanceConnections)
+    )
 
 
 def _row(instance: str, seen: ConnectionSeen) -> dict[str, Any]:

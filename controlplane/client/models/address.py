@@ -49,8 +49,8 @@ class Address:
             the plan's value.
         redelivery_delay_ms (int | None): How long a message waits before it is delivered once more. Null: the plan's
             value.
-        redelivery_multiplier (int | None): By how much the redelivery delay grows with each attempt. Null: the plan's
-            value.
+        redelivery_multiplier (int | None): By how much the redelivery delay grows with each attempt. Without it the
+            delay stays the same. Null: the plan's value.
         max_redelivery_delay_ms (int | None): To how much the redelivery delay grows at most. Without it: ten times the
             delay. Null: the plan's value.
         max_bytes (int | None): How much the address stores before it refuses messages. Null: the plan's value.
@@ -65,10 +65,13 @@ class Address:
         when_full (str): refuse (default): messages beyond the size limit are refused. block: senders get no credit
             until there is space again; at most 8 MiB are stored then.
         exclusive (str): yes: one of the attached receivers gets all messages; another one follows when it leaves.
+            Default: no.
         group_rebalance (str): yes: a new receiver makes the queue assign all message groups to receivers again.
+            Default: no.
         ring_size (int | None): How many messages the queue keeps: each one more deletes the oldest. Default: no ring.
             Null: the plan's value.
         last_value_key (str): A property of messages: of those with the same value the queue keeps the last one only.
+            Default: the queue keeps all.
         topic (str | Unset):
     """
 

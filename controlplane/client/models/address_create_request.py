@@ -43,8 +43,8 @@ class AddressCreateRequest:
             From 1 to 1000000. Null or absent: the plan's value.
         redelivery_delay_ms (int | None | Unset): How long a message waits before it is delivered once more. From 0 to
             315360000000 milliseconds. Null or absent: the plan's value.
-        redelivery_multiplier (int | None | Unset): By how much the redelivery delay grows with each attempt. From 1 to
-            100. Null or absent: the plan's value.
+        redelivery_multiplier (int | None | Unset): By how much the redelivery delay grows with each attempt. Without it
+            the delay stays the same. From 1 to 100. Null or absent: the plan's value.
         max_redelivery_delay_ms (int | None | Unset): To how much the redelivery delay grows at most. Without it: ten
             times the delay. From 1 to 315360000000 milliseconds. Null or absent: the plan's value.
         max_bytes (int | None | Unset): How much the address stores before it refuses messages. From 1 to
@@ -60,13 +60,13 @@ class AddressCreateRequest:
         when_full (str | Unset): refuse (default): messages beyond the size limit are refused. block: senders get no
             credit until there is space again; at most 8 MiB are stored then. Only in brokered spaces.
         exclusive (str | Unset): yes: one of the attached receivers gets all messages; another one follows when it
-            leaves. Only in brokered spaces.
+            leaves. Default: no. Only in brokered spaces.
         group_rebalance (str | Unset): yes: a new receiver makes the queue assign all message groups to receivers again.
-            Only in brokered spaces.
+            Default: no. Only in brokered spaces.
         ring_size (int | None | Unset): How many messages the queue keeps: each one more deletes the oldest. Default: no
             ring. From 1 to 1000000000. Only in brokered spaces. Null or absent: the plan's value.
         last_value_key (str | Unset): A property of messages: of those with the same value the queue keeps the last one
-            only. It can never change. Only in brokered spaces.
+            only. Default: the queue keeps all. It can never change. Only in brokered spaces.
         topic (str | Unset): For a subscription: the topic that it subscribes to.
     """
 

@@ -33,6 +33,8 @@ class Operation:
         steps (list[Step]):
         restarts (list[str] | None): Names of the instances that restart for this change, one of each kind at a time;
             empty: nothing restarts; null: not known for this kind of operation.
+        messages_changed (int | None): How many stored messages were purged, deleted, moved or resent so far; null: not
+            known yet, or the operation is of another kind.
         error_code (str):
         error_message (str):
         created_at (datetime.datetime):
@@ -48,6 +50,7 @@ class Operation:
     state: OperationState
     steps: list[Step]
     restarts: list[str] | None
+    messages_changed: int | None
     error_code: str
     error_message: str
     created_at: datetime.datetime
@@ -81,6 +84,9 @@ class Operation:
         else:
             restarts = self.restarts
 
+        messages_changed: int | None
+        messages_changed = self.messages_changed
+
         error_code = self.error_code
 
         error_message = self.error_message
@@ -106,6 +112,7 @@ class Operation:
                 "state": state,
                 "steps": steps,
                 "restarts": restarts,
+                "messages_changed": messages_changed,
                 "error_code": error_code,
                 "error_message": error_message,
                 "created_at": created_at,
@@ -156,6 +163,13 @@ class Operation:
 
         restarts = _parse_restarts(d.pop("restarts"))
 
+        def _parse_messages_changed(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        messages_changed = _parse_messages_changed(d.pop("messages_changed"))
+
         error_code = d.pop("error_code")
 
         error_message = d.pop("error_message")
@@ -187,6 +201,7 @@ class Operation:
             state=state,
             steps=steps,
             restarts=restarts,
+            messages_changed=messages_changed,
             error_code=error_code,
             error_message=error_message,
             created_at=created_at,

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
-from controlplane.console.forms.spaces import base_value, form_name, setting_field
+from controlplane.console.forms.setting_fields import (
+    as_text,
+    base_value,
+    form_name,
+    setting_field,
+)
 from controlplane.core import address_types
 from controlplane.core.address_types import SETTING, SETTINGS, AddressSettings, Setting
 from controlplane.core.setting_values import Whole
@@ -32,23 +37,6 @@ class ShownSetting(NamedTuple):
 def offered(address: Address) -> list[Setting]:
     """Return the settings that ``address`` can have, by its type and the type of its space."""
     return [row for row in SETTINGS if row.is_offered(address.space.type, address.type)]
-
-
-def as_text(setting: Setting, value: Any) -> str:
-    """Return ``value``, in base units, as text with a unit; ``not set`` for None or ''.
-
-    The unit is that of the portal's form, such as seconds. A value that is no whole number of
-    those is shown in the base unit.
-    """
-    if value in (None, ""):
-        return "not set"
-    if not isinstance(setting.value, Whole):
-        return str(value)
-    unit = setting.value.unit
-    whole, rest = divmod(value, unit.size)
-    if rest:  # more exact than the unit of the form
-        return f"{value:,} {unit.title}"
-    return f"{whole:,} {unit.form_title}".strip()
 
 
 def shown(address: Address, plan: AddressPlanDefinition) -> list[ShownSetting]:

@@ -1,19 +1,27 @@
 """Forms for spaces, addresses, messaging users, confirmations and client examples."""
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
-from controlplane.core.address_types import SETTING, SETTINGS, AddressSettings, Setting
-from controlplane.core.setting_values import Text, Whole
+from controlplane.console.forms.setting_fields import (
+    base_value,
+    fill_default,
+    form_name,
+    given,
+    setting_field,
+)
+from controlplane.core.address_types import (
+    ADVISED_SPACE_TYPE,
+    SETTING,
+    SETTINGS,
+    AddressSettings,
+)
 from plans.catalog.definitions import AddressPlanDefinition, SpacePlanDefinition
 from tenants.models import Address
 
-# The names by which the API calls settings; a form calls them by their titles.
-_NAMES = re.compile(rf"\b({'|'.join(name for name in SETTING if '_' in name)})\b")
 # HTML attributes of inputs for names that programs use: browsers must not alter them.
 _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
@@ -21,7 +29,8 @@ _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 class SpaceForm(ConsoleForm):
     """Asks for a new space's name, its space plan, and whether it keeps dead letters.
 
-    The space plan determines type and size. ``space_plans`` are the choices; the first is selected.
+    The space plan determines type and size. ``space_plans`` are the choices. The first one of the
+    type that the docs advise is selected; without such a plan, the first one.
     ``keeps`` has the types of spaces for which the tenant's plan includes an address plan for dead
     letters. If it is empty, the form lacks the field ``dead_letters``.
     """
@@ -53,6 +62,14 @@ class SpaceForm(ConsoleForm):
             del self.fields["dead_letters"]
         self.space_plans = space_plans
         _offer(self.fields["space_plan"], [(plan.key, plan.title) for plan in space_plans])
+        advised = [plan.key for plan in space_plans if plan.space_type == ADVISED_SPACE_TYPE]
+        if advised:
+            self.fields["space_plan"].initial = advised[0]
+
+    @property
+    def has_types(self) -> bool:
+        """Whether there is a choice between types of spaces."""
+        return len({plan.space_type for plan in self.space_plans}) > 1
 
     def field_named(self, name: str) -> str:
         """Return the name of the form field that an error calls ``name``, as the API does."""
@@ -84,98 +101,12 @@ class SpacePlanForm(ConsoleForm):
         return "space_plan" if name == "plan" else name
 
 
-def form_name(setting: Setting) -> str:
-    """Return the name of a setting's form field: the setting's name with the form's unit.
-
-    For example, ``message_ttl_ms`` -> ``message_ttl_seconds``. Names without a unit stay.
-    """
-    if not isinstance(setting.value, Whole):
-        return setting.name
-    unit = setting.value.unit
-    return setting.name.removesuffix(unit.suffix) + unit.form_suffix
-
-
-def setting_field(
-    setting: Setting, existing: Sequence[Address], space_type: str
-) -> forms.Field | None:
-    """Return the form field of a setting: a number, a text, or the choice of an address.
-
-    For a setting that names another address, the choices are those of ``existing`` (addresses of
-    the space) whose type is in ``refers_to``. If there are none, the result is None.
-    """
-    number = setting.value
-    if isinstance(number, Whole):
-        unit = number.unit
-        return forms.IntegerField(
-            label=f"{setting.title}, {unit.form_title}" if unit.form_title else setting.title,
-            required=False,
-            help_text=_help_text(setting),
-            # Rounded up: one millisecond is less than the smallest whole second.
-            min_value=-(-number.smallest // unit.size),
-            max_value=number.largest // unit.size,
-        )
-    if isinstance(number, Text):
-        options = [("", "the default"), *((choice, choice) for choice in number.choices)]
-        texts: dict[str, Any] = {
-            "label": setting.title,
-            "required": False,
-            "help_text": _help_text(setting),
-        }
-        if number.choices:
-            return forms.ChoiceField(choices=options, **texts)
-        return forms.CharField(
-            max_length=number.longest, widget=forms.TextInput(attrs=_MONO), **texts
-        )
-    names = [row.address for row in existing if row.type in number.refers_to[space_type]]
-    none = "none: the message is deleted" if setting.name == "dead_letter" else "none"
-    choices = [("", none), *((name, name) for name in names)]
-    usual = [row.address for row in existing if row.type == number.refers_to[space_type][0]]
-    return (
-        forms.ChoiceField(
-            label=setting.title,
-            required=False,
-            help_text=_help_text(setting),
-            choices=choices,
-            initial=number.default if number.default in usual else "",
-        )
-        if names
-        else None
-    )
-
-
-def _help_text(setting: Setting) -> str:
-    """Return what a setting does, with the titles of other settings in place of their names."""
-    return _NAMES.sub(lambda found: f"“{SETTING[found[0]].title}”", setting.help_text)
-
-
-def base_value(setting: Setting, entered: Any) -> Any:
-    """Return the value of a setting in base units; ``entered`` is the value of its form field.
-
-    An empty field gives None for a number, '' for other settings.
-    """
-    if not isinstance(setting.value, Whole):
-        return entered or ""
-    # ``is None``, because zero is a value.
-    return None if entered is None else entered * setting.value.unit.size
-
-
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of ``values``, {setting: value in base units}, that a request must name.
-
-    '' is a value of ``dead_letter``: an absent one means the default of the space.
-    """
-    return {
-        name: value
-        for name, value in values.items()
-        if value is not None and (value != "" or name == "dead_letter")
-    }
-
-
 class AddressForm(ConsoleForm):
     """Asks for a new address: its name, its plan, which determines its type, and its settings.
 
-    A setting that is left empty takes the plan's value. ``address_plans`` are the plans to choose
-    from, all of one space type. ``existing`` are the space's addresses, which settings may name.
+    A setting that is left empty takes the plan's value, which its field shows. ``address_plans``
+    are the plans to choose from, all of one space type. ``existing`` are the space's addresses,
+    which settings may name.
     """
 
     address = forms.CharField(
@@ -208,6 +139,7 @@ class AddressForm(ConsoleForm):
             if field is None:
                 del self.shown[name]
             else:
+                fill_default(field, setting, address_plans)
                 self.fields[name] = field
 
     @property

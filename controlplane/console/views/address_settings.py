@@ -11,7 +11,7 @@ from controlplane.console.access import tenant_page
 from controlplane.console.forms import address_settings
 from controlplane.console.forms.address_settings import AddressSettingsForm
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.spaces import given
+from controlplane.console.forms.setting_fields import given
 from controlplane.console.scope import TenantScope
 from controlplane.console.views import address_frame
 from controlplane.core import restarts

@@ -1,5 +1,6 @@
-"""Shows a tenant's overview page: spaces and phases, usage, limits and spending so far."""
+"""Shows a tenant's overview page: raised alarms, spaces, usage, limits and spending so far."""
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -13,9 +14,13 @@ from controlplane.console.scope import TenantScope
 from plans.usage import reading
 from plans.usage.meters import CONNECTION_MS, MESSAGES_IN, MESSAGES_OUT
 from tenants import admission
+from tenants.models import Tenant
+from tenants.notifications import reads
+from tenants.notifications.alarms import threshold_words, value_words
 from tenants.permissions import Permission
 
 _SHOWN_SPACES = 10  # the rest has a page of its own
+_SHOWN_ALARMS = 5  # likewise
 _SHOWN = [meters.BY_METER[meter] for meter in (MESSAGES_IN, MESSAGES_OUT, CONNECTION_MS)]
 _DRAWN = [meters.BY_METER[meter] for meter in (MESSAGES_IN, MESSAGES_OUT)]
 # Billing details (columns of ``Tenant``) without which the next invoice is held, and their titles.
@@ -50,12 +55,26 @@ class Gauge(NamedTuple):
     level: str
 
 
+class RaisedAlarm(NamedTuple):
+    """One raised alarm: its address, its newest value, its threshold, and since when.
+
+    ``value`` and ``threshold`` are texts such as ``1,234 messages``. ``value`` is empty if unknown.
+    """
+
+    space: str
+    address: str
+    address_id: str
+    value: str
+    threshold: str
+    since: datetime
+
+
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show a tenant's first ten spaces, usage of the month by days, limits and quota alerts.
+    """Show a tenant's raised alarms, first ten spaces, usage of the month by days, and limits.
 
-    Only roles with the permission to view billing see what the current period costs so far, and
-    which billing details are missing.
+    Quota alerts come first. Only roles with the permission to view billing see what the current
+    period costs so far, and which billing details are missing.
     """
     window = windows.parse("", scope.tenant.billing_time_zone, timezone.now())
     phases = space_reads.phases(scope.tenant)
@@ -68,6 +87,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "phases": phases,
         "space_count": sum(count for _, count in phases),
         "as_of": reading.as_of(),
+        **_raised(scope.tenant),
         "alerts": limits.alerts(scope.tenant, with_money=scope.may["view_billing"]),
         "figures": [
             UsageFigure(shown.title, words(shown.amount(totals[shown.meter])), shown.explanation)
@@ -85,6 +105,30 @@ def page(scope: TenantScope) -> HttpResponseBase:
             title for name, title in _NEEDED.items() if is_due and not getattr(scope.tenant, name)
         ]
     return scope.render("overview.html", context)
+
+
+def _raised(tenant: Tenant) -> dict[str, Any]:
+    """Return the template context of the newest raised alarms, by one query.
+
+    ``has_more_alarms`` says whether further alarms are raised.
+    """
+    rows = reads.list_tenant_alarms(tenant).filter(raised_at__isnull=False)
+    found = [
+        RaisedAlarm(
+            alarm.space.name,
+            alarm.address.address,
+            alarm.address_id,
+            "" if alarm.last_value is None else value_words(alarm.metric, alarm.last_value),
+            threshold_words(alarm),
+            alarm.raised_at,
+        )
+        for alarm in rows[: _SHOWN_ALARMS + 1]
+        if alarm.raised_at is not None  # always so; mypy cannot know
+    ]
+    return {
+        "raised_alarms": found[:_SHOWN_ALARMS],
+        "has_more_alarms": len(found) > _SHOWN_ALARMS,
+    }
 
 
 def _gauge(limit: limits.Limit) -> Gauge:

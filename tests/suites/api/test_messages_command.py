@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from controlplane.core import operations, secrets
 from controlplane.core.audit import SYSTEM
+from controlplane.core.models import Operation
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, MessageRequest, Role
 from tests.suites.api.conftest import Cast
@@ -77,6 +78,8 @@ def carry_out(request_id: str) -> None:
         row.done, row.finished_at = len(there), timezone.now()
         row.save()
         message_requests._report(row, "done")
+        # The command must not read the number from the text of a step.
+        Operation.objects.filter(subject_id=row.pk).update(steps=[])
     operations.succeed("message_request", row.pk, up_to_generation=1)
 
 
@@ -149,6 +152,17 @@ def test_a_change_prints_how_many_messages_it_changed(
 
     assert ended.code == 0
     assert told in ended.stdout
+
+
+def test_the_operation_says_how_many_messages_it_changed(run: Run) -> None:
+    def changed(*arguments: str) -> object:
+        return json.loads(run(*arguments, "-o", "json").stdout)["messages_changed"]
+
+    assert changed("resend", *AT, "--no-wait") is None  # no worker has counted
+    carry_out(MessageRequest.objects.get().pk)
+    assert changed("resend", *AT) == 2
+    assert changed("delete", *AT, "--message", "broker-0:1", "--yes") == 1
+    assert changed("send", *AT, "--body", "hi") is None
 
 
 @pytest.mark.parametrize(

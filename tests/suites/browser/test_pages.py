@@ -172,7 +172,7 @@ def _open_its_pages(page: Page) -> None:
 STATES = [
     State("landing", "Messaging for your programs", at("/"), email=None),
     State("status", "Portal and API", at("/status"), email=None),
-    State("overview", "Spend so far", at("/t/acme-shipping/")),
+    State("overview", "An alarm is raised.", at("/t/acme-shipping/")),
     State("overview-new", "No messaging space yet", at("/t/other-people/"), email=OUTSIDER),
     State("settings", "Billing details", at("/t/acme-shipping/settings/")),
     State("plans", "See what it costs", at(PLAN)),

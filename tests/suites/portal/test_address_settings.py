@@ -76,3 +76,21 @@ def test_members_who_may_not_change_them_read_them(world: World, as_: As, orders
     posted = as_(world.billing).post(url(orders), {"generation": orders.generation})
     assert posted.status_code == 403
     assert as_(world.outsider).get(url(orders)).status_code == 404
+
+
+def test_the_form_of_a_new_address_shows_what_an_empty_field_means(world: World, as_: As) -> None:
+    rows.space(world.tenant, "orders")
+
+    page = as_(world.owner).get("/t/acme-shipping/spaces/orders/addresses/new?type=queue")
+
+    shown = page.context["form"]
+    attempts, size = shown["max_delivery_attempts"], shown["max_mebibytes"]
+    assert attempts.help_text.endswith("goes to the dead letters. Default: 10.")
+    assert attempts.field.widget.attrs["placeholder"] == "10"
+    assert shown["message_ttl_seconds"].help_text.endswith("Default: no value.")
+    # The sizes differ, so that no single value is the placeholder.
+    assert "Default: 40 MiB in Standard small queue; 400 MiB in Standard medium queue" in str(
+        size.help_text
+    )
+    assert "placeholder" not in size.field.widget.attrs
+    assert "Default: 10." in page.content.decode()

@@ -1,9 +1,13 @@
 """The pages of notifications, of an address's alarms, and the operator's mailbox."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
@@ -23,12 +27,14 @@ from tenants.notifications.models import (
 )
 from tenants.permissions import Permission
 from tests.suites.portal.conftest import As
+from tests.support import domain
 from tests.support.notifications import notified
 from tests.support.portal import rows
 from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
-PAGE = "/t/acme-shipping/notifications/"
+HOME = "/t/acme-shipping/"
+PAGE = HOME + "notifications/"
 
 
 def test_everyone_chooses_their_own_mails(world: World, as_: As) -> None:
@@ -245,3 +251,43 @@ def test_a_role_without_the_right_to_see_invoices_has_none_sent(
     monkeypatch.setattr(reads, "get_channel", read_early)
     assert client.post(own, changed).status_code == 403
     assert Channel.objects.get().kinds == ["alarm.raised"]
+
+
+def test_the_overview_shows_raised_alarms_by_one_query(world: World, as_: As) -> None:
+    space, since = rows.space(world.tenant, "orders"), timezone.now() - timedelta(hours=1)
+    invoices = domain.address(space, "invoices")
+    alarm = notified.alarm(invoices, last_value=1234)
+    client = as_(world.member)
+    assert "raised." not in client.get(HOME).content.decode()
+    with CaptureQueriesContext(connection) as quiet:
+        client.get(HOME)
+
+    AddressAlarm.objects.filter(pk=alarm.pk).update(raised_at=since)
+    for number in range(5):
+        notified.alarm(invoices, "age", 60 + number, raised_at=since - timedelta(hours=1))
+    with CaptureQueriesContext(connection) as raised:
+        page = client.get(HOME).content.decode()
+
+    assert len(raised) == len(quiet)
+    assert "Alarms are raised." in page
+    link = f'<a href="{HOME}spaces/orders/addresses/{invoices.pk}/alarms">invoices</a>'
+    moment = f'<time datetime="{since.isoformat()}">'
+    said = f"{link} in orders: 1,234 messages now, raised at 100 messages or more, since {moment}"
+    assert said in page
+    assert page.count("in orders: ") == page.count("raised at ") == 5
+    assert f'<a href="{HOME}alarms/">All raised alarms</a>' in page
+
+
+def test_the_overview_shows_no_alarm_of_what_is_deleted_or_of_others(world: World, as_: As) -> None:
+    space = rows.space(world.tenant, "orders")
+    gone = domain.address(space, "gone")
+    Address.objects.filter(pk=gone.pk).update(
+        deletion_requested_at=timezone.now(), deleted_at=timezone.now()
+    )
+    theirs = domain.address(rows.space(world.other, "theirs"), "secret")
+    for address in (gone, theirs):
+        notified.alarm(address, raised_at=timezone.now(), last_value=200)
+
+    page = as_(world.owner).get(HOME).content.decode()
+
+    assert "raised at" not in page

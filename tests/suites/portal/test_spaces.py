@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
+from controlplane.console.forms.spaces import SpaceForm
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.models import AuditEvent, Operation
 from plans.catalog import publishing
@@ -71,6 +72,24 @@ def test_a_type_that_cannot_run_is_not_on_the_page(
     assert 'value="standard-small"' in before
     assert 'value="brokered-small"' in page
     assert 'value="standard-small"' not in page
+
+
+def test_the_form_selects_the_type_that_the_docs_advise(
+    world: World, as_: As, settings: Settings
+) -> None:
+    page = as_(world.owner).get(HOME + "spaces/-/new").content.decode()
+
+    assert re.findall(r'value="([^"]+)" required checked', page) == ["brokered-small"]
+    assert "If in doubt, choose brokered" in page
+    assert "Choose standard for more connections" in page
+
+
+def test_the_form_selects_the_first_plan_if_the_advised_type_is_not_offered(world: World) -> None:
+    plans = [plan for plan in publishing.current().space_plans if plan.space_type == "standard"]
+
+    form = SpaceForm(space_plans=plans, keeps=[])
+
+    assert form["space_plan"].value() == "standard-small"
 
 
 def test_a_space_over_quota_names_the_limit(world: World, as_: As) -> None:

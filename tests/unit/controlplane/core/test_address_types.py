@@ -16,7 +16,8 @@ from controlplane.api.addresses import (
     AddressSpecSerializer,
 )
 from controlplane.cli.app import app
-from controlplane.console.forms.spaces import AddressForm, form_name
+from controlplane.console.forms.setting_fields import form_name
+from controlplane.console.forms.spaces import AddressForm
 from controlplane.core import address_types
 from controlplane.core.address_types import (
     SETTINGS,
@@ -89,6 +90,16 @@ def test_a_setting_is_documented(setting: Setting) -> None:
     for name in ("AddressSpecRequest", "AddressCreateRequest"):
         assert setting.help_text in schemas[name]["properties"][setting.name]["description"]
     assert setting.name in schemas["Address"]["properties"]
+
+
+@all_settings
+def test_a_setting_states_what_holds_without_it(setting: Setting) -> None:
+    """The form of a new address adds the plan's value; for other settings there is this text."""
+    is_of_plans = setting.name in address_types.of_plans()
+
+    stated = re.search(r"[Dd]efault|Without it", setting.help_text)
+
+    assert stated or is_of_plans or setting.is_relation  # an address must have a relation
 
 
 def test_no_surface_has_a_setting_of_its_own() -> None:
