@@ -30,7 +30,8 @@ class FormatInfo:
     * ``is_text``: False if the API describes the file as binary. XML counts as binary too.
     * ``note_operation``: the operation id of the same format of credit notes; empty if credit notes
       do not have the format.
-    * ``staff_operation``: the operation id of the same file for staff.
+    * ``staff_operation`` and ``staff_note_operation``: the operation ids of the same files for
+      staff.
     * ``is_final``: only an issued document has this format.
     """
 
@@ -46,6 +47,10 @@ class FormatInfo:
     @property
     def staff_operation(self) -> str:
         return f"{self.operation}_staff"
+
+    @property
+    def staff_note_operation(self) -> str:
+        return f"{self.note_operation}_staff"
 
 
 INFO = {

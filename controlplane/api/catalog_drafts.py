@@ -13,8 +13,8 @@ from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.instants import InstantField
 from controlplane.api.serializers import StrictSerializer
-from controlplane.api.usage import attachment
 from controlplane.api.views import StaffView
+from controlplane.core.downloads import attachment
 from plans.invoicing import back_testing
 from plans.invoicing.back_testing import MOST_MONTHS
 from plans.models import BackTest, CatalogDraft, CatalogVersion

@@ -8,15 +8,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane import invoice_files
 from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.staff_invoices import StaffInvoiceSerializer, find_invoice
-from controlplane.api.usage import attachment
 from controlplane.api.views import StaffView, TenantView
 from controlplane.core.errors import Missing
-from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, FormatInfo, InvoiceFormat
-from plans.invoicing import credit_note_rendering, credit_notes, document, issuing
+from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, InvoiceFormat
+from plans.invoicing import credit_notes, document, issuing
 from plans.models import CreditNote
 from tenants.models import Tenant
 from tenants.permissions import Permission
@@ -106,28 +106,20 @@ class CreditNoteView(TenantView):
     @schema.describe("Get a credit note", response=CreditNoteDetailSerializer)
     def get(self, request: Request, tenant: str, credit_note: str) -> Response:
         """Return the credit note of this number, with its document."""
-        row = get_note(self.tenant, credit_note)
-        made = document.loaded(row.document)
-        return Response({**CreditNoteSerializer(row).data, "document": made})
+        return Response(detail_of(get_note(self.tenant, credit_note)))
 
 
-def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
-    """Return a new view class, whose GET answers with a credit note as a file of ``kind``.
-
-    ``info`` is the row of this format in the registry.
-    """
+def file_view(kind: InvoiceFormat) -> type[TenantView]:
+    """Return a new view class, whose GET answers with a credit note as a file of ``kind``."""
+    info = INFO[kind]
 
     def get(self: TenantView, request: Request, tenant: str, credit_note: str) -> HttpResponse:
         """Return the credit note of this number as a file."""
-        row = get_note(self.tenant, credit_note)
-        content = credit_note_rendering.RENDERERS[kind](document.loaded(row.document))
-        return attachment(content, info.media_type, f"{row.number}.{kind}")
+        return invoice_files.of_credit_note(get_note(self.tenant, credit_note), kind)
 
-    # Of the formats of credit notes, JSON alone is a text: generated clients parse it.
-    type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.OBJECT
     described = schema.describe(
-        info.summary.replace("an invoice", "a credit note"),
-        response={(200, info.media_type): type_},
+        file_summary(kind),
+        response=file_response(kind),
         operation_id=info.note_operation,
     )
     return type(
@@ -141,10 +133,22 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
     )
 
 
+def file_summary(kind: InvoiceFormat) -> str:
+    """Return the summary of the operation that answers with a credit note as ``kind``."""
+    return INFO[kind].summary.replace("an invoice", "a credit note")
+
+
+def file_response(kind: InvoiceFormat) -> dict[tuple[int, str], OpenApiTypes]:
+    """Return the documentation of an answer with a credit note as ``kind``."""
+    info = INFO[kind]
+    # Of the formats of credit notes, JSON alone is a text: generated clients parse it.
+    type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.OBJECT
+    return {(200, info.media_type): type_}
+
+
 # The longest suffix first: a path that ends with .facturx.pdf also ends with .pdf.
 FILE_VIEWS = {
-    kind: file_view(kind, INFO[kind])
-    for kind in sorted(CREDIT_NOTE_FORMATS, key=lambda kind: -len(kind))
+    kind: file_view(kind) for kind in sorted(CREDIT_NOTE_FORMATS, key=lambda kind: -len(kind))
 }
 
 
@@ -161,8 +165,7 @@ class CreditNoteVerifyView(TenantView):
     @idempotent
     def post(self, request: Request, tenant: str, credit_note: str) -> Response:
         """Compute the credit note again from its invoice, and compare document, amounts, ledger."""
-        found = credit_notes.verify(get_note(self.tenant, credit_note))
-        return Response({"same": found.same, "differences": list(found.differences)})
+        return Response(verification_of(get_note(self.tenant, credit_note)))
 
 
 class StaffCreditNotesView(StaffView):
@@ -244,14 +247,25 @@ def _reason(request: Request) -> str:
     return str(serializer.validated_data["reason"])
 
 
-def get_note(tenant: Tenant, number: str) -> CreditNote:
-    """Return the tenant's credit note with this number.
+def get_note(tenant: Tenant | None, number: str) -> CreditNote:
+    """Return the tenant's credit note with this number; ``tenant`` None searches all tenants.
 
     Raises:
         Missing: the tenant has no such credit note.
     """
-    rows = CreditNote.objects.filter(tenant=tenant, number=number).select_related("invoice")
-    row = rows.first()
+    rows = CreditNote.objects.filter(number=number).select_related("invoice", "tenant")
+    row = (rows.filter(tenant=tenant) if tenant else rows).first()
     if row is None:
         raise Missing("There is no such credit note; list them to see their numbers.")
     return row
+
+
+def detail_of(note: CreditNote) -> dict[str, Any]:
+    """Return ``note`` as ``CreditNoteDetailSerializer`` describes it."""
+    return {**CreditNoteSerializer(note).data, "document": document.loaded(note.document)}
+
+
+def verification_of(note: CreditNote) -> dict[str, Any]:
+    """Compute ``note`` again; return what ``CreditNoteVerificationSerializer`` describes."""
+    found = credit_notes.verify(note)
+    return {"same": found.same, "differences": list(found.differences)}

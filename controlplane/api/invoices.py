@@ -10,20 +10,18 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane import invoice_files
 from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.listing import Kind
 from controlplane.api.serializers import OperationSerializer
-from controlplane.api.usage import attachment
 from controlplane.api.views import TenantView, accepted
-from controlplane.core.errors import Conflict, Invalid, Missing
+from controlplane.core.errors import Invalid, Missing
 from plans.invoice_formats import INFO, FormatInfo, InvoiceFormat
 from plans.invoicing import (
-    document,
     invoice_verification,
     previewing,
     receiving,
-    rendering,
 )
 from plans.models import Invoice
 from tenants.models import Tenant
@@ -41,12 +39,6 @@ _LISTING = listing.Listing(
         listing.Filter("until", "Periods up to this instant.", ("ends_at__lte",), (), Kind.INSTANT),
     ),
 )
-
-
-class NoDocument(Conflict):
-    """The invoice has no document yet, because its period has not been closed successfully."""
-
-    code = "invoice.no_document"
 
 
 class HeldReasonSerializer(serializers.Serializer[Any]):
@@ -173,7 +165,7 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
     """
 
     def get(self: TenantView, request: Request, tenant: str, invoice: str) -> HttpResponse:
-        return file_of(get_invoice(self.tenant, invoice), kind)
+        return invoice_files.of_invoice(get_invoice(self.tenant, invoice), kind)
 
     # One class for each format, so that each is an operation of its own in the OpenAPI document,
     # with its media type.
@@ -192,19 +184,8 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
     )
 
 
-def file_of(invoice: Invoice, kind: InvoiceFormat) -> HttpResponse:
-    """Return the answer with ``invoice`` as a file of the format ``kind``.
-
-    Raises:
-        NoDocument: the invoice has no document yet.
-        Others: as the function of the format in ``rendering.RENDERERS`` raises them.
-    """
-    content = rendering.RENDERERS[kind](document_of(invoice))
-    return attachment(content, INFO[kind].media_type, f"{invoice.number or invoice.pk}.{kind}")
-
-
 def file_response(kind: InvoiceFormat) -> dict[tuple[int, str], OpenApiTypes]:
-    """Return the documentation of an answer of ``file_of``, for ``schema.describe``."""
+    """Return what ``schema.describe`` needs to describe an invoice as a file of ``kind``."""
     info = INFO[kind]
     type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.STR
     # Generated clients parse the answer if the OpenAPI document says that it is an object.
@@ -293,16 +274,5 @@ def find_in(rows: QuerySet[Invoice], name: str) -> Invoice:
 
 def detail_of(invoice: Invoice) -> dict[str, Any]:
     """Return what the detail of ``invoice`` has besides the fields of a list's row."""
-    document = document_of(invoice) if invoice.document else None
+    document = invoice_files.document_of(invoice) if invoice.document else None
     return {"outstanding_minor": receiving.due_minor(invoice), "document": document}
-
-
-def document_of(invoice: Invoice) -> dict[str, Any]:
-    """Return the stored document of ``invoice`` as a dictionary.
-
-    Raises:
-        NoDocument: the invoice has no document yet.
-    """
-    if not invoice.document:
-        raise NoDocument("This period is not closed yet. Preview the running period instead.")
-    return document.loaded(invoice.document)

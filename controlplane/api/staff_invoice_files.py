@@ -7,9 +7,10 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane import invoice_files
 from controlplane.api import schema
 from controlplane.api.idempotency import idempotent
-from controlplane.api.invoices import WITH_FILES, file_of, file_response, with_files
+from controlplane.api.invoices import WITH_FILES, file_response, with_files
 from controlplane.api.serializers import OperationSerializer
 from controlplane.api.staff_invoices import find_invoice
 from controlplane.api.views import StaffView, accepted_at
@@ -25,7 +26,7 @@ def file_view(kind: InvoiceFormat) -> type[StaffView]:
     info = INFO[kind]
 
     def get(self: StaffView, request: Request, invoice: str) -> HttpResponse:
-        return file_of(find_invoice(invoice), kind)
+        return invoice_files.of_invoice(find_invoice(invoice), kind)
 
     get.__doc__ = info.description
     described = schema.describe(

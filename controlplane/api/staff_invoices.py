@@ -63,7 +63,7 @@ class PaymentCreateSerializer(StrictSerializer):
 
 
 class PaymentSerializer(serializers.Serializer[Any]):
-    """A recorded payment of an invoice, in minor units of the invoice's currency."""
+    """A recorded payment of an invoice, in minor units of `currency`, that of the invoice."""
 
     source = serializers.CharField()  # type: ignore[assignment]  # as above
     reference = serializers.CharField()
@@ -71,6 +71,7 @@ class PaymentSerializer(serializers.Serializer[Any]):
     credit_minor = serializers.IntegerField(
         help_text="The part that exceeded what was due, and became credit of the tenant."
     )
+    currency = serializers.CharField(source="invoice.currency")
     received_on = serializers.DateField()
     recorded_by = serializers.CharField()
     invoice = serializers.CharField(source="invoice_id")

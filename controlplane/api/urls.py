@@ -39,6 +39,7 @@ from controlplane.api import (
     staff_benefits,
     staff_catalog,
     staff_close_runs,
+    staff_credit_notes,
     staff_invoice_files,
     staff_invoices,
     staff_payments,
@@ -259,6 +260,19 @@ urlpatterns = [
     path("staff/invoices/<str:invoice>/credit-notes", credit_notes.StaffCreditNotesView.as_view()),
     path("staff/invoices/<str:invoice>/void", credit_notes.VoidView.as_view()),
     path("staff/invoices/<str:invoice>/write-off", credit_notes.WriteOffView.as_view()),
+    # Before ``staff/credit-notes/<str:credit_note>``, as above.
+    *(
+        path(f"staff/credit-notes/<str:credit_note>.{kind}", view.as_view())
+        for kind, view in staff_credit_notes.FILE_VIEWS.items()
+    ),
+    path(
+        "staff/credit-notes/<str:credit_note>",
+        staff_credit_notes.StaffCreditNoteView.as_view(),
+    ),
+    path(
+        "staff/credit-notes/<str:credit_note>/verify",
+        staff_credit_notes.StaffCreditNoteVerifyView.as_view(),
+    ),
     *(
         path(f"staff/exports/{kind}.{format}", view.as_view())
         for (kind, format), view in exports.STAFF_VIEWS.items()

@@ -15,6 +15,7 @@ from controlplane.api import schema, windows
 from controlplane.api.serializers import ChoiceOf, StrictSerializer
 from controlplane.api.views import TenantView
 from controlplane.core import spreadsheets
+from controlplane.core.downloads import attachment
 from plans.rating.periods import Period
 from plans.usage import meters, reading
 from tenants import queries
@@ -174,21 +175,6 @@ class UsageSeriesView(TenantView):
                 "items": [{"at": at, "quantity": quantity} for at, quantity in points],
             }
         )
-
-
-def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResponse:
-    """Return a response that browsers save as ``filename`` and that caches must not store.
-
-    Not stored, because the content belongs to one tenant.
-    """
-    return HttpResponse(
-        content,
-        content_type=media_type,
-        headers={
-            "Content-Disposition": f'attachment; filename="{filename}"',
-            "Cache-Control": "no-store",
-        },
-    )
 
 
 def figures_of(tenant: Tenant, window: Period) -> list[dict[str, Any]]:

@@ -14,11 +14,14 @@ from controlplane.client import models
 from controlplane.client.api import benefits, coupons, credit_movements, credit_notes, staff
 from controlplane.core.errors import Invalid
 from controlplane.rest_client import Json
-from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, format_of
+from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, InvoiceFormat, format_of
 
 app = typer.Typer(no_args_is_help=True, help="Discounts, coupons, credit and credit notes.")
 staff_app = typer.Typer(no_args_is_help=True, help="Discounts, coupons and credit of tenants.")
 _SUFFIXES = ", ".join(f".{kind}" for kind in CREDIT_NOTE_FORMATS)
+NoteFile = Annotated[
+    Path, typer.Option("--to", help=f"Where to write it; its suffix is one of {_SUFFIXES}.")
+]
 Slug = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's short name.")]
 # A text: a float cannot hold every percentage of twelve decimal places.
 Percent = Annotated[str, typer.Option(help="How much cheaper, such as 12.5.")]
@@ -81,14 +84,22 @@ def notes(*, how: listing.TenantRows) -> None:
 
 
 @app.command()
-def download(
-    number: str,
-    file: Annotated[
-        Path, typer.Option("--to", help=f"Where to write it; its suffix is one of {_SUFFIXES}.")
-    ],
-    tenant: Tenant = None,
-) -> None:
+def download(number: str, file: NoteFile, tenant: Tenant = None) -> None:
     """Write a credit note to a file: as PDF, Factur-X, UBL, CII or JSON."""
+    kind = kind_of_note(file)
+    api, tenant = login_store.connect(tenant)
+    operation: Any = getattr(credit_notes, INFO[kind].note_operation)
+    answer = operation.sync_detailed(tenant, calls.named(number), client=api.client)
+    file.write_bytes(answer.content)
+    output.say(f"wrote {file}")
+
+
+def kind_of_note(file: Path) -> InvoiceFormat:
+    """Return the format of credit notes that the suffix of ``file`` names.
+
+    Raises:
+        Invalid: ``credit_note.format``: the suffix is no format of credit notes.
+    """
     kind = format_of(file.name)
     if kind not in CREDIT_NOTE_FORMATS:
         raise Invalid(
@@ -96,11 +107,7 @@ def download(
             f"{_SUFFIXES}.",
             code="credit_note.format",
         )
-    api, tenant = login_store.connect(tenant)
-    operation: Any = getattr(credit_notes, INFO[kind].note_operation)
-    answer = operation.sync_detailed(tenant, calls.named(number), client=api.client)
-    file.write_bytes(answer.content)
-    output.say(f"wrote {file}")
+    return kind
 
 
 @app.command("movements")

@@ -18,6 +18,7 @@ from controlplane.cli import (
     prices,
     selling,
     slow,
+    staff_credit_notes,
     staff_invoices,
     tokens,
 )
@@ -35,6 +36,7 @@ volumes_app = typer.Typer(no_args_is_help=True, help="Kept volumes of deleted sp
 app.add_typer(tenants_app, name="tenants")
 app.add_typer(quotas_app, name="quotas")
 app.add_typer(staff_invoices.app, name="invoices")
+app.add_typer(staff_credit_notes.app, name="credit-notes")
 app.add_typer(close_runs.app, name="close-runs")
 app.add_typer(volumes_app, name="volumes")
 app.add_typer(credit.staff_app, name="credit")

@@ -109,6 +109,16 @@ def tax_words(seller: Seller) -> str:
     return "The countries of seller and buyer, the tax id and certificates decide (tax regime vat)."
 
 
+def answer_words(seller: Seller) -> str:
+    """Return what the answer of the register of VAT ids means for the seller's invoices."""
+    if seller.tax_regime == Regime.FLAT:
+        return (
+            f"The answer changes no tax: invoices charge {_percent(seller)} % with any tax id, and "
+            "without (tax regime flat)."
+        )
+    return "If it does not know the id, invoices charge VAT."
+
+
 def _percent(seller: Seller) -> str:
     return f"{seller.tax_percent.normalize():f}"
 

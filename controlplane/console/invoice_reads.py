@@ -114,6 +114,21 @@ def payments(row: Invoice) -> Sequence[Payment]:
     return list(rows.order_by("received_on", "id"))
 
 
+def get_credit_note(tenant: Tenant | None, number: str) -> CreditNote:
+    """Return the credit note with this number.
+
+    ``tenant`` None searches all tenants; only operator pages may do so.
+
+    Raises:
+        Missing: no credit note has this number, or it belongs to another tenant.
+    """
+    rows = CreditNote.objects.select_related("invoice").filter(number=number)
+    row = (rows.filter(tenant=tenant) if tenant else rows).first()
+    if row is None:
+        raise Missing("There is no such credit note; an invoice's page lists its credit notes.")
+    return row
+
+
 def credit_notes(row: Invoice) -> Sequence[CreditNote]:
     """Return the invoice's credit notes, oldest first, without their documents."""
     return list(row.credit_notes.defer("document").order_by("number"))

@@ -200,6 +200,16 @@ staff_urls = [
         staff_invoices.write_off,
         name="staff_invoice_write_off",
     ),
+    path(
+        "credit-notes/<slug:credit_note>.<str:suffix>",
+        staff_invoices.note_file,
+        name="staff_credit_note_file",
+    ),
+    path(
+        "credit-notes/<slug:credit_note>/verify",
+        staff_invoices.verify_note,
+        name="staff_credit_note_verify",
+    ),
     path("close-runs/", staff_close_runs.run_list, name="staff_close_runs"),
     path("close-runs/start", staff_close_runs.start, name="staff_close_run_start"),
     path("close-runs/<str:run>/", staff_close_runs.detail, name="staff_close_run"),

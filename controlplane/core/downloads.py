@@ -3,7 +3,7 @@
 import weakref
 from typing import IO
 
-from django.http import FileResponse
+from django.http import FileResponse, HttpResponse
 
 
 def attached(file: IO[bytes], name: str, media_type: str) -> FileResponse:
@@ -22,3 +22,18 @@ def attached(file: IO[bytes], name: str, media_type: str) -> FileResponse:
     # A server closes only the response that it sends, not one that was replaced.
     weakref.finalize(answer, file.close)
     return answer
+
+
+def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResponse:
+    """Return a response that browsers save as ``filename`` and that caches must not store.
+
+    Not stored, because the content belongs to one tenant.
+    """
+    return HttpResponse(
+        content,
+        content_type=media_type,
+        headers={
+            "Content-Disposition": f'attachment; filename="{filename}"',
+            "Cache-Control": "no-store",
+        },
+    )

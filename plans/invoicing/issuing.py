@@ -168,7 +168,7 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
 
 
 def _notify(kind: str, invoice: Invoice, now: datetime) -> None:
-    due_on = f"{invoice.due_at:%Y-%m-%d}" if invoice.due_at else ""
+    due_on = str(invoice.due_on or "")
     amounts = {
         "total": invoice.total_minor,
         "payable": invoice.payable_minor,

@@ -1,10 +1,14 @@
 """Models of invoices, their lines and history, of payments and of the ledger."""
 
+import json
+from datetime import date
+
 from django.db import models
 from django.db.models import ExpressionWrapper, F, Q
 
 from controlplane.core import ids
 from controlplane.core.models import Timestamped
+from plans.rating.periods import day_of
 
 
 class InvoiceNumberSeries(models.Model):
@@ -114,6 +118,14 @@ class Invoice(Timestamped):
     def payable_minor(self) -> int:
         """The amount to pay in minor units: the total minus the part that credit settles."""
         return self.total_minor - self.credit_minor
+
+    @property
+    def due_on(self) -> date | None:
+        """The day by which to pay, as the document names it; None before the invoice is issued."""
+        if self.due_at is None:
+            return None
+        zone_name = self.time_zone or json.loads(self.document)["period"]["time_zone"]
+        return day_of(self.due_at, zone_name)
 
 
 class InvoiceLine(models.Model):

@@ -268,7 +268,7 @@ def _notice(case: DunningCase, rules: Schedule, now: datetime, tenant: Tenant) -
         fields={
             "invoice": invoice.id,
             "number": invoice.number,
-            "due_on": f"{due_at:%Y-%m-%d}",
+            "due_on": str(invoice.due_on),
             "outstanding": money.display(outstanding, invoice.currency),
             "consequence": consequence(case, now),
         },

@@ -1,6 +1,7 @@
 """Render an event as a message for people, and as the body of a webhook."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from controlplane.core import secrets
 from tenants.notifications.event_kind import EventKind
 from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import Event
+
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) ")
+_FIELD = re.compile(r"\{(?P<name>\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,8 @@ class Message:
 def message(event: Event) -> Message:
     """Return the event as a message for people.
 
-    A field that the event lacks shows as ``?``: a newer version may name more fields than the
-    version that wrote the event.
+    A newer version may name more fields than the version that wrote the event. A field that the
+    event lacks shows as ``?``; if the field is a whole sentence, the sentence is left out.
     """
     kind = BY_KEY[event.kind]
     fields = event.fields
@@ -53,7 +57,19 @@ def _message(kind: EventKind, values: Mapping[str, Any]) -> Message:
     url = path if path.startswith("http") or not path else settings.PUBLIC_URL.rstrip("/") + path
     # One line, because a line break in a subject would begin another header of the mail.
     subject = " ".join(kind.subject.format_map(fields).split())
-    return Message(subject, kind.text.format_map(fields).strip(), url, str(kind.severity))
+    text = _without_missing_sentences(kind.text, values).format_map(fields)
+    return Message(subject, text.strip(), url, str(kind.severity))
+
+
+def _without_missing_sentences(text: str, values: Mapping[str, Any]) -> str:
+    """Return ``text`` without the sentences that are one field alone, which ``values`` lacks."""
+    sentences = _BETWEEN_SENTENCES.split(text)
+    kept = [
+        sentence
+        for sentence in sentences
+        if not (field := _FIELD.fullmatch(sentence)) or field["name"] in values
+    ]
+    return " ".join(kept)
 
 
 def webhook_body(event: Event) -> str:

@@ -155,6 +155,9 @@ if TYPE_CHECKING:
     from .get_credit_note_document_json_response_200 import (
         GetCreditNoteDocumentJsonResponse200,
     )
+    from .get_credit_note_document_json_staff_response_200 import (
+        GetCreditNoteDocumentJsonStaffResponse200,
+    )
     from .get_history_address_span import GetHistoryAddressSpan
     from .get_invoice_document_json_response_200 import (
         GetInvoiceDocumentJsonResponse200,
@@ -388,6 +391,8 @@ if TYPE_CHECKING:
     from .space_type import SpaceType
     from .spend_cap import SpendCap
     from .spend_cap_change_request import SpendCapChangeRequest
+    from .staff_credit_note_detail import StaffCreditNoteDetail
+    from .staff_credit_note_detail_document import StaffCreditNoteDetailDocument
     from .staff_invoice import StaffInvoice
     from .staff_invoice_detail import StaffInvoiceDetail
     from .staff_invoice_detail_document_type_0 import StaffInvoiceDetailDocumentType0
@@ -574,6 +579,7 @@ _MODULES = {
     "Failure": ".failure",
     "Figure": ".figure",
     "GetCreditNoteDocumentJsonResponse200": ".get_credit_note_document_json_response_200",
+    "GetCreditNoteDocumentJsonStaffResponse200": ".get_credit_note_document_json_staff_response_200",
     "GetHistoryAddressSpan": ".get_history_address_span",
     "GetInvoiceDocumentJsonResponse200": ".get_invoice_document_json_response_200",
     "GetInvoiceDocumentJsonStaffResponse200": ".get_invoice_document_json_staff_response_200",
@@ -793,6 +799,8 @@ _MODULES = {
     "SpaceType": ".space_type",
     "SpendCap": ".spend_cap",
     "SpendCapChangeRequest": ".spend_cap_change_request",
+    "StaffCreditNoteDetail": ".staff_credit_note_detail",
+    "StaffCreditNoteDetailDocument": ".staff_credit_note_detail_document",
     "StaffInvoice": ".staff_invoice",
     "StaffInvoiceDetail": ".staff_invoice_detail",
     "StaffInvoiceDetailDocumentType0": ".staff_invoice_detail_document_type_0",
@@ -980,6 +988,7 @@ __all__ = (
     "Failure",
     "Figure",
     "GetCreditNoteDocumentJsonResponse200",
+    "GetCreditNoteDocumentJsonStaffResponse200",
     "GetHistoryAddressSpan",
     "GetInvoiceDocumentJsonResponse200",
     "GetInvoiceDocumentJsonStaffResponse200",
@@ -1198,6 +1207,8 @@ __all__ = (
     "SpaceType",
     "SpendCap",
     "SpendCapChangeRequest",
+    "StaffCreditNoteDetail",
+    "StaffCreditNoteDetailDocument",
     "StaffInvoice",
     "StaffInvoiceDetail",
     "StaffInvoiceDetailDocumentType0",

@@ -12,13 +12,14 @@ T = TypeVar("T", bound="Payment")
 
 @_attrs_define
 class Payment:
-    """A recorded payment of an invoice, in minor units of the invoice's currency.
+    """A recorded payment of an invoice, in minor units of `currency`, that of the invoice.
 
     Attributes:
         source (str):
         reference (str):
         amount_minor (int):
         credit_minor (int): The part that exceeded what was due, and became credit of the tenant.
+        currency (str):
         received_on (datetime.date):
         recorded_by (str):
         invoice (str):
@@ -28,6 +29,7 @@ class Payment:
     reference: str
     amount_minor: int
     credit_minor: int
+    currency: str
     received_on: datetime.date
     recorded_by: str
     invoice: str
@@ -41,6 +43,8 @@ class Payment:
         amount_minor = self.amount_minor
 
         credit_minor = self.credit_minor
+
+        currency = self.currency
 
         received_on = self.received_on.isoformat()
 
@@ -56,6 +60,7 @@ class Payment:
                 "reference": reference,
                 "amount_minor": amount_minor,
                 "credit_minor": credit_minor,
+                "currency": currency,
                 "received_on": received_on,
                 "recorded_by": recorded_by,
                 "invoice": invoice,
@@ -75,6 +80,8 @@ class Payment:
 
         credit_minor = d.pop("credit_minor")
 
+        currency = d.pop("currency")
+
         received_on = datetime.date.fromisoformat(d.pop("received_on"))
 
         recorded_by = d.pop("recorded_by")
@@ -86,6 +93,7 @@ class Payment:
             reference=reference,
             amount_minor=amount_minor,
             credit_minor=credit_minor,
+            currency=currency,
             received_on=received_on,
             recorded_by=recorded_by,
             invoice=invoice,

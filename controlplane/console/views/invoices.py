@@ -8,13 +8,13 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from controlplane import invoice_files
 from controlplane.console import buttons_as_command, invoice_reads, payment_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.scope import Scope, TenantScope
 from controlplane.core.errors import Missing
 from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, InvoiceFormat
 from plans.invoicing import (
-    credit_note_rendering,
     document,
     invoice_verification,
     previewing,
@@ -50,7 +50,11 @@ def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
     """Show one invoice of the tenant, by id or number, with history, payments and verification."""
     row = find(scope, invoice)
     context = {
-        **detail_context(row, lambda page, *args: scope.url(page, row.pk, *args)),
+        **detail_context(
+            row,
+            lambda page, *args: scope.url(page, row.pk, *args),
+            lambda number, kind: scope.url("credit_note_file", number, kind),
+        ),
         "back": scope.url("invoices"),
         "buttons": buttons_as_command.verify_invoice(scope.tenant.slug, row.pk),
         "history": invoice_reads.tenant_history(row),
@@ -77,15 +81,7 @@ def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
 @tenant_page(Permission.VIEW_BILLING)
 def note_file(scope: TenantScope, credit_note: str, suffix: str) -> HttpResponseBase:
     """Download a credit note of the tenant in a format of credit notes; 404 if there is none."""
-    row = CreditNote.objects.filter(tenant=scope.tenant, number=credit_note).first()
-    if row is None or suffix not in CREDIT_NOTE_FORMATS:
-        raise Missing("There is no such file; an invoice's page lists its credit notes.")
-    kind = InvoiceFormat(suffix)
-    return HttpResponse(
-        credit_note_rendering.RENDERERS[kind](document.loaded(row.document)),
-        content_type=INFO[kind].media_type,
-        headers={"Content-Disposition": f'attachment; filename="{row.number}.{suffix}"'},
-    )
+    return file_of_note(invoice_reads.get_credit_note(scope.tenant, credit_note), suffix)
 
 
 @require_POST
@@ -117,20 +113,28 @@ def file_of(row: Invoice, kind: str) -> HttpResponse:
     # An invoice that is still closing, or held, may have no document yet.
     if kind not in INFO or not row.document:
         raise Missing("There is no such file; an invoice has files once its period is closed.")
-    media_type = INFO[InvoiceFormat(kind)].media_type
-    return HttpResponse(
-        rendering.RENDERERS[InvoiceFormat(kind)](document.loaded(row.document)),
-        content_type=f"{media_type}; charset=utf-8" if media_type == "text/csv" else media_type,
-        # Drafts have no number yet.
-        headers={"Content-Disposition": f'attachment; filename="{row.number or row.id}.{kind}"'},
-    )
+    return invoice_files.of_invoice(row, InvoiceFormat(kind))
 
 
-def detail_context(row: Invoice, link: Callable[..., str]) -> dict[str, Any]:
+def file_of_note(note: CreditNote, kind: str) -> HttpResponse:
+    """Return the answer with the credit note as a file of the format ``kind``.
+
+    Raises:
+        Missing: credit notes have no such format.
+    """
+    if kind not in CREDIT_NOTE_FORMATS:
+        raise Missing("There is no such file; an invoice's page lists its credit notes.")
+    return invoice_files.of_credit_note(note, InvoiceFormat(kind))
+
+
+def detail_context(
+    row: Invoice, link: Callable[..., str], note_link: Callable[[str, str], str]
+) -> dict[str, Any]:
     """Return the template context of one invoice, for its tenant's page or the operators' page.
 
     ``link`` returns the URL of one of the invoice's pages: invoice_line (with its position),
-    invoice_samples, invoice_change, invoice_verify, invoice_file (with its format).
+    invoice_samples, invoice_change, invoice_verify, invoice_file (with its format). ``note_link``
+    returns the URL of the file of a credit note, by its number and format.
 
     An invoice without a document (still closing, or held) lacks the entries that
     ``rendering.context`` makes from the document.
@@ -144,7 +148,10 @@ def detail_context(row: Invoice, link: Callable[..., str]) -> dict[str, Any]:
         "crumb": row.number or "Not numbered yet",
         "events": invoice_reads.events(row),
         "payments": invoice_reads.payments(row),
-        "notes": invoice_reads.credit_notes(row),
+        "notes": [
+            (note, [(note_link(note.number, str(k)), INFO[k].title) for k in CREDIT_NOTE_FORMATS])
+            for note in invoice_reads.credit_notes(row)
+        ],
         "outstanding_minor": receiving.outstanding_minor(row) if row.number else 0,
         "proof": invoice_reads.proof(row),
         "formats": [
@@ -152,7 +159,6 @@ def detail_context(row: Invoice, link: Callable[..., str]) -> dict[str, Any]:
             for kind, info in INFO.items()
             if row.number or not info.is_final
         ],
-        "note_formats": [(str(kind), INFO[kind].title) for kind in CREDIT_NOTE_FORMATS],
         "can_recompute": bool(row.number),
         "verify_url": link("invoice_verify"),
         "samples_url": link("invoice_samples"),

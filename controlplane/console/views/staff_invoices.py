@@ -20,7 +20,12 @@ from controlplane.console.forms.staff import (
     WriteOffForm,
 )
 from controlplane.console.scope import StaffScope
-from controlplane.console.views.invoices import begin_verification, detail_context, file_of
+from controlplane.console.views.invoices import (
+    begin_verification,
+    detail_context,
+    file_of,
+    file_of_note,
+)
 from plans.invoicing import credit_notes, invoice_closing, issuing, receiving
 from plans.models import Invoice, Payment
 
@@ -66,6 +71,27 @@ def file(scope: StaffScope, invoice: str, kind: str) -> HttpResponseBase:
     Answers 404 if the format is unknown or the invoice has no document yet.
     """
     return file_of(invoice_reads.get(None, invoice), kind)
+
+
+@staff_page
+def note_file(scope: StaffScope, credit_note: str, suffix: str) -> HttpResponseBase:
+    """Download a credit note of any tenant in a format of credit notes; 404 if there is none."""
+    return file_of_note(invoice_reads.get_credit_note(None, credit_note), suffix)
+
+
+@require_POST
+@staff_page
+def verify_note(scope: StaffScope, credit_note: str) -> HttpResponseBase:
+    """Compute a credit note of any tenant again, and say on the invoice's page what differs."""
+    note = invoice_reads.get_credit_note(None, credit_note)
+    found = credit_notes.verify(note)
+    if found.same:
+        messages.success(
+            scope.request, f"{note.number}: document, amounts and ledger are the same."
+        )
+    else:
+        messages.error(scope.request, f"{note.number} differs. {'; '.join(found.differences)}")
+    return redirect("console:staff_invoice", note.invoice_id)
 
 
 @require_POST
@@ -195,7 +221,9 @@ def write_off(scope: StaffScope, invoice: str) -> HttpResponseBase:
 def _page(scope: StaffScope, row: Invoice, form: ConsoleForm | None = None) -> HttpResponseBase:
     context = {
         **detail_context(
-            row, lambda page, *args: reverse(f"console:staff_{page}", args=[row.pk, *args])
+            row,
+            lambda page, *args: reverse(f"console:staff_{page}", args=[row.pk, *args]),
+            lambda *args: reverse("console:staff_credit_note_file", args=args),
         ),
         "back": reverse("console:staff_invoices"),
         "verify_command": "waypost staff invoices verify",

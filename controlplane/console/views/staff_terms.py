@@ -150,6 +150,7 @@ def tax(scope: StaffScope, tenant: str) -> HttpResponseBase:
 
 def _steps_of_tax(scope: StaffScope, row: Tenant) -> list[Step]:
     by, offers = scope.actor, selling.offers()
+    answer = credit_reads.answer_words(selling.of_tenant(row.pk).seller)
     kept = list(TaxExemption.objects.filter(tenant=row).order_by("-starts_on", "-pk"))
     steps = [
         Step(
@@ -172,8 +173,8 @@ def _steps_of_tax(scope: StaffScope, row: Tenant) -> list[Step]:
     if row.tax_id:
         steps.append(Step(
             "answer", "Record what the register says",
-            "Ask the register of VAT ids (VIES) and record its answer. If it does not know the id, "
-            "invoices charge VAT.", "Record", "The answer is recorded.", forms.RegisterAnswerForm,
+            f"Ask the register of VAT ids (VIES) and record its answer. {answer}",
+            "Record", "The answer is recorded.", forms.RegisterAnswerForm,
             lambda form: tax_details.record_answer(tenant=row, by=by, **form.cleaned_data), {},
         ))  # fmt: skip
     if len(offers) > 1:

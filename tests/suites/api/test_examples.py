@@ -64,6 +64,9 @@ READ_CREDIT_NOTES = (
     "get_credit_note",
     *(INFO[kind].note_operation for kind in CREDIT_NOTE_FORMATS),
     "verify_credit_note",
+    "get_credit_note_staff",
+    *(INFO[kind].staff_note_operation for kind in CREDIT_NOTE_FORMATS),
+    "verify_credit_note_staff",
 )
 COUPON = {"code": "LAUNCH", "title": "Launch", "percent": "50", "months": 3, "limit": 100}
 CAP = {"amount_minor": 10000, "action": "withdraw_send"}

@@ -112,4 +112,5 @@ def test_a_payment_is_recorded_by_the_number_that_the_bank_reports(
     made = staff.post(f"{PATH}/{invoice.number}/payments", body)
 
     assert (made.status_code, made.json()["invoice"]) == (201, invoice.pk)
-    assert len(staff.get(f"{PATH}/{invoice.number}/payments").json()["items"]) == 1
+    assert staff.get(f"{PATH}/{invoice.number}/payments").json()["items"] == [made.json()]
+    assert made.json()["currency"] == invoice.currency

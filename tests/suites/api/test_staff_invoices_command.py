@@ -110,6 +110,8 @@ def test_a_payment_takes_the_number_that_the_bank_reports(
 
     assert ended.code == 0, ended.stderr
     assert Payment.objects.get().invoice_id == invoice.pk
+    assert "0.01 EUR" in ended.stdout
+    assert "0.00 EUR" in ended.stdout  # nothing became credit
 
 
 @pytest.mark.parametrize("who", ["owner", "outsider"])

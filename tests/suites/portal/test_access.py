@@ -159,6 +159,8 @@ STAFF_PAGES = {
     "staff_invoice": Page("invoices/INVOICE/"),
     "staff_invoice_verify": Page("invoices/INVOICE/verify", is_get=False),
     "staff_invoice_file": Page("invoices/INVOICE/file.csv"),
+    "staff_credit_note_file": Page("credit-notes/NOTE.json"),
+    "staff_credit_note_verify": Page("credit-notes/NOTE/verify", is_get=False),
     "staff_invoice_line": Page("invoices/INVOICE/lines/1"),
     "staff_invoice_samples": Page("invoices/INVOICE/samples"),
     "staff_invoice_change": Page("invoices/INVOICE/change"),
@@ -254,6 +256,7 @@ def tenant_url(world: World, page: Page) -> str:
 
 def staff_url(world: World, page: Page) -> str:
     path = page.path.replace("INVOICE", world.tenant.invoices.get().id)
+    path = path.replace("NOTE", world.tenant.credit_notes.get().number)
     return "/staff/" + path.replace("SPACE", world.tenant.spaces.get().id)
 
 
@@ -287,7 +290,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(b"".join(answer).decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 41
+    assert len(seen) == 42
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:

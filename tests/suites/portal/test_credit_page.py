@@ -184,16 +184,17 @@ def test_staff_set_and_end_an_exemption_and_record_the_register(
 
 
 @pytest.mark.parametrize(
-    ("regime", "said", "of_id"),
+    ("regime", "said", "of_id", "of_answer"),
     [
         ("flat", "19 %, unless a certificate exempts the buyer",
-         ". Invoices charge 19 % tax with any tax id, and without."),
+         ". Invoices charge 19 % tax with any tax id, and without.",
+         "The answer changes no tax: invoices charge 19 % with any tax id, and without"),
         ("vat", "The countries of seller and buyer, the tax id and certificates decide",
-         ", so invoices charge VAT."),
+         ", so invoices charge VAT.", "If it does not know the id, invoices charge VAT."),
     ],
 )  # fmt: skip
 def test_pages_say_which_tax_is_in_force(
-    world: World, as_: As, tax: str, regime: str, said: str, of_id: str
+    world: World, as_: As, tax: str, regime: str, said: str, of_id: str, of_answer: str
 ) -> None:
     two_sellers.publish(key="waypost", tax_regime=regime)
     world.tenant.billing_country, world.tenant.tax_id = "DE", "DE12"
@@ -203,6 +204,7 @@ def test_pages_say_which_tax_is_in_force(
     shown = text_of(as_(world.staff).get(tax))
 
     assert said in shown
+    assert f"record its answer. {of_answer}" in shown
     assert "None: invoices charge the tax above." in shown
     words = "It does not have the form of a VAT id of the billing country" + of_id
     assert words in shown

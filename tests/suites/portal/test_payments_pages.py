@@ -7,11 +7,19 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from controlplane.core.audit import SYSTEM
-from plans.invoicing import issuing, receiving
-from plans.models import DunningPause, Invoice, Payment, PaymentEvent, Refund
+from plans.invoicing import invoice_closing, issuing, receiving
+from plans.models import (
+    DunningPause,
+    Invoice,
+    Payment,
+    PaymentEvent,
+    Refund,
+)
 from plans.payments import dunning, providers
 from plans.payments.manual import Manual
 from plans.payments.port import RefundAnswer, RefundRequest
+from plans.rating.periods import month_of
+from tenants.models import Tenant
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
 from tests.support.portal.rows import World
@@ -199,3 +207,27 @@ def test_every_page_says_what_unpaid_invoices_prevent(
 
     assert "Invoices of" in text
     assert words in text
+
+
+def test_pages_name_the_day_that_the_document_names(world: World, as_: As) -> None:
+    rows.bill_to(world.tenant)
+    Tenant.objects.filter(pk=world.tenant.pk).update(billing_time_zone="Pacific/Kiritimati")
+    world.tenant.refresh_from_db()
+    month = month_of(timezone.now(), "Pacific/Kiritimati")
+    month = month_of(month.starts_at - timedelta(days=1), "Pacific/Kiritimati")
+    asked = rows.closing(world.tenant, month)
+    draft = invoice_closing.close(invoice=asked, evidence=rows.evidence(()), by=SYSTEM)
+    approved = issuing.approve(invoice=draft, by=SYSTEM)
+    # 13:00 in UTC is 03:00 of the next day there.
+    at = (timezone.now() - timedelta(days=40)).replace(hour=13, minute=0)
+    invoice = issuing.issue(invoice=approved, by=SYSTEM, now=at)
+    assert invoice.due_at is not None
+    issuing.mark_overdue(by=SYSTEM)
+    day = invoice.due_at.astimezone(UTC).date() + timedelta(days=1)
+    words = f"{day.day} {day:%b %Y}"
+
+    paying = as_(world.owner).get(f"/t/{world.tenant.slug}/invoices/{invoice.pk}/pay")
+    overdue = as_(world.staff).get("/staff/overdue/")
+
+    assert f"Due by {words}." in paying.content.decode()
+    assert f">{words}</td>" in overdue.content.decode()

@@ -47,3 +47,8 @@ def may(
     """Return who may send each method; None: nobody."""
     given = {"GET": get, "POST": post, "PUT": put, "PATCH": patch, "DELETE": delete}
     return {method: group for method, group in given.items() if group is not None}
+
+
+def page(see: Group, change: Group | None = None) -> Decision:
+    """Return the decision on a page that both methods reach: POST needs ``change``, or ``see``."""
+    return may(get=see, post=see if change is None else change)

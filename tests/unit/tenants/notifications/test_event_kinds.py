@@ -49,6 +49,19 @@ def test_a_missing_field_shows_and_does_not_fail() -> None:
     assert made.subject == "Alarm: ? in main: ?"
 
 
+def test_a_sentence_that_an_older_version_did_not_write_is_left_out() -> None:
+    kind = BY_KEY["invoice.issued"]
+    fields = {name: value for name, value in kind.sample.items() if name != "to_pay"}
+    event = Event(kind="invoice.issued", fields={**fields, "tenant": "a", "organization": "A"})
+
+    made = rendering.message(event)
+
+    assert made.text == "The invoice EU-000042 of A is issued."
+    assert made.subject == "Invoice EU-000042 over 119.00 EUR"
+    event.fields["to_pay"] = "There is nothing to pay."
+    assert rendering.message(event).text.endswith("is issued. There is nothing to pay.")
+
+
 def test_a_line_break_in_a_name_adds_no_header() -> None:
     fields = {"space": "main\r\nBcc: all@b.test", "address": "q", "value_words": "1 message"}
     made = rendering.message(Event(kind="alarm.raised", fields=fields))

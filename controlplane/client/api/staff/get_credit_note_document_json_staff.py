@@ -1,0 +1,76 @@
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...models.get_credit_note_document_json_staff_response_200 import (
+    GetCreditNoteDocumentJsonStaffResponse200,
+)
+from ...types import Response
+
+
+def _request(
+    credit_note: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "GET",
+        "url": "/api/v1/staff/credit-notes/{credit_note}.json".format(
+            credit_note=quote(str(credit_note), safe=""),
+        ),
+    }
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> GetCreditNoteDocumentJsonStaffResponse200:
+    if response.status_code == 200:
+        response_200 = GetCreditNoteDocumentJsonStaffResponse200.from_dict(response.json())
+
+        return response_200
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    credit_note: str,
+    *,
+    client: AuthenticatedClient,
+) -> Response[GetCreditNoteDocumentJsonStaffResponse200]:
+    """Get a credit note's document as JSON, as staff.
+
+    Return the credit note of this number as a file.
+
+    Args:
+        credit_note (str):
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            credit_note=credit_note,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    credit_note: str,
+    *,
+    client: AuthenticatedClient,
+) -> GetCreditNoteDocumentJsonStaffResponse200:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        credit_note=credit_note,
+        client=client,
+    ).parsed
