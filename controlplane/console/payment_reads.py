@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from controlplane.core.errors import Missing
 from plans.models import Invoice, Payment, PaymentEvent
+from plans.models.payment import TO_LOOK_AT
 from plans.payments import dunning
 from tenants.models import Tenant
 
@@ -41,9 +42,8 @@ def get(pk: int) -> Payment:
 
 def events_to_look_at() -> Sequence[PaymentEvent]:
     """Return the twenty newest events of providers that were refused, or whose effect fails."""
-    fails = Q(state=PaymentEvent.State.WAITING) & ~Q(message="")
-    rows = PaymentEvent.objects.filter(Q(state=PaymentEvent.State.REFUSED) | fails)
-    return list(rows.order_by("-received_at", "-id")[:20])
+    # Through the index ``payment_event_to_look_at``: almost all events were applied.
+    return list(PaymentEvent.objects.filter(TO_LOOK_AT).order_by("-received_at", "-id")[:20])
 
 
 def dunning_of(invoice: Invoice) -> str:

@@ -34,6 +34,10 @@ class Checkout(Timestamped):
         ]
 
 
+# Events that staff must look at: refused, or their effect fails. An index has exactly these.
+TO_LOOK_AT = Q(state="refused") | (Q(state="waiting") & ~Q(message=""))
+
+
 class PaymentEvent(Timestamped):
     """What a provider reported: a payment, a refund, a dispute. Key: (provider, event_id).
 
@@ -72,6 +76,11 @@ class PaymentEvent(Timestamped):
                 fields=["received_at"],
                 name="payment_event_waiting",
                 condition=Q(state="waiting"),
+            ),
+            models.Index(
+                fields=["-received_at", "-id"],
+                name="payment_event_to_look_at",
+                condition=TO_LOOK_AT,
             ),
         ]
         constraints = [
