@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from controlplane.core.errors import Missing
 from plans.models import Invoice, Payment, PaymentEvent
-from plans.models.payment import TO_LOOK_AT
 from plans.payments import dunning
 from tenants.models import Tenant
 
@@ -43,7 +42,8 @@ def get(pk: int) -> Payment:
 def events_to_look_at() -> Sequence[PaymentEvent]:
     """Return the twenty newest events of providers that were refused, or whose effect fails."""
     # Through the index ``payment_event_to_look_at``: almost all events were applied.
-    return list(PaymentEvent.objects.filter(TO_LOOK_AT).order_by("-received_at", "-id")[:20])
+    rows = PaymentEvent.objects.filter(PaymentEvent.TO_LOOK_AT)
+    return list(rows.order_by("-received_at", "-id")[:20])
 
 
 def dunning_of(invoice: Invoice) -> str:

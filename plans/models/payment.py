@@ -35,7 +35,7 @@ class Checkout(Timestamped):
 
 
 # Events that staff must look at: refused, or their effect fails. An index has exactly these.
-TO_LOOK_AT = Q(state="refused") | (Q(state="waiting") & ~Q(message=""))
+_TO_LOOK_AT = Q(state="refused") | (Q(state="waiting") & ~Q(message=""))
 
 
 class PaymentEvent(Timestamped):
@@ -56,6 +56,8 @@ class PaymentEvent(Timestamped):
         APPLIED = "applied"
         IGNORED = "ignored"
         REFUSED = "refused"
+
+    TO_LOOK_AT = _TO_LOOK_AT
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.payment_event_id)
     provider = models.CharField(max_length=40)
@@ -80,7 +82,7 @@ class PaymentEvent(Timestamped):
             models.Index(
                 fields=["-received_at", "-id"],
                 name="payment_event_to_look_at",
-                condition=TO_LOOK_AT,
+                condition=_TO_LOOK_AT,
             ),
         ]
         constraints = [
