@@ -6,6 +6,7 @@ result backend is off.
 """
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -13,6 +14,7 @@ from celery import Celery
 from celery.signals import (
     beat_init,
     before_task_publish,
+    celeryd_init,
     heartbeat_sent,
     task_postrun,
     task_prerun,
@@ -27,7 +29,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from controlplane import checks, heartbeat
-from controlplane.core import request_ids
+from controlplane.core import request_ids, time_limits
 from workers import schedule
 
 app = Celery("waypost")
@@ -37,9 +39,9 @@ app.conf.update(
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     worker_prefetch_multiplier=1,  # with ``acks_late``, a busy process reserves no further task
-    # Seconds. The soft limit raises inside the task, which then has a minute to clean up.
-    task_time_limit=600,
-    task_soft_time_limit=540,
+    # Seconds. The soft limit raises inside the task.
+    task_time_limit=time_limits.TASK_SECONDS,
+    task_soft_time_limit=time_limits.TASK_SOFT_SECONDS,
     broker_connection_retry_on_startup=True,
     # structlog prints our events to stdout. Celery would redirect them into its own log as
     # warnings, and at log level ERROR it would then drop even our errors.
@@ -77,6 +79,19 @@ def refuse_unsafe_settings(**_signal: object) -> None:
         checks.refuse_unsafe_settings()
     except ImproperlyConfigured as error:
         # Celery only logs other exceptions of a signal handler, and the server would start.
+        raise SystemExit(str(error)) from error
+
+
+@celeryd_init.connect  # type: ignore[untyped-decorator]
+def refuse_tasks_longer_than_leases(options: Mapping[str, Any], **_signal: object) -> None:
+    """End a starting worker whose command line lets tasks run for longer than their leases."""
+    soft, hard = options.get("soft_time_limit"), options.get("time_limit")
+    try:
+        time_limits.require_order(
+            app.conf.task_soft_time_limit if soft is None else soft,
+            app.conf.task_time_limit if hard is None else hard,
+        )
+    except ValueError as error:
         raise SystemExit(str(error)) from error
 
 

@@ -31,7 +31,7 @@ LEASE = "pod-watch"
 # A pod that fails again and again makes its space due once in this time at most.
 SHORTEST_INTERVAL = timedelta(seconds=5)
 _LEASE_SECONDS = 15.0  # extended while the watch is open
-_WATCH_SECONDS = 300  # shorter than the longest time for which ``leases.kept`` extends a lease
+_WATCH_SECONDS = 300  # shorter than ``time_limits.LEASE_SECONDS``
 _RETRY_SECONDS = 2.0  # before a broken watch is opened again
 
 

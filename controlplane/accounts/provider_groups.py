@@ -18,7 +18,7 @@ from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import WaypostError
 from tenants import permissions
-from tenants.actions import memberships
+from tenants.actions import memberships, staff_accounts
 from tenants.models import Membership, Tenant, User
 
 logger = structlog.get_logger(__name__)
@@ -59,7 +59,9 @@ def apply(user: User, groups: frozenset[str]) -> None:
 def _set_staff(user: User, is_staff: bool) -> None:
     """Make ``user`` one of staff, or end that if another account of staff remains."""
     with transaction.atomic():
-        if not is_staff and _is_last_of_staff(user):
+        # Most logins are of people who are no staff: these lock nothing.
+        is_to_leave = not is_staff and User.objects.filter(pk=user.pk, is_staff=True).exists()
+        if is_to_leave and staff_accounts.is_last(user):
             _keep_last(user)
             is_staff = True
         # By a condition: of two logins at once, only the one that changes it writes an event.
@@ -68,25 +70,6 @@ def _set_staff(user: User, is_staff: bool) -> None:
             audit.record(_BY, action, audit.Subject("user", str(user.pk), user.email))
     # ``update`` does not change the object with which the caller goes on.
     user.is_staff = is_staff
-
-
-def _is_last_of_staff(user: User) -> bool:
-    """Return whether no other account of staff can log in. If it is staff, lock all of them.
-
-    In the order of ``staff_accounts``: two changes that each remove the other wait for one another.
-    """
-    staff = User.objects.filter(is_staff=True)
-    # Most logins are of people who are no staff: these lock nothing.
-    if not staff.filter(pk=user.pk).exists():
-        return False
-    others = [other for other in staff.select_for_update().order_by("pk") if other != user]
-    return not any(_can_log_in(other) for other in others)
-
-
-def _can_log_in(user: User) -> bool:
-    # Without local accounts, one that has only a password cannot.
-    is_provided = settings.LOCAL_ACCOUNTS_ENABLED or bool(user.oidc_subject)
-    return user.is_active and is_provided
 
 
 def _keep_last(user: User) -> None:

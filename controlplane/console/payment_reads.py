@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from controlplane.core.errors import Missing
@@ -41,8 +41,8 @@ def get(pk: int) -> Payment:
 
 def events_to_look_at() -> Sequence[PaymentEvent]:
     """Return the twenty newest events of providers that were refused, or whose effect fails."""
-    fails = Q(state=PaymentEvent.State.WAITING) & ~Q(message="")
-    rows = PaymentEvent.objects.filter(Q(state=PaymentEvent.State.REFUSED) | fails)
+    # Through the index ``payment_event_to_look_at``: almost all events were applied.
+    rows = PaymentEvent.objects.filter(PaymentEvent.TO_LOOK_AT)
     return list(rows.order_by("-received_at", "-id")[:20])
 
 

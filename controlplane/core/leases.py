@@ -19,13 +19,14 @@ import structlog
 from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 
+from controlplane.core import time_limits
 from controlplane.core.models import Lease
 
 logger = structlog.get_logger(__name__)
 
 # A job of ``kept`` that takes longer most likely hangs. Its lease then expires, and another process
-# may take the job.
-_LONGEST_SECONDS = 900.0
+# may take the job. Celery ends a task before.
+_LONGEST_SECONDS = float(time_limits.LEASE_SECONDS)
 _POLL_SECONDS = 0.05  # between two attempts to get a lease
 
 

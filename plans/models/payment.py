@@ -34,6 +34,10 @@ class Checkout(Timestamped):
         ]
 
 
+# Events that staff must look at: refused, or their effect fails. An index has exactly these.
+_TO_LOOK_AT = Q(state="refused") | (Q(state="waiting") & ~Q(message=""))
+
+
 class PaymentEvent(Timestamped):
     """What a provider reported: a payment, a refund, a dispute. Key: (provider, event_id).
 
@@ -52,6 +56,8 @@ class PaymentEvent(Timestamped):
         APPLIED = "applied"
         IGNORED = "ignored"
         REFUSED = "refused"
+
+    TO_LOOK_AT = _TO_LOOK_AT
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.payment_event_id)
     provider = models.CharField(max_length=40)
@@ -72,6 +78,11 @@ class PaymentEvent(Timestamped):
                 fields=["received_at"],
                 name="payment_event_waiting",
                 condition=Q(state="waiting"),
+            ),
+            models.Index(
+                fields=["-received_at", "-id"],
+                name="payment_event_to_look_at",
+                condition=_TO_LOOK_AT,
             ),
         ]
         constraints = [

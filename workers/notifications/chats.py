@@ -15,11 +15,13 @@ from tenants.notifications.models import Delivery, Event
 def send(delivery: Delivery) -> Outcome:
     """Send the message of a delivery to its channel; return how it went.
 
-    Apprise connects to the host of the service by itself. So this call first checks that all
-    addresses of the host are public.
+    This first checks that all addresses of the service's hosts are public, to say what is wrong.
+    ``checked_requests`` checks each connection of Apprise again.
     """
     # Imported here: only workers that send to a chat need the library's 180 modules.
     import apprise
+
+    from workers.notifications import checked_requests
 
     channel = delivery.channel
     assert channel is not None
@@ -41,6 +43,8 @@ def send(delivery: Delivery) -> Outcome:
     sender = apprise.Apprise(asset=asset)
     if not sender.add(target.apprise_url(_incident(delivery.event))):
         return Outcome(_passed(started), f"{target.title} does not accept this URL.", is_final=True)
+    for plugin in sender:
+        checked_requests.use_in(plugin)
     made = rendering.message(delivery.event)
     severities = {
         Severity.INFO: apprise.NotifyType.INFO,

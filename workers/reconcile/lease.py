@@ -3,7 +3,8 @@
 The lease is two columns of the space: the holder, and when the lease ends. So the lease of a killed
 worker ends by itself. While a pass runs, a thread extends the lease, so that no second worker
 starts while a step takes longer than the lease (a slow cluster, a large broker). The thread stops
-after five minutes, so that a pass that hangs does not keep the space.
+after ``time_limits.LEASE_SECONDS``, so that a pass that hangs does not keep the space. Celery ends
+the task of a pass before.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,13 +14,13 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from controlplane.core import leases
+from controlplane.core import leases, time_limits
 from tenants.models import AddressSpace
 
 LENGTH = timedelta(seconds=45)  # then another worker may take the space over
 _RENEW_SECONDS = 15.0  # a third of the lease: one failed renewal does not lose it
 # A pass that takes longer than this most likely hangs: another worker may try.
-_LONGEST_SECONDS = 300.0
+_LONGEST_SECONDS = float(time_limits.LEASE_SECONDS)
 
 
 class Lost(Exception):
@@ -63,7 +64,7 @@ class Lease:
     def kept(self) -> Iterator[None]:
         """Extend a claimed lease from a thread while the block runs; give it back at its end.
 
-        After five minutes the thread stops. When the lease has then expired, another worker may
+        After 15 minutes the thread stops. When the lease has then expired, another worker may
         claim the space, and ``extend`` raises ``Lost``.
         """
         stored = leases.StoredLease(self.space_id, self._is_extended, self.release)

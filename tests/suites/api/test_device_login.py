@@ -196,7 +196,7 @@ def test_groups_of_the_provider_decide_about_staff(
 ) -> None:
     settings.OIDC_STAFF_GROUP = "operators"
     # Otherwise Anna is the last one of staff, and stays.
-    User.objects.create_user("other@op.test", "other@op.test", is_staff=True)
+    User.objects.create_user("other@op.test", "other@op.test", "a-password-1", is_staff=True)
     provider.person["groups"] = ["operators"]
     assert log_in(provider).json()["is_staff"] is True
 

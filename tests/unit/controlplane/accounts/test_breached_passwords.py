@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
+from structlog.testing import capture_logs
 
 from controlplane.accounts import breached_passwords
 from controlplane.accounts.breached_passwords import BreachedPasswordValidator
@@ -51,16 +52,23 @@ def test_a_listed_password_is_refused(settings: Settings, tmp_path: Path) -> Non
 def test_without_a_list_nothing_is_refused(settings: Settings) -> None:
     settings.BREACHED_PASSWORDS = ""
 
-    BreachedPasswordValidator().validate("password")
+    with capture_logs() as logged:
+        BreachedPasswordValidator().validate("password")
+        assert not breached_passwords.is_breached("password")
+
+    assert logged == []  # nothing was looked up, so nothing is missing
 
 
 def test_a_missing_or_empty_file_refuses_nothing(settings: Settings, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
-    for path in (tmp_path / "none", empty):
+    for path, reason in ((tmp_path / "none", "FileNotFoundError"), (empty, "ValueError")):
         settings.BREACHED_PASSWORDS = str(path)
 
-        BreachedPasswordValidator().validate("password")
+        with capture_logs() as logged:
+            BreachedPasswordValidator().validate("password")
+
+        assert [(line["log_level"], line["reason"]) for line in logged] == [("warning", reason)]
 
 
 class _Range:

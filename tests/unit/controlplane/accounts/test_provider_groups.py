@@ -30,7 +30,7 @@ def log_in(person: User, *groups: str) -> User:
 
 
 def other_staff() -> None:
-    User.objects.create_user("other@op.test", "other@op.test", is_staff=True)
+    User.objects.create_user("other@op.test", "other@op.test", "a-password-1", is_staff=True)
 
 
 def roles(person: User) -> list[str]:
@@ -72,6 +72,7 @@ def test_accounts_that_cannot_log_in_are_no_other_staff(cast: Cast, settings: Se
     other_staff()
     User.objects.create_user("gone@op.test", "gone@op.test", is_staff=True, is_active=False)
 
+    settings.OIDC_ISSUER = "https://id.test"
     settings.LOCAL_ACCOUNTS_ENABLED = False  # the other account has only a password
     assert log_in(person).is_staff
     User.objects.filter(username="other@op.test").update(oidc_subject="https://id.test#other")

@@ -5,6 +5,7 @@ from io import StringIO
 import pytest
 from allauth.account.models import EmailAddress
 from django.core.management import CommandError, call_command
+from pytest_django import Settings
 
 from controlplane.core.models import AuditEvent
 from tenants.models import User
@@ -22,6 +23,12 @@ def run(*words: str) -> str:
     out = StringIO()
     call_command("set_staff", *words, stdout=out)
     return out.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def _logins(settings: Settings) -> None:
+    settings.OIDC_ISSUER = "https://id.test"
+    settings.EMAIL_CONFIRMATION = True
 
 
 def actions() -> list[str]:
@@ -62,8 +69,50 @@ def test_an_address_that_nobody_confirmed_becomes_no_staff() -> None:
 def test_the_last_account_of_staff_stays() -> None:
     user = account("only@op.test", is_staff=True)
 
-    with pytest.raises(CommandError, match="only account of staff"):
+    with pytest.raises(CommandError, match="no account of staff could log in"):
         run("only@op.test", "--remove")
 
     user.refresh_from_db()
     assert user.is_staff
+    assert actions() == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"is_active": False},
+        {"password": "!unusable"},
+        {"password": "!unusable", "oidc_subject": "https://former.test#1"},
+        {"email": "never-confirmed@op.test"},
+    ],
+)
+def test_an_account_that_cannot_log_in_does_not_count(changes: dict[str, object]) -> None:
+    account("only@op.test", is_staff=True)
+    other = account("other@op.test", is_staff=True)
+    User.objects.filter(pk=other.pk).update(**changes)
+
+    with pytest.raises(CommandError, match="no account of staff could log in"):
+        run("only@op.test", "--remove")
+
+    assert User.objects.get(email="only@op.test").is_staff
+    assert "is not one of staff" in run(User.objects.get(pk=other.pk).email, "--remove")
+
+
+def test_without_local_accounts_only_those_of_the_provider_count(settings: Settings) -> None:
+    settings.LOCAL_ACCOUNTS_ENABLED = False
+    account("only@op.test", is_staff=True)
+    other = account("other@op.test", is_staff=True)
+
+    with pytest.raises(CommandError, match="no account of staff could log in"):
+        run("only@op.test", "--remove")
+    User.objects.filter(pk=other.pk).update(oidc_subject="https://id.test#1", password="!none")
+
+    assert "is not one of staff" in run("only@op.test", "--remove")
+
+
+def test_an_address_need_not_be_confirmed_where_nobody_confirms(settings: Settings) -> None:
+    settings.EMAIL_CONFIRMATION = False
+    account("only@op.test", is_staff=True)
+    account("other@op.test", is_staff=True, is_confirmed=False)
+
+    assert "is not one of staff" in run("only@op.test", "--remove")

@@ -33,8 +33,10 @@ def test_a_sample_has_every_field_of_the_texts(kind: EventKind) -> None:
 @BY_NAME
 def test_a_page_of_an_event_exists(kind: EventKind) -> None:
     made = rendering.sample(kind, "Acme", "acme")
+    assert re.match(r"https?://[^/]+/", made.url)
     if "{link}" not in kind.path:  # the page of an invitation belongs to its sender
-        resolve(re.sub(r"^https?://[^/]+", "", made.url))
+        page = resolve(re.sub(r"^https?://[^/]+", "", made.url))
+        assert page.func.__module__.startswith("controlplane.console.views.")
 
 
 @BY_NAME

@@ -1,9 +1,6 @@
 """A cycle of ``watch`` reads what it may have to report, and not all spaces, tokens and alarms."""
 
-import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -14,7 +11,7 @@ from controlplane.core.reasons import Reason
 from tenants.models import AddressSpace, ApiToken
 from tenants.notifications import watching
 from tenants.notifications.models import AddressAlarm, Event
-from tests.support import domain
+from tests.support import domain, query_plans
 from tests.support.notifications import notified
 
 pytestmark = pytest.mark.django_db
@@ -58,16 +55,7 @@ def fleet(cast: domain.Cast) -> AddressSpace:
         notified.alarm(orders, threshold=100 + number, due_at=None)
     bad = phases.build_condition(phases.READY, "False", Reason.BROKER_DOWN, "A text.", NOW)
     AddressSpace.objects.filter(pk=first.pk).update(conditions=[bad], active_since=NOW)
-    with connection.cursor() as cursor:
-        for table in LARGE:
-            cursor.execute(f"ANALYZE {table}")
     return first
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", ()):
-        yield from nodes(child)
 
 
 def test_a_cycle_reads_no_quiet_row(fleet: AddressSpace) -> None:
@@ -76,20 +64,7 @@ def test_a_cycle_reads_no_quiet_row(fleet: AddressSpace) -> None:
     assert Event.objects.get().kind == "space.trouble"
 
     selects = [one["sql"] for one in queries if one["sql"].startswith("SELECT")]
-    read: dict[str, float] = {}
-    with connection.cursor() as cursor:
-        # So few rows fit in some pages, which PostgreSQL may read as a whole; a fleet's do not.
-        # Where no index serves the query, it reads the whole table nevertheless.
-        cursor.execute("SET LOCAL enable_seqscan = off")
-        for sql in selects:
-            cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + sql)
-            (found,) = cursor.fetchone()
-            plan = json.loads(found) if isinstance(found, str) else found
-            for node in nodes(plan[0]["Plan"]):
-                table = node.get("Relation Name")
-                if table in LARGE:
-                    rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
-                    read[table] = max(read.get(table, 0), rows * node["Actual Loops"])
+    read = query_plans.rows_read(selects, LARGE)
     assert set(read) == LARGE
     assert max(read.values()) <= 2, read
     assert AddressAlarm.objects.count() == QUIET

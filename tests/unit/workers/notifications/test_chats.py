@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from pytest_django import Settings
 
 from controlplane.core import outbound
 from tenants.actions import notification_channels
@@ -26,11 +27,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated")
 
 
 @pytest.fixture
-def pager(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+def pager(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[Receiver]:
     """The host of both services is this machine; the plugins of the library run for real."""
     from apprise.plugins import opsgenie, pagerduty
 
-    monkeypatch.setattr(outbound, "resolve", lambda url: None)
+    monkeypatch.setattr(outbound, "_lookup", lambda host, port: ["127.0.0.1"])
+    settings.WEBHOOK_ALLOWED_RANGES = ("127.0.0.0/8",)
     with receiver.running() as running:
         running.status, running.body = 202, b'{"requestId": "1"}'
         for lookup in (opsgenie.OPSGENIE_API_LOOKUP, pagerduty.PAGERDUTY_API_LOOKUP):
@@ -105,7 +107,12 @@ def test_an_account_in_the_eu_is_reached_there(
     from apprise.plugins import opsgenie, pagerduty
 
     resolved: list[str] = []
-    monkeypatch.setattr(outbound, "resolve", resolved.append)
+
+    def lookup(host: str, port: int) -> list[str]:
+        resolved.append(host)
+        return ["127.0.0.1"]
+
+    monkeypatch.setattr(outbound, "_lookup", lookup)
     for lookup in (opsgenie.OPSGENIE_API_LOOKUP, pagerduty.PAGERDUTY_API_LOOKUP):
         monkeypatch.setitem(lookup, "us", "http://127.0.0.1:1/")
         monkeypatch.setitem(lookup, "eu", pager.url)
@@ -114,7 +121,7 @@ def test_an_account_in_the_eu_is_reached_there(
     raised = sent(cast, pager, "alarm.raised", "1", alarm="alm_1")
 
     assert raised is not None
-    assert resolved == [f"https://{host}/"]
+    assert resolved == [host, "127.0.0.1"]
     assert Channel.objects.get().label == title
 
 
