@@ -75,4 +75,5 @@ def _can_log_in(user: User) -> bool:
 
 
 def _is_confirmed(user: User) -> bool:
-    return EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists()
+    confirmed = EmailAddress.objects.filter(user=user, email=user.email, verified=True)
+    return bool(confirmed.exists())

@@ -19,7 +19,7 @@ def rows_read(queries: Sequence[str], tables: Collection[str]) -> dict[str, floa
             cursor.execute(f"ANALYZE {table}")
         for sql in queries:
             cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + sql)
-            (found,) = cursor.fetchone()
+            (found,) = cursor.fetchone() or ("[]",)
             plan = json.loads(found) if isinstance(found, str) else found
             for node in _nodes(plan[0]["Plan"]):
                 table = node.get("Relation Name")

@@ -113,9 +113,9 @@ def test_an_account_in_the_eu_is_reached_there(
         return ["127.0.0.1"]
 
     monkeypatch.setattr(outbound, "_lookup", lookup)
-    for lookup in (opsgenie.OPSGENIE_API_LOOKUP, pagerduty.PAGERDUTY_API_LOOKUP):
-        monkeypatch.setitem(lookup, "us", "http://127.0.0.1:1/")
-        monkeypatch.setitem(lookup, "eu", pager.url)
+    for addresses in (opsgenie.OPSGENIE_API_LOOKUP, pagerduty.PAGERDUTY_API_LOOKUP):
+        monkeypatch.setitem(addresses, "us", "http://127.0.0.1:1/")
+        monkeypatch.setitem(addresses, "eu", pager.url)
     channel(cast, f"{url}?region=eu")
 
     raised = sent(cast, pager, "alarm.raised", "1", alarm="alm_1")
