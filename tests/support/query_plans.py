@@ -19,13 +19,13 @@ def rows_read(queries: Sequence[str], tables: Collection[str]) -> dict[str, floa
             cursor.execute(f"ANALYZE {table}")
         for sql in queries:
             cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + sql)
-            (found,) = cursor.fetchone() or ("[]",)
-            plan = json.loads(found) if isinstance(found, str) else found
+            (found,) = cursor.fetchall()[0]
+            plan: Any = json.loads(found) if isinstance(found, str) else found
             for node in _nodes(plan[0]["Plan"]):
-                table = node.get("Relation Name")
-                if table in tables:
+                name = node.get("Relation Name")
+                if name in tables:
                     rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
-                    read[table] = max(read.get(table, 0), rows * node["Actual Loops"])
+                    read[name] = max(read.get(name, 0), rows * node["Actual Loops"])
     return read
 
 
