@@ -22,7 +22,7 @@ def rows_read(queries: Sequence[str], tables: Collection[str]) -> dict[str, floa
             (found,) = cursor.fetchall()[0]
             plan: Any = json.loads(found) if isinstance(found, str) else found
             for node in _nodes(plan[0]["Plan"]):
-                name = node.get("Relation Name")
+                name: str = node.get("Relation Name", "")
                 if name in tables:
                     rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
                     read[name] = max(read.get(name, 0), rows * node["Actual Loops"])
