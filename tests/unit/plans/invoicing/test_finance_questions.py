@@ -1,7 +1,7 @@
 """Answers of docs/billing.md, "Questions that finance asks", that only the database can show."""
 
 import json
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from django.db import DatabaseError, transaction
@@ -48,6 +48,14 @@ def example_1(owner: Tenant) -> Invoice:
     return invoice
 
 
+def require_booked(reference: str, example: int) -> None:
+    """Assert that the ledger entry is the table of an example, and sums to zero."""
+    booked, wanted = posting.booked(reference), written(example)
+    assert sum(booked.values()) == 0
+    assert shown((account, booked[account]) for account, _ in wanted) == wanted
+    assert len(booked) == len(wanted)
+
+
 def test_a_credit_note_is_booked_as_example_17_says(owner: Tenant) -> None:
     invoice = example_1(owner)
     issuing.record_payment(
@@ -60,11 +68,34 @@ def test_a_credit_note_is_booked_as_example_17_says(owner: Tenant) -> None:
         invoice=invoice, wanted={fee["position"]: 1000}, reason="an outage", by=STAFF
     )
 
-    booked = posting.booked(posting.credit_note_reference(note.pk))
-    assert sum(booked.values()) == 0
-    wanted = written(17)
-    assert shown((account, booked[account]) for account, _ in wanted) == wanted
-    assert len(booked) == len(wanted)
+    require_booked(posting.credit_note_reference(note.pk), 17)
+
+
+def test_an_invoice_that_credit_pays_is_booked_as_example_24_says(owner: Tenant) -> None:
+    for kind, amount in (("promotional", 2_000), ("prepaid", 5_000)):
+        wish = Wish(kind, amount, f"{kind}-1", "agreed")
+        granting.grant(tenant=owner, wish=wish, by=STAFF, now=STARTS_AT)
+
+    invoice = example_1(owner)
+
+    require_booked(posting.invoice_reference(invoice.pk), 24)
+
+
+def test_a_partly_paid_invoice_is_written_off_as_example_25_says(owner: Tenant) -> None:
+    invoice = example_1(owner)
+    later = AFTER_GRACE + timedelta(days=60)
+    issuing.mark_overdue(by=STAFF, now=later)
+    issuing.record_payment(
+        invoice=invoice, amount_minor=6_000, source="manual", reference="bank-1",
+        received_on=date(2026, 5, 20), by=STAFF,
+    )  # fmt: skip
+    invoice.refresh_from_db()
+    assert invoice.state == "partly_paid"
+    issuing.mark_overdue(by=STAFF, now=later)
+
+    issuing.write_off(invoice=invoice, by=STAFF, reason="insolvent", now=later)
+
+    require_booked(f"write_off:{invoice.pk}", 25)
 
 
 def test_prepaid_credit_is_deferred_as_example_18_says(owner: Tenant) -> None:
