@@ -166,7 +166,8 @@ def table(rating: Rating) -> Rows:
     )
 
 
-# Examples 17, 18, 24 and 25 are entries of the ledger: test_finance_questions.py beside the invoices.
+# Examples 17, 18, 24 and 25 are entries of the ledger: test_finance_questions.py beside the
+# invoices.
 EXAMPLES: Mapping[int, Callable[[], Rows]] = {
     1: lambda: table(rated(60)),
     2: lambda: table(rated(120)),
