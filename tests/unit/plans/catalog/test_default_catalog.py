@@ -62,7 +62,7 @@ def test_the_page_of_examples_has_these_prices() -> None:
         tiers = {
             meter: [tier.unit_price for tier in price.tiers] for meter, price in plan.prices.items()
         }
-        messages = tiers.get("messages", [])
+        messages: list[Decimal | str] = [*tiers.get("messages", [])]
         messages = [*messages, *messages[-1:]][:3]  # the last tier of Team has no upper end
         cells = [
             f"{Decimal(plan.monthly_fee_minor) / 100:.2f}",
