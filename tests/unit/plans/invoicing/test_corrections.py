@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from plans.catalog import publishing
 from plans.invoicing import (
     corrections,
+    discounting,
     document,
     evidence,
     invoice_closing,
@@ -23,6 +24,7 @@ from plans.invoicing import (
 from plans.invoicing.corrections import PreviousInvoiceOpen
 from plans.models import Invoice
 from plans.rating import pricing
+from plans.rating.periods import Period
 from plans.usage import reading
 from plans.usage.reading import UsageCell
 from tenants.models import Tenant
@@ -103,6 +105,19 @@ def test_late_usage_is_billed_by_a_line_of_the_next_invoice_once(owner: Tenant) 
     page = rendering.html(document.loaded(may.document))
     assert f"Correction of {april.number}: Messages, in and out" in page
     assert "correction lines here say what that changes" in page
+
+
+def test_a_correction_does_not_count_toward_the_minimum_of_a_later_month(owner: Tenant) -> None:
+    span = Period(ENDS_AT, JULY)
+    discounting.commit(tenant=owner, title="Minimum", minimum_minor=5000, span=span, by=STAFF)
+    used(owner, d3=200)
+    issued(owner, STARTS_AT, ENDS_AT)
+    used(owner, d3=300)
+
+    may = document.loaded(closed(owner, ENDS_AT, JUNE).document)
+
+    found = [(line["kind"], line["amount_minor"]) for line in may["lines"] if line["amount_minor"]]
+    assert found == [("commitment", 5000), ("correction", 10_000)]
 
 
 def test_late_usage_that_reaches_a_cheaper_tier_gives_back(owner: Tenant) -> None:

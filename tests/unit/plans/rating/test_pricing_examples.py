@@ -68,11 +68,12 @@ def halves() -> tuple[Rating, Rating]:
     return first, second
 
 
-def late() -> Rating:
-    state = rated(60, discounted(TEN_PERCENT)).so_far
-    usage = (SpaceUsage("shop", "messages", 62 * MILLION),)
-    known = replace(state, segments=(replace(state.segments[0], usage=usage),))
-    return pricing.rate([], [], GERMANY, MONTH, known)
+def late(terms: Terms, invoiced: int, known: int) -> Rating:
+    """Return what is charged once more millions of messages are known than were invoiced."""
+    state = rated(invoiced, terms).so_far
+    usage = (SpaceUsage("shop", "messages", known * MILLION),)
+    month = replace(state, segments=(replace(state.segments[0], usage=usage),))
+    return pricing.rate([], [], GERMANY, MONTH, month)
 
 
 def reverse_charge() -> Rating:
@@ -92,11 +93,11 @@ def paid_by_credit() -> Rows:
     return shown([("Total", total), *paid, ("To pay", left)])
 
 
-def notes() -> Sequence[Rows]:
-    rating = rated(60)
+def notes(rating: Rating, fee_minor: int) -> Sequence[Rows]:
+    """Return a note that takes back ``fee_minor`` of the fee, and one of the rest."""
     charged = {n: line.amount_minor for n, line in enumerate(rating.lines, start=1)}
-    part = crediting.credit(charged, {}, {1: 1000}, GERMANY)
-    rest = crediting.credit(charged, {1: 1000}, None, GERMANY)
+    part = crediting.credit(charged, {}, {1: fee_minor}, GERMANY)
+    rest = crediting.credit(charged, {1: fee_minor}, None, GERMANY)
     return [
         shown(
             [
@@ -125,6 +126,27 @@ def exempt() -> Rating:
     return pricing.rate([team(60)], [], replace(GERMANY, tax_percent=tax.percent), MONTH)
 
 
+def notes_of_a_discounted_invoice() -> Sequence[Rows]:
+    """Return the notes of examples 20 and 21: the fee after its discount, then the rest."""
+    return notes(rated(60, discounted(TEN_PERCENT)), 4410)
+
+
+def upgraded() -> Rating:
+    change = MONTH.starts_at + timedelta(days=10)
+    tiers = (Tier(Decimal(100), Decimal("0.70")), Tier(Decimal(1000), Decimal("0.45")))
+    messages = replace(MESSAGES, tiers=(*tiers, Tier(None, Decimal("0.30"))), included=50 * MILLION)
+    before = replace(team(60, Period(MONTH.starts_at, change)), runs_on=False)
+    after = replace(
+        team(60, Period(change, MONTH.ends_at)),
+        plan_key="business", plan_title="Business", monthly_fee_minor=29_900, rules=(messages,),
+    )  # fmt: skip
+    return pricing.rate([before, after], [], GERMANY, MONTH)
+
+
+def discounted_and_committed() -> Rating:
+    return rated(60, replace(committed(MONTH.starts_at), discounts=(TEN_PERCENT,)))
+
+
 def may() -> Rating:
     month = Period(MONTH.ends_at, datetime(2026, 6, 1, tzinfo=UTC))
     agreed = Terms((), (Commitment("c", "Monthly minimum", 15_000, month),))
@@ -144,7 +166,8 @@ def table(rating: Rating) -> Rows:
     )
 
 
-# Examples 17 and 18 are entries of the ledger: test_finance_questions.py beside the invoices.
+# Examples 17, 18, 24 and 25 are entries of the ledger: test_finance_questions.py beside the
+# invoices.
 EXAMPLES: Mapping[int, Callable[[], Rows]] = {
     1: lambda: table(rated(60)),
     2: lambda: table(rated(120)),
@@ -157,16 +180,21 @@ EXAMPLES: Mapping[int, Callable[[], Rows]] = {
     7: lambda: table(rated(0, trial_days=14)),
     8: lambda: table(halves()[0]),
     9: lambda: table(halves()[1]),
-    10: lambda: table(late()),
+    10: lambda: table(late(discounted(TEN_PERCENT), 60, 62)),
     11: lambda: table(reverse_charge()),
     12: paid_by_credit,
-    13: lambda: notes()[0],
-    14: lambda: notes()[1],
+    13: lambda: notes(rated(60), 1000)[0],
+    14: lambda: notes(rated(60), 1000)[1],
     15: lambda: table(american()),
     16: lambda: table(exempt()),
     19: lambda: table(may()),
+    20: lambda: notes_of_a_discounted_invoice()[0],
+    21: lambda: notes_of_a_discounted_invoice()[1],
+    22: lambda: table(upgraded()),
+    23: lambda: table(discounted_and_committed()),
+    26: lambda: table(late(committed(MONTH.starts_at), 103, 108)),
 }
-IN_THE_LEDGER = {17, 18}
+IN_THE_LEDGER = {17, 18, 24, 25}
 
 
 @pytest.mark.parametrize("number", EXAMPLES)
