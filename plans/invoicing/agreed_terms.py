@@ -20,6 +20,8 @@ from tenants.models import Tenant
 _MONTH = timedelta(days=32)
 # A day of a billing time zone begins and ends at most this far from the one of UTC.
 _DAY = timedelta(days=1)
+# The midnights of one date are at most this far apart: UTC+14 and UTC-12.
+_TIME_ZONES = timedelta(hours=26)
 
 
 @dataclass(frozen=True)
@@ -58,19 +60,21 @@ class Agreed:
 def of_month(agreed: Agreed, month: Period, currency: str) -> Terms:
     """Return the discounts and commitments of a billing month, in the currency of its invoices.
 
-    A discount counts for all of a month if an instant of the month is in its time. Percentages
-    apply first, then amounts, each in the order in which they began; of one instant, discounts of
-    all meters apply before those of some, and then in the order of their titles.
+    A discount counts for all of a month if more than 26 hours of the month are in its time.
+    Discounts begin and end with months, so this is the same as any instant; but months move by up
+    to 26 hours if the tenant changes its billing time zone. Percentages apply first, then amounts,
+    each in the order in which they began; of one instant, discounts of all meters apply before
+    those of some, and then in the order of their titles.
     """
     discounts = [
         row
         for row in agreed.discounts
-        if _overlaps(row, month) and (row.percent is not None or row.currency == currency)
+        if _counts(row, month) and (row.percent is not None or row.currency == currency)
     ]
     spans = [
         (row, month.clip(row.starts_at, row.ends_at))
         for row in agreed.commitments
-        if _overlaps(row, month) and row.currency == currency
+        if row.currency == currency
     ]
     ordered = sorted(
         discounts,
@@ -91,9 +95,9 @@ def of_month(agreed: Agreed, month: Period, currency: str) -> Terms:
     )
 
 
-def _overlaps(row: Discount | Commitment, month: Period) -> bool:
-    is_over = row.ends_at is not None and row.ends_at <= month.starts_at
-    return row.starts_at < month.ends_at and not is_over
+def _counts(row: Discount, month: Period) -> bool:
+    span = month.clip(row.starts_at, row.ends_at)
+    return span is not None and span.ends_at - span.starts_at > _TIME_ZONES
 
 
 def tax_of(

@@ -129,6 +129,9 @@ def test_a_catalog_is_scheduled_and_canceled(world: World, as_: As) -> None:
     client.post(f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period"})
     scheduled = client.get(PAGE).content.decode()
     client.post(f"{draft}/cancel")
+    page = client.get(draft).content.decode()
+    assert "It was to be in force from" in page
+    assert " In force from" not in page
 
     assert "A catalog takes effect" in scheduled
     assert CatalogDraft.objects.get().state == CatalogDraft.State.CANCELED

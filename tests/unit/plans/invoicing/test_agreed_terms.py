@@ -9,13 +9,21 @@ import pytest
 
 from controlplane.core.errors import Invalid, Missing
 from plans.catalog import parsing, publishing
-from plans.invoicing import discounting, document, granting, invoice_verification, rendering
+from plans.invoicing import (
+    agreed_terms,
+    discounting,
+    document,
+    granting,
+    invoice_verification,
+    rendering,
+)
+from plans.invoicing.agreed_terms import Agreed
 from plans.invoicing.discounting import CouponRedeemed, CouponUse, CouponUsedUp, Reduction
 from plans.invoicing.granting import ReferenceReused, Wish
 from plans.ledger import grants, posting
-from plans.models import Commitment, CreditUse, Invoice, PlanSubscription, TaxExemption
+from plans.models import Commitment, CreditUse, Discount, Invoice, PlanSubscription, TaxExemption
 from plans.rating.credits import PREPAID, PROMOTIONAL
-from plans.rating.periods import Period
+from plans.rating.periods import Period, month_of
 from tenants.models import Tenant
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
@@ -59,6 +67,25 @@ def test_a_discount_of_ended_months_does_not_count() -> None:
     discounting.give(tenant=owner, reduction=gone, by=STAFF, now=STARTS_AT - timedelta(days=40))
 
     assert amounts(made(owner), "discount") == []
+
+
+@pytest.mark.parametrize(
+    "zone_name", ["UTC", "Europe/Berlin", "America/New_York", "Pacific/Kiritimati", "Etc/GMT+12"]
+)
+def test_a_discount_keeps_its_months_in_another_time_zone(zone_name: str) -> None:
+    """It was given while the billing months were those of UTC, which new organizations have."""
+    given = Discount(
+        title="Partner",
+        percent=Decimal(10),
+        starts_at=STARTS_AT,
+        ends_at=STARTS_AT + timedelta(days=61),
+    )  # April and May
+    agreed = Agreed([given], [], [])
+    months = [month_of(STARTS_AT + timedelta(days=days), zone_name) for days in (-15, 15, 45, 75)]
+
+    counted = [bool(agreed_terms.of_month(agreed, month, "EUR").discounts) for month in months]
+
+    assert counted == [False, True, True, False]
 
 
 def test_a_coupon_is_redeemed_once_up_to_its_limit_and_before_it_expires() -> None:
