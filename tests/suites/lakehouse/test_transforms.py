@@ -30,13 +30,14 @@ def test_buckets_have_the_maxima_of_their_samples(spark: SparkSession) -> None:
 
     state = bucket_maxima.buckets(samples)
 
-    life = "ten_a spc_1 spc_1/broker-0 boot-1 orders 0"
     assert state.columns == schemas.STATE.schema.fieldNames()
+    life = "ten_a spc_1 spc_1/broker-0 boot-1 orders 0"
+    first = f"queue 3 {_maxima(8, 9, 70, 4, 11, 7, 0, 3, 0, 3)}"
+    taken = "2026-11-21 10:01:00 2026-11-21 10:03:00"
+    second = f"queue 4 {_maxima(8)} 2026-11-21 10:16:00 2026-11-21 10:16:00"
     assert shown(state) == [
-        f"{life} 2026-11-21 10:00:00 2026-11-21 queue 3 {_maxima(8, 9, 70, 4, 11, 7, 0, 3, 0, 3)}"
-        " 2026-11-21 10:01:00 2026-11-21 10:03:00",
-        f"{life} 2026-11-21 10:15:00 2026-11-21 queue 4 {_maxima(8)}"
-        " 2026-11-21 10:16:00 2026-11-21 10:16:00",
+        f"{life} 2026-11-21 10:00:00 2026-11-21 {first} {taken}",
+        f"{life} 2026-11-21 10:15:00 2026-11-21 {second}",
     ]
 
 
