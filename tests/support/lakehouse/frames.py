@@ -25,9 +25,8 @@ def bronze(spark: SparkSession, rows: Iterable[SampleRow], **columns: Any) -> Da
     """Return samples as ``bronze.samples`` has them; ``columns`` replace values in each row."""
     fields = schemas.BRONZE.schema.fieldNames()
     stored = [{**row.columns, "batch_id": "b", "date": row.date, **columns} for row in rows]
-    return spark.createDataFrame(
-        [tuple(row.get(name) for name in fields) for row in stored], schemas.QUARANTINE.schema[:-2]
-    )
+    values = [tuple(row.get(name) for name in fields) for row in stored]
+    return spark.createDataFrame(values, schemas.BRONZE.schema)
 
 
 def of_table(spark: SparkSession, table: Table, *rows: dict[str, Any]) -> DataFrame:

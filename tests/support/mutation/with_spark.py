@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,7 +24,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 # What mutmut's own files say about a mutant.
-_SURVIVED, _KILLED, _NO_TESTS, _TIMEOUT = 0, 1, 33, 36
+_SURVIVED, _KILLED, _TIMEOUT = 0, 1, 36
 _MUTANT = "MUTANT_UNDER_TEST"
 _FOLDER = "mutants"
 _SECONDS = 60
@@ -40,6 +41,11 @@ class Mutant:
 
     file: Path
     name: str
+
+    @property
+    def function(self) -> str:
+        """The name of the function that it is of, as mutmut writes it."""
+        return self.name.partition("__mutmut_")[0]
 
     def write(self, result: int) -> None:
         """Store the result as mutmut does."""
@@ -68,7 +74,7 @@ def run(python: Path, folder: Path, arguments: Sequence[str]) -> None:
     copy = folder / _FOLDER
     n_open = len(untested(copy))
     while n_open:
-        command = [python, "-m", __name__, *arguments]
+        command = [str(python), "-m", __name__, *arguments]
         subprocess.run(command, check=False, cwd=copy, env=variables)
         n_before, n_open = n_open, len(untested(copy))
         if n_open == n_before:
@@ -90,35 +96,67 @@ class EachMutant:
     def __init__(self, mutants: Sequence[Mutant]) -> None:
         self._mutants = mutants
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any]
+    ) -> Generator[None, object, object]:
+        """Tell upper case from lower case in names of columns, which mutmut changes."""
+        made: Any = yield
+        if fixturedef.argname == "spark":
+            made.conf.set("spark.sql.caseSensitive", "true")
+        return made
+
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Test all mutants; raise ``session.Failed`` when only a new process can go on."""
         if session.testsfailed:
             raise session.Failed("The tests could not be collected.")
-        tests = sorted((_timed(item) for item in session.items), key=lambda test: test.seconds)
-        for n, mutant in enumerate(self._mutants):
-            function = mutant.name.partition("__mutmut_")[0]
-            reaching = [test.item for test in tests if function in test.reached]
-            with _time_limit(mutant):
-                killer = next((item for item in reaching if _fails(item, mutant.name)), None)
-            is_broken = killer is not None and _fails(killer)
-            if is_broken and n > 0:
-                # Was it this mutant? A new process, in which it is the first, tells.
-                raise session.Failed(f"{killer} fails without a mutant.")
-            mutant.write(_KILLED if killer else _SURVIVED if reaching else _NO_TESTS)
-            _say(f"{mutant.name}: {killer.name if killer else 'survived'}")
+        for item in session.items:
+            _reached(item)  # the first run of a test is slower
+        tests = sorted(map(_timed, session.items), key=lambda test: test.seconds)
+        is_new = True
+        for group in _groups(self._mutants):
+            killers = {mutant: _killer(mutant, tests) for mutant in group}
+            is_broken = any(map(_fails, {killer for killer in killers.values() if killer}))
+            if is_broken and not is_new:
+                # Which mutant was it? A new process, which tests its first ones one by one, tells.
+                raise session.Failed(f"A mutant of {group[0].function} left something behind.")
+            for mutant, killer in killers.items():
+                mutant.write(_KILLED if killer else _SURVIVED)
+                _say(f"{mutant.name}: {killer.name if killer else 'survived'}")
             if is_broken:
-                raise session.Failed(f"{mutant.name} left something behind.")
+                raise session.Failed(f"{group[0].name} left something behind.")
+            is_new = False
         return True
 
 
+def _groups(mutants: Sequence[Mutant]) -> Iterator[Sequence[Mutant]]:
+    """Yield the mutants of the first function one by one, and then those of each function."""
+    functions = [list(group) for _, group in groupby(mutants, key=lambda one: one.function)]
+    yield from ([mutant] for mutant in functions[0])
+    yield from functions[1:]
+
+
+def _killer(mutant: Mutant, tests: Sequence[Timed]) -> pytest.Item | None:
+    """Return the first test that fails with a mutant."""
+    reaching = (test.item for test in tests if mutant.function in test.reached)
+    with _time_limit(mutant):
+        return next((item for item in reaching if _fails(item, mutant.name)), None)
+
+
 def _timed(item: pytest.Item) -> Timed:
-    """Run a test without a mutant."""
+    """Run a test without a mutant, and measure how long it takes."""
+    begun = time.monotonic()
+    reached = _reached(item)
+    return Timed(item, time.monotonic() - begun, reached)
+
+
+def _reached(item: pytest.Item) -> frozenset[str]:
+    """Return the functions with mutants that a test calls."""
     state: Any = importlib.import_module("mutmut.state").state()
     state._stats.clear()
-    begun = time.monotonic()
     if _fails(item, "stats"):
         raise pytest.UsageError(f"{item.nodeid} fails without a mutant.")
-    return Timed(item, time.monotonic() - begun, frozenset(state._stats))
+    return frozenset(state._stats)
 
 
 def _fails(item: pytest.Item, mutant: str = "") -> bool:
