@@ -55,7 +55,7 @@ def test_the_other_samples_are_valid(spark: SparkSession) -> None:
 
 # address -> the seq and messages_in of the state, and those of the new samples in their order
 RESETS: dict[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {
-    "falls": ([], [(3, 5), (1, 10), (2, 10), (4, 11)]),
+    "lower": ([], [(3, 5), (1, 10), (2, 10), (4, 11)]),
     "below": ([(3, 9), (2, 4)], [(4, 8), (5, 9)]),
     "late and higher": ([(5, 5), (2, 2)], [(4, 6)]),
     "late": ([(5, 5)], [(4, 5)]),
@@ -95,8 +95,8 @@ def test_counter_resets_name_the_counters_and_their_values(spark: SparkSession) 
     assert resets.columns == schemas.QUARANTINE.schema.fieldNames()
     assert shown(resets, "address", "seq", "reason", "detail") == [
         "below 4 fall messages_in 9 -> 8",
-        "falls 3 fall messages_in 10 -> 5",
         "late and higher 4 fall messages_in 6 -> 5",
+        "lower 3 fall messages_in 10 -> 5",
         "null between 2 fall messages_out 8 -> 7",
         "null between 3 fall messages_out 8 -> 6; bytes_in 7 -> 6",
     ]
@@ -121,9 +121,9 @@ def test_suspects_are_the_incarnations_that_may_show_a_reset(spark: SparkSession
     assert len(found) == 11
     assert sorted(set(found)) == [
         "below",
-        "falls",
         "late",
         "late and higher",
+        "lower",
         "null between",
     ]
     assert lives.count() == 5
