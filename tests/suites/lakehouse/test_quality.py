@@ -24,7 +24,8 @@ def sample(day: int, minute: int, seq: int, **columns: Any) -> SampleRow:
 SAMPLES = (
     *(sample(0, 1, 1), sample(0, 4, 4), sample(0, 4, 4), sample(0, 6, 2)),
     *(sample(1, 1, 6), sample(1, 3, 7)),
-    *(sample(0, 1, 5, boot_id="2"), sample(1, 1, 3, boot_id="2")),
+    # Between two samples of the first incarnation.
+    *(sample(0, 2, 5, boot_id="2"), sample(1, 2, 3, boot_id="2")),
     sample(1, 1, 1, source="spc_1/other"),
 )
 
@@ -77,6 +78,6 @@ def test_received_samples_of_a_day(spark: SparkSession) -> None:
     assert shown(received) == [
         "ten_a spc_1 spc_1/b 1 2026-11-21 3 4 180000 2026-11-21 00:01:00 2026-11-21 00:06:00",
         "ten_a spc_1 spc_1/b 1 2026-11-22 2 7 120000 2026-11-22 00:01:00 2026-11-22 00:03:00",
-        "ten_a spc_1 spc_1/b 2 2026-11-21 1 5 0 2026-11-21 00:01:00 2026-11-21 00:01:00",
-        "ten_a spc_1 spc_1/b 2 2026-11-22 1 3 0 2026-11-22 00:01:00 2026-11-22 00:01:00",
+        "ten_a spc_1 spc_1/b 2 2026-11-21 1 5 0 2026-11-21 00:02:00 2026-11-21 00:02:00",
+        "ten_a spc_1 spc_1/b 2 2026-11-22 1 3 0 2026-11-22 00:02:00 2026-11-22 00:02:00",
     ]
