@@ -50,7 +50,7 @@ coverage: setup  ## Require 90 % branch coverage of plans, tenants and workers/r
 	@$(IN_ENV) for part in $(COVERED); do \
 	  coverage report --include="$$part/*" --fail-under=90 | sed -n "s|^TOTAL|$$part|p"; done
 
-mutation: setup  ## Change the pricing and quota code bit by bit; require that tests notice 95 % (PART=kernel)
+mutation: setup  ## Change the code of pricing, quotas and usage bit by bit; require that tests notice 95 % (PART=kernel)
 	@$(IN_ENV) python -m tests.support.mutation.run $(PART)
 
 lint:  ## Check style (ruff) and that no function, class or method is unused (vulture)

@@ -14,4 +14,4 @@ def growth(column: str, rows: WindowSpec, before: str) -> Column:
     reached = F.coalesce(F.col(before), F.lit(0))
     upto = F.max(column).over(rows.rowsBetween(Window.unboundedPreceding, Window.currentRow))
     earlier = F.max(column).over(rows.rowsBetween(Window.unboundedPreceding, -1))
-    return F.greatest(upto, reached) - F.greatest(F.coalesce(earlier, F.lit(0)), reached)
+    return F.greatest(upto, reached) - F.greatest(earlier, reached)  # ignores nulls

@@ -3,9 +3,10 @@
 import random
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from lakehouse import checks, schemas
+from lakehouse import checks
+from tests.support.lakehouse.frames import bronze
 from tests.support.lakehouse.samples import at, row
 from workers.metering.source_states import SampleRow
 
@@ -33,18 +34,10 @@ def history(chance: random.Random) -> tuple[list[SampleRow], list[SampleRow]]:
     return before, new
 
 
-def frame(spark: SparkSession, rows: list[SampleRow]) -> DataFrame:
-    names = schemas.BRONZE.schema.fieldNames()
-    columns = [{**r.columns, "batch_id": "b", "date": r.date} for r in rows]
-    return spark.createDataFrame(
-        [tuple(c.get(name) for name in names) for c in columns], schemas.BRONZE.schema
-    )
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_resets_of_suspects_are_all_resets(spark: SparkSession, seed: int) -> None:
     before, new = history(random.Random(seed))
-    known, samples = frame(spark, before), frame(spark, new)
+    known, samples = bronze(spark, before), bronze(spark, new)
     lives = checks.suspects(samples, known)
     whole = checks.counter_resets(samples, known)
     found = checks.counter_resets(checks.of_lives(samples, lives), known)

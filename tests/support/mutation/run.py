@@ -23,7 +23,7 @@ from pathlib import Path
 
 from controlplane.embedded import postgres
 from tests.support import source_tree
-from tests.support.mutation import plugin
+from tests.support.mutation import plugin, with_spark
 
 GOAL_PERCENT = 95
 FOLDER = source_tree.ROOT / "build" / "mutation"
@@ -49,8 +49,9 @@ class Survivor:
 class Part:
     """Modules that are changed and the tests that run on them.
 
-    ``with_server``: the tests need a database; then one mutant is tested at a time. ``explained``
-    are survivors that are no gap, with the reason.
+    ``with_server``: the tests need a database; then one mutant is tested at a time. ``with_spark``:
+    the tests need Spark; then one process tests all mutants. ``explained`` are survivors that are
+    no gap, with the reason.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Part:
     tests: Sequence[str]
     with_server: bool
     explained: Mapping[Survivor, str]
+    with_spark: bool = False
 
 
 @dataclass
@@ -95,6 +97,7 @@ def parts() -> list[Part]:
                 Survivor(one["function"], one["before"], one["after"]): one["because"]
                 for one in row.get("explained", ())
             },
+            row.get("with_spark", False),
         )
         for name, row in tomllib.loads(PARTS.read_text()).items()
     ]
@@ -104,6 +107,9 @@ def _tested(part: Part, n_children: int) -> int:
     """Test the mutants of a part, print what was found, and return the exit code."""
     mutmut = _environment()
     folder = _prepared(part)
+    if part.with_spark:
+        with_spark.run(mutmut.with_name("python"), folder, [*_options(), *part.tests])
+        return report(part, _results(mutmut, folder))
     with _server(part) as variables:
         subprocess.run(
             [mutmut, "run", "--max-children", str(1 if part.with_server else n_children)],
@@ -162,22 +168,27 @@ def _prepared(part: Part) -> Path:
         if name.parts[0] in (*source_tree.PACKAGES, "tests", "docs", "pyproject.toml"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, folder / name)
-    # pytest-django would find ``manage.py`` above the copy, and import the sources beside it.
-    options = ["-o", "django_find_project=false"]
-    for loaded in (*_PLUGINS, "no:cacheprovider", plugin.__name__):
-        options += ["-p", loaded]
     with (folder / "pyproject.toml").open("a") as configuration:
         configuration.write(
             "\n[tool.mutmut]\n"
             f"source_paths = {list(source_tree.PACKAGES)}\n"
             f"only_mutate = {list(part.modules)}\n"
             'also_copy = ["docs"]\n'
-            f"pytest_add_cli_args = {options}\n"
+            f"pytest_add_cli_args = {_options()}\n"
             f"pytest_add_cli_args_test_selection = {list(part.tests)}\n"
             "use_git_change_detection = false\n"
             "timeout_constant = 10.0\n"
         )
     return folder
+
+
+def _options() -> list[str]:
+    """Return the options of pytest."""
+    # pytest-django would find ``manage.py`` above the copy, and import the sources beside it.
+    options = ["-o", "django_find_project=false"]
+    for loaded in (*_PLUGINS, "no:cacheprovider", plugin.__name__):
+        options += ["-p", loaded]
+    return options
 
 
 @contextmanager
