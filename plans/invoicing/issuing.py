@@ -118,24 +118,28 @@ def record_payment(
 
 
 def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
-    """Move issued and partly paid invoices past their due time to ``overdue``; return their ids.
+    """Move issued and partly paid invoices to ``overdue`` if they are late; return their ids.
 
-    Covers all tenants, one transaction for each invoice. Idempotent. An invoice with nothing to pay
+    An invoice is late when the day that its document names, ``due_on``, is over. Covers all tenants, one transaction for each invoice. Idempotent. An invoice with nothing to pay
     is never overdue.
     """
     instant = now or timezone.now()
-    late = Invoice.objects.filter(
+    # Documents may be large, and only those of an earlier version are read for their time zone.
+    may_be_late = Invoice.objects.filter(
         state__in=[State.ISSUED, State.PARTLY_PAID],
         due_at__lt=instant,
         total_minor__gt=F("credit_minor"),
-    )
+    ).defer("document", "manifest", "quality")
     moved = []
-    for invoice in late:
+    for invoice in may_be_late:
+        late_from = invoice.late_from
+        if late_from is None or late_from > instant:
+            continue  # the day on which it is due is not over
         with transaction.atomic():
             current = states.locked(invoice)
             # Checked again under the lock: a payment may have settled it since the query.
             if current.state in {State.ISSUED, State.PARTLY_PAID}:
-                states.move(current, State.OVERDUE, by=by, reason="the due time has passed")
+                states.move(current, State.OVERDUE, by=by, reason="the day by which to pay is over")
                 _notify("invoice.overdue", current, instant)
                 moved.append(current.id)
     return moved
