@@ -40,7 +40,8 @@ class MonthRevenue:
     """What the invoices of one month and currency say.
 
     ``month`` is the first day of the billing month. ``outstanding_minor`` is the part of the total
-    that is still to be paid, ``written_off_minor`` the part that was written off and not paid since.
+    that is still to be paid, ``written_off_minor`` the part that is
+    written off and not paid since.
     """
 
     month: date
