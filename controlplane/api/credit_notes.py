@@ -182,7 +182,9 @@ class StaffCreditNotesView(StaffView):
     def post(self, request: Request, invoice: str) -> Response:
         """Take back amounts of lines of the issued invoice of this number or id.
 
-        More than is left of a line, or of the invoice, is refused (409).
+        More than is left of a line, or of the invoice, is refused (409). The amount of a line is
+        before discounts, which have lines of their own: subtract the share of the discounts, or
+        more is taken back than the tenant was charged for the line.
         """
         serializer = CreditNoteCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

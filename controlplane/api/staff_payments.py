@@ -79,7 +79,7 @@ class PaymentEventSerializer(serializers.Serializer[Any]):
 
 
 class OverdueSerializer(serializers.Serializer[Any]):
-    """An unpaid invoice whose due time has passed.
+    """An unpaid invoice whose day by which to pay is over.
 
     `limit_at` and `suspend_at` are when sending stops and connections are refused, as the tenant
     got notice of it. Null: never, or the tenant got no notice yet. `pause` is why dunning is
@@ -181,7 +181,7 @@ class StaffPaymentEventsView(StaffView):
 
 
 class OverdueView(StaffView):
-    """Lists the unpaid invoices whose due time has passed (GET)."""
+    """Lists the overdue invoices of all tenants (GET)."""
 
     @schema.describe(
         "List overdue invoices",

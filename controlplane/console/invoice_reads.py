@@ -18,7 +18,7 @@ _STEPS_SHOWN: Mapping[str, str] = {
     Invoice.State.ISSUED: "Issued",
     Invoice.State.PARTLY_PAID: "A part was paid",
     Invoice.State.PAID: "Paid",
-    Invoice.State.OVERDUE: "The due time has passed",
+    Invoice.State.OVERDUE: "The day by which to pay is over",
     Invoice.State.UNCOLLECTIBLE: "Written off",
     Invoice.State.VOIDED: "Voided",
 }

@@ -40,7 +40,8 @@ class MonthRevenue:
     """What the invoices of one month and currency say.
 
     ``month`` is the first day of the billing month. ``outstanding_minor`` is the part of the total
-    that is still to be paid.
+    that is still to be paid, ``written_off_minor`` the part that is
+    written off and not paid since.
     """
 
     month: date
@@ -49,6 +50,7 @@ class MonthRevenue:
     net_minor: int = 0
     total_minor: int = 0
     outstanding_minor: int = 0
+    written_off_minor: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def by_month() -> Sequence[MonthRevenue]:
             sums.net_minor + row["net"],
             sums.total_minor + row["total"],
             sums.outstanding_minor + row["due"],
+            sums.written_off_minor + row["lost"],
         )
     last = max(map(_number, found.values()))
     shown = [one for one in found.values() if _number(one) > last - _MONTHS]
@@ -115,13 +118,12 @@ def _by_start(since: datetime) -> Iterator[Mapping[str, Any]]:
 
 def _sums(rows: QuerySet[Any, Any]) -> Iterable[Mapping[str, Any]]:
     """Return the sums of ``rows``, which have ``zone``, by start, zone and currency."""
-    # Of a paid or voided invoice nothing is due, so its payments need not be added up.
-    due = Case(
-        When(state__in=[Invoice.State.PAID, Invoice.State.VOIDED], then=0),
-        default=receiving.outstanding(),
-    )
+    # Of a paid invoice nothing is due, so its payments need not be added up.
+    due = Case(When(state__in=receiving.UNPAID, then=receiving.outstanding()), default=0)
+    lost = Case(When(state=Invoice.State.UNCOLLECTIBLE, then=receiving.outstanding()), default=0)
     summed = {"n": Count("id"), "net": Sum("net_minor"), "total": Sum("total_minor")}
-    return list(rows.values("starts_at", "zone", "currency").annotate(**summed, due=Sum(due)))
+    summed |= {"due": Sum(due), "lost": Sum(lost)}
+    return list(rows.values("starts_at", "zone", "currency").annotate(**summed))
 
 
 def largest(since: datetime) -> Sequence[Mapping[str, Any]]:

@@ -16,6 +16,7 @@ from plans.invoicing import (
     corrections,
     document,
     invoice_booking,
+    invoice_notices,
     pinned_sellers,
     receiving,
     states,
@@ -24,7 +25,6 @@ from plans.ledger import credit, grants, posting
 from plans.models import CreditUse, Invoice, InvoiceNumberSeries, Payment
 from plans.rating import money
 from tenants.models import Tenant
-from tenants.notifications import outbox
 
 State = Invoice.State
 
@@ -84,7 +84,7 @@ def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoic
             )
             for use in final["credit"].get("grants", [])
         )
-        _notify("invoice.issued", current, instant)
+        invoice_notices.write_issued(current, instant)
         if not current.payable_minor:
             states.move(current, State.PAID, by=by, reason=_nothing_to_pay(current))
     return current
@@ -118,25 +118,30 @@ def record_payment(
 
 
 def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
-    """Move issued and partly paid invoices past their due time to ``overdue``; return their ids.
+    """Move issued and partly paid invoices to ``overdue`` if they are late; return their ids.
 
-    Covers all tenants, one transaction for each invoice. Idempotent. An invoice with nothing to pay
-    is never overdue.
+    An invoice is late when the day that its document names, ``due_on``, is over. Covers all
+    tenants, one transaction for each invoice. Idempotent. An invoice with nothing to pay is never
+    overdue.
     """
     instant = now or timezone.now()
-    late = Invoice.objects.filter(
+    # Documents may be large, and only those of an earlier version are read for their time zone.
+    may_be_late = Invoice.objects.filter(
         state__in=[State.ISSUED, State.PARTLY_PAID],
         due_at__lt=instant,
         total_minor__gt=F("credit_minor"),
-    )
+    ).defer("document", "manifest", "quality")
     moved = []
-    for invoice in late:
+    for invoice in may_be_late:
+        late_from = invoice.late_from
+        if late_from is None or late_from > instant:
+            continue  # the day on which it is due is not over
         with transaction.atomic():
             current = states.locked(invoice)
             # Checked again under the lock: a payment may have settled it since the query.
             if current.state in {State.ISSUED, State.PARTLY_PAID}:
-                states.move(current, State.OVERDUE, by=by, reason="the due time has passed")
-                _notify("invoice.overdue", current, instant)
+                states.move(current, State.OVERDUE, by=by, reason="the day by which to pay is over")
+                invoice_notices.write_overdue(current, instant)
                 moved.append(current.id)
     return moved
 
@@ -165,31 +170,6 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
             at=now or timezone.now(),
         )
     return current
-
-
-def _notify(kind: str, invoice: Invoice, now: datetime) -> None:
-    due_on = str(invoice.due_on or "")
-    amounts = {
-        "total": invoice.total_minor,
-        "payable": invoice.payable_minor,
-        "outstanding": receiving.outstanding_minor(invoice),
-    }
-    words = {name: money.display(n, invoice.currency) for name, n in amounts.items()}
-    is_due = f"{words['payable']} are due by {due_on}."
-    outbox.write(
-        kind,
-        tenant=invoice.tenant,
-        # An invoice that was paid in part after its due time becomes overdue once.
-        key=invoice.id,
-        fields={
-            "invoice": invoice.id,
-            "number": invoice.number,
-            "due_on": due_on,
-            "to_pay": is_due if invoice.payable_minor else "There is nothing to pay.",
-            **words,
-        },
-        now=now,
-    )
 
 
 def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -18,7 +18,14 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from plans.invoicing import states
 from plans.ledger import posting
-from plans.models import CreditNote, Invoice, InvoiceNumberSeries, Payment, Refund
+from plans.models import (
+    CreditNote,
+    Invoice,
+    InvoiceEvent,
+    InvoiceNumberSeries,
+    Payment,
+    Refund,
+)
 from plans.rating import money
 from tenants.notifications import outbox
 
@@ -136,7 +143,8 @@ def follow(invoice: Invoice, *, by: Actor, reason: str, now: datetime | None = N
     if invoice.state not in UNPAID | {State.PAID}:
         return
     due = outstanding_minor(invoice)
-    is_late = invoice.due_at is not None and invoice.due_at < (now or timezone.now())
+    late_from = invoice.late_from
+    is_late = late_from is not None and late_from <= (now or timezone.now())
     if due <= 0:
         target = State.PAID
     elif due < invoice.payable_minor and invoice.state != State.PAID:
@@ -150,12 +158,14 @@ def follow(invoice: Invoice, *, by: Actor, reason: str, now: datetime | None = N
 
 
 def unpaid(now: datetime) -> Q:
-    """Return the condition for invoices whose due time has passed and of which something is due.
+    """Return the condition for invoices that became overdue and of which something is due.
 
-    A late invoice is overdue. One that was paid in part after its due time is partly paid until the
-    next run of ``mark_overdue``. A late ``issued`` invoice counts only after this run.
+    An overdue invoice that was paid in part is partly paid until the next run of ``mark_overdue``,
+    and counts meanwhile. Any other invoice counts only after this run.
     """
-    return Q(state=State.OVERDUE) | Q(state=State.PARTLY_PAID, due_at__lt=now)
+    became_overdue = InvoiceEvent.objects.filter(invoice=OuterRef("pk"), to_state=State.OVERDUE)
+    paid_in_part = Q(state=State.PARTLY_PAID, due_at__lt=now) & Q(Exists(became_overdue))
+    return Q(state=State.OVERDUE) | paid_in_part
 
 
 def _lock_reference(payment: Payment) -> None:

@@ -13,7 +13,7 @@ from django.db.models import Sum
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
-from plans.invoicing import receiving, states
+from plans.invoicing import invoice_notices, receiving, states
 from plans.ledger import credit, posting
 from plans.models import Invoice, InvoiceNumberSeries, Payment, Refund
 from plans.rating import money
@@ -112,7 +112,7 @@ def book(payment: Payment, wanted: Wanted, *, by: Actor, now: datetime) -> Refun
         _post(refund, f"refund:{refund.pk}", 1, now)
         audit.record(by, f"invoice.{wanted.kind}", states.subject_of(invoice),
                      after=_values(refund), reason=refund.reason)  # fmt: skip
-        receiving.follow(invoice, by=by, reason=f"{wanted.kind} of a payment", now=now)
+        _make_due(invoice, f"{wanted.kind} of a payment", by, now)
         _notify(refund, invoice, now)
     return refund
 
@@ -188,6 +188,14 @@ def _stored(invoice: Invoice, payment: Payment, wanted: Wanted, by: Actor, now: 
         requested_by=by.name,
         requested_at=now,
     )
+
+
+def _make_due(invoice: Invoice, reason: str, by: Actor, now: datetime) -> None:
+    before = invoice.state
+    receiving.follow(invoice, by=by, reason=reason, now=now)
+    # ``mark_overdue`` does not see it, because it is overdue at once if it is late.
+    if invoice.state == Invoice.State.OVERDUE != before:
+        invoice_notices.write_overdue(invoice, now)
 
 
 def _post(refund: Refund, reference: str, sign: int, now: datetime) -> None:

@@ -1,14 +1,14 @@
 """Models of invoices, their lines and history, of payments and of the ledger."""
 
 import json
-from datetime import date
+from datetime import date, datetime
 
 from django.db import models
 from django.db.models import ExpressionWrapper, F, Q
 
 from controlplane.core import ids
 from controlplane.core.models import Timestamped
-from plans.rating.periods import day_of
+from plans.rating.periods import day_end_of, day_of
 
 
 class InvoiceNumberSeries(models.Model):
@@ -124,8 +124,18 @@ class Invoice(Timestamped):
         """The day by which to pay, as the document names it; None before the invoice is issued."""
         if self.due_at is None:
             return None
-        zone_name = self.time_zone or json.loads(self.document)["period"]["time_zone"]
-        return day_of(self.due_at, zone_name)
+        return day_of(self.due_at, self._zone_name())
+
+    @property
+    def late_from(self) -> datetime | None:
+        """When the day ``due_on`` is over; None before the invoice is issued."""
+        if self.due_at is None:
+            return None
+        return day_end_of(self.due_at, self._zone_name())
+
+    def _zone_name(self) -> str:
+        stored = self.time_zone or json.loads(self.document)["period"]["time_zone"]
+        return str(stored)
 
 
 class InvoiceLine(models.Model):

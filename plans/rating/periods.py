@@ -1,12 +1,12 @@
 """Computes billing periods: half-open spans of instants. Pure.
 
-Only the results of ``day_of`` and ``month_of`` depend on a time zone: the billing time zone of a
-tenant decides when a day and a month begin.
+Only the results of ``day_of``, ``day_end_of`` and ``month_of`` depend on a time zone: the billing
+time zone of a tenant decides when a day and a month begin.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from controlplane.core.errors import Invalid
@@ -94,6 +94,17 @@ def day_of(instant: datetime, zone_name: str) -> date:
         Invalid: there is no such zone.
     """
     return instant.astimezone(zone(zone_name)).date()
+
+
+def day_end_of(instant: datetime, zone_name: str) -> datetime:
+    """Return when the day of ``zone_name`` that contains ``instant`` is over, in UTC.
+
+    Raises:
+        Invalid: there is no such zone.
+    """
+    next_day = day_of(instant, zone_name) + timedelta(days=1)
+    midnight = datetime(next_day.year, next_day.month, next_day.day, tzinfo=zone(zone_name))
+    return midnight.astimezone(UTC)
 
 
 def month_of(instant: datetime, zone_name: str) -> Period:

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="Overdue")
 
 @_attrs_define
 class Overdue:
-    """An unpaid invoice whose due time has passed.
+    """An unpaid invoice whose day by which to pay is over.
 
     `limit_at` and `suspend_at` are when sending stops and connections are refused, as the tenant
     got notice of it. Null: never, or the tenant got no notice yet. `pause` is why dunning is

@@ -14,6 +14,7 @@ from controlplane.console.forms.base import ConsoleForm
 from controlplane.core.phases import Phase
 from plans.models import Invoice, Payment
 from plans.rating import money
+from plans.rating.terms import DISCOUNT
 from tenants.actions import suspensions
 
 
@@ -208,6 +209,13 @@ class CreditNoteForm(MandatoryReasonForm):
             )
             for line in lines
         ]
+        off = -sum(invoice.lines.filter(meter=DISCOUNT).values_list("amount_minor", flat=True))
+        if off > 0:
+            self.fields["amount"].help_text = (
+                f"The invoice has discounts of {money.display(off, invoice.currency)}, and the "
+                "amounts of the other lines are before them. To take back no more than the "
+                "customer was charged for a line, subtract its share of the discounts."
+            )
 
     def clean_amount(self) -> int:
         """Return the entered amount in minor units; raise ValidationError if it is wrong."""

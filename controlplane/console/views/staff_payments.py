@@ -73,7 +73,7 @@ def detail(scope: StaffScope, payment: int) -> HttpResponseBase:
 
 @staff_page
 def overdue(scope: StaffScope) -> HttpResponseBase:
-    """List unpaid invoices past their due time, and what happens to their tenants when."""
+    """List overdue invoices, and what happens to their tenants when."""
     page = scope.page_of(dunning.overdue(timezone.now()))
     return scope.render("staff/overdue.html", {"page": page, "rules": dunning.schedule()})
 

@@ -1,11 +1,13 @@
 """Credit notes, void, write-off and coupons on the pages of operators and of tenants."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
 from controlplane.core.audit import SYSTEM
-from plans.invoicing import issuing
+from plans.invoicing import discounting, issuing
+from plans.invoicing.discounting import Reduction
 from plans.models import CreditNote
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -31,6 +33,22 @@ def test_staff_take_back_a_part_then_all_of_an_invoice(world: World, as_: As) ->
     ]  # fmt: skip
     invoice.refresh_from_db()
     assert invoice.state == "voided"
+
+
+def test_the_form_says_that_amounts_of_lines_are_before_discounts(world: World, as_: As) -> None:
+    month = rows.last_month()
+    tenth = Reduction("Partner", percent=Decimal(10))
+    discounting.give(tenant=world.tenant, reduction=tenth, by=SYSTEM, now=month.starts_at)
+    invoice, other = rows.issued(world.tenant), rows.issued(world.other)
+    off = -invoice.lines.get(meter="discount").amount_minor
+    client = as_(world.staff)
+
+    page = client.get(f"/staff/invoices/{invoice.pk}/").content.decode()
+    without = client.get(f"/staff/invoices/{other.pk}/").content.decode()
+
+    assert f"The invoice has discounts of {off / 100:.2f} EUR" in page
+    assert "subtract its share of the discounts" in page
+    assert "discounts of" not in without
 
 
 def test_a_tenant_sees_its_credit_notes_and_nobody_elses(world: World, as_: As) -> None:

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from controlplane.console import revenue_reads
 from controlplane.core.models import AuditEvent
 from controlplane.core.reasons import Reason
-from plans.models import Invoice
+from plans.models import Invoice, Payment
 from plans.rating import periods
 from tenants.models import AddressSpace, EngineRelease, KeptVolumes, SpaceSecret, Tenant
 from tests.suites.portal.conftest import As
@@ -178,6 +178,24 @@ def test_revenue_is_under_the_month_of_the_invoices_time_zone(world: World) -> N
         ("2026-11", 2, 200),
         ("2026-10", 1, 100),
     ]
+
+
+def test_revenue_shows_what_was_written_off_apart_from_what_is_due(world: World, as_: As) -> None:
+    billed(world.tenant, "2026-11", "UTC")
+    billed(world.other, "2026-11", "UTC")
+    lost = Invoice.objects.filter(tenant=world.other)
+    lost.update(state=Invoice.State.UNCOLLECTIBLE)
+    Payment.objects.create(
+        invoice=lost.get(), source="manual", reference="late", amount_minor=30,
+        recorded_by="staff", received_on="2026-12-30",
+    )  # fmt: skip
+
+    (month,) = revenue_reads.by_month()
+    page = as_(world.staff).get("/staff/revenue/").content.decode()
+
+    assert (month.n_invoices, month.net_minor) == (2, 200)
+    assert (month.outstanding_minor, month.written_off_minor) == (100, 70)
+    assert 'data-label="Written off" class="number">0.70 EUR</td>' in page
 
 
 def test_revenue_has_24_months_also_with_several_currencies(world: World) -> None:

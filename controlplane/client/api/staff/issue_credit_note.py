@@ -53,7 +53,9 @@ def sync_detailed(
 
     Take back amounts of lines of the issued invoice of this number or id.
 
-    More than is left of a line, or of the invoice, is refused (409).
+    More than is left of a line, or of the invoice, is refused (409). The amount of a line is
+    before discounts, which have lines of their own: subtract the share of the discounts, or
+    more is taken back than the tenant was charged for the line.
 
     Args:
         invoice (str):

@@ -65,8 +65,20 @@ def test_mails_name_the_day_that_the_document_names(settings: Settings) -> None:
     assert invoice.due_on == date(2026, 5, 19)
 
 
+def test_an_invoice_is_overdue_when_its_day_is_over_in_its_time_zone() -> None:
+    invoice = _issued_late_in_berlin()  # payable by 19 May there
+    over = datetime(2026, 5, 19, 22, tzinfo=UTC)
+    assert invoice.due_at == datetime(2026, 5, 18, 22, 30, tzinfo=UTC)
+
+    assert issuing.mark_overdue(by=STAFF, now=over - timedelta(seconds=1)) == []
+    invoice.refresh_from_db()
+    assert invoice.late_from == over
+    assert issuing.mark_overdue(by=STAFF, now=over) == [invoice.id]
+
+
 def test_a_draft_has_no_day_by_which_to_pay() -> None:
     assert rows.drafted(rows.tenant()).due_on is None
+    assert Invoice.objects.get().late_from is None
 
 
 def _issued_late_in_berlin() -> Invoice:

@@ -126,6 +126,32 @@ def test_a_part_of_the_payment_lifts_nothing(invoice: Invoice) -> None:
     assert _stage(invoice) == "limited"
 
 
+def test_nothing_happens_on_the_day_by_which_to_pay(invoice: Invoice, settings: Settings) -> None:
+    settings.DUNNING_REMINDER_DAYS = (0,)
+    _pay(invoice, 831)
+    assert invoice.late_from is not None
+    over = (invoice.late_from - _due(invoice)) / DAY
+
+    _day(invoice, over - 0.001)
+    assert (_written("invoice.reminder"), list(dunning.overdue(_due(invoice) + DAY))) == ([], [])
+    _day(invoice, over)
+    assert len(_written("invoice.reminder")) == 1
+
+
+def test_a_part_paid_just_after_the_due_day_ends_no_case(
+    invoice: Invoice, settings: Settings
+) -> None:
+    settings.DUNNING_REMINDER_DAYS = (0,)
+    _day(invoice, 1)
+
+    _pay(invoice, 831)
+    dunning.advance_all(_due(invoice) + 1.01 * DAY)
+
+    assert Invoice.objects.get().state == "partly_paid"
+    assert DunningCase.objects.get().ended_at is None
+    assert [row.pk for row in dunning.overdue(_due(invoice) + 1.01 * DAY)] == [invoice.pk]
+
+
 def test_an_old_debt_is_told_before_anything_happens(invoice: Invoice) -> None:
     """Dunning was switched on long after the due time, or no worker ran."""
     _day(invoice, 100)

@@ -9,11 +9,12 @@ import pytest
 from django.db import IntegrityError, OperationalError
 
 from controlplane.console import payment_reads
-from plans.invoicing import receiving, refunding
+from plans.invoicing import issuing, receiving, refunding
 from plans.ledger import posting
 from plans.models import Invoice, Payment, PaymentDispute, PaymentEvent
 from plans.payments import events, refunds
 from plans.payments.port import EventKind, ProviderEvent
+from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, STAFF
 
@@ -114,6 +115,48 @@ def test_what_goes_back_in_another_currency_is_kept_for_staff(kind: EventKind) -
     assert (row.state, row.message) == (State.REFUSED, "It is in USD, the invoice in EUR.")
     assert payment.refunds.get().state == "succeeded"
     assert not PaymentDispute.objects.exists()
+
+
+def _overdue_mails() -> list[str]:
+    found = Event.objects.filter(kind="invoice.overdue").order_by("occurred_at")
+    return [event.fields["outstanding"] for event in found]
+
+
+def test_an_invoice_that_is_due_again_after_its_day_is_reported_as_overdue_each_time() -> None:
+    payment = _paid("pay-1")
+    invoice, late = payment.invoice, payment.invoice.late_from
+    assert late is not None
+
+    def back(amount: int, reference: str, kind: str = "refund") -> None:
+        wanted = refunding.Wanted(amount, "why", reopens=True, reference=reference, kind=kind)
+        refunding.book(payment, wanted, by=STAFF, now=late)
+
+    def pay(amount: int) -> None:
+        paid = Payment(
+            source="manual", reference=f"{amount}", amount_minor=amount, received_on=NOW.date()
+        )
+        receiving.receive(invoice=invoice, payment=paid, by=STAFF)
+        issuing.mark_overdue(by=STAFF, now=late)
+
+    for reference in ("r-1", "r-1", "r-2"):
+        back(100, reference)
+    pay(50)  # of 2.00
+    assert _overdue_mails() == ["1.00 EUR"]
+
+    pay(150)
+    back(300, "x-1", "chargeback")
+    assert _overdue_mails() == ["1.00 EUR", "3.00 EUR"]
+
+
+def test_an_invoice_that_is_due_again_before_its_day_is_over_is_not_overdue() -> None:
+    payment = _paid("pay-1")
+    late = payment.invoice.late_from
+    assert late is not None
+
+    refunding.book(payment, _back(5831), by=STAFF, now=late - timedelta(seconds=1))
+    assert (Invoice.objects.get().state, _overdue_mails()) == ("issued", [])
+    issuing.mark_overdue(by=STAFF, now=late)
+    assert _overdue_mails() == ["58.31 EUR"]
 
 
 def test_a_refund_that_cannot_be_sent_or_booked_back_stops_no_other(

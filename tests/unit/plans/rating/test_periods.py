@@ -34,6 +34,21 @@ def test_month_of_is_the_local_calendar_month(
 
 
 @pytest.mark.parametrize(
+    ("instant", "zone", "over"),
+    [
+        (at(2026, 12, 31), "UTC", at(2027, 1, 1)),
+        (at(2026, 7, 18, 22), "Europe/Berlin", at(2026, 7, 19, 22)),
+        (at(2026, 3, 28, 23), "Europe/Berlin", at(2026, 3, 29, 22)),  # the clock goes forward
+        (at(2026, 10, 24, 22), "Europe/Berlin", at(2026, 10, 25, 23)),  # and back
+    ],
+)
+def test_a_day_ends_at_the_next_local_midnight(
+    instant: datetime, zone: str, over: datetime
+) -> None:
+    assert periods.day_end_of(instant, zone) == over
+
+
+@pytest.mark.parametrize(
     ("instant", "hours"), [(at(2026, 3, 10), 31 * 24 - 1), (at(2026, 10, 10), 31 * 24 + 1)]
 )
 def test_a_month_with_a_clock_change_has_its_true_length(instant: datetime, hours: int) -> None:

@@ -1,0 +1,48 @@
+"""Writes the events of invoices that are issued or become overdue."""
+
+from datetime import datetime
+
+from plans.invoicing import receiving
+from plans.models import Invoice
+from plans.rating import money
+from tenants.notifications import outbox
+
+
+def write_issued(invoice: Invoice, now: datetime) -> None:
+    """Report that the invoice is issued, once."""
+    _write("invoice.issued", invoice, invoice.id, now)
+
+
+def write_overdue(invoice: Invoice, now: datetime) -> None:
+    """Report that the invoice became overdue, once for each time that it was unpaid.
+
+    One that was paid in part while it was overdue is not reported again. One that was paid in full,
+    and became due again by a refund, is.
+    """
+    n_paid = invoice.events.filter(to_state=Invoice.State.PAID).count()
+    key = f"{invoice.id}:{n_paid}" if n_paid else invoice.id
+    _write("invoice.overdue", invoice, key, now)
+
+
+def _write(kind: str, invoice: Invoice, key: str, now: datetime) -> None:
+    due_on = str(invoice.due_on or "")
+    amounts = {
+        "total": invoice.total_minor,
+        "payable": invoice.payable_minor,
+        "outstanding": receiving.outstanding_minor(invoice),
+    }
+    words = {name: money.display(n, invoice.currency) for name, n in amounts.items()}
+    is_due = f"{words['payable']} are due by {due_on}."
+    outbox.write(
+        kind,
+        tenant=invoice.tenant,
+        key=key,
+        fields={
+            "invoice": invoice.id,
+            "number": invoice.number,
+            "due_on": due_on,
+            "to_pay": is_due if invoice.payable_minor else "There is nothing to pay.",
+            **words,
+        },
+        now=now,
+    )
