@@ -114,7 +114,6 @@ def test_a_payment_takes_the_number_that_the_bank_reports(
     assert "0.00 EUR" in ended.stdout  # nothing became credit
 
 
-@pytest.mark.parametrize("who", ["owner", "outsider"])
 def test_a_held_invoice_is_released_with_a_reason(
     run: Callable[..., Ended], draft: Invoice
 ) -> None:
@@ -130,6 +129,7 @@ def test_a_held_invoice_is_released_with_a_reason(
     assert [row["because"] for row in draft.releases] == ["the disk is destroyed"]
 
 
+@pytest.mark.parametrize("who", ["owner", "outsider"])
 def test_nobody_else_may(
     run: Callable[..., Ended], invoice: Invoice, tmp_path: Path, who: str
 ) -> None:
