@@ -212,7 +212,7 @@ def test_staff_release_a_held_invoice_with_a_reason(
     done = staff.post(f"{page}release", {"reason": "The disk is destroyed."})
 
     held.refresh_from_db()
-    assert (empty.status_code, before) == (422, Invoice.State.HELD)
+    assert (empty.status_code, before) == (400, Invoice.State.HELD)
     assert (done.status_code, held.state) == (302, Invoice.State.CLOSING)
     assert [row["because"] for row in held.releases] == ["The disk is destroyed."]
 
