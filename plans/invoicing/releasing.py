@@ -56,13 +56,9 @@ def release(
                 "other reasons, then close the invoice again.",
                 state=row.state,
             )
-        row.releases = [
-            *row.releases,
-            *(
-                asdict(Release(found["code"], found["message"], because, at.isoformat()))
-                for found in accepted
-            ),
-        ]
+        stamp = at.isoformat()
+        made = [Release(found["code"], found["message"], because, stamp) for found in accepted]
+        row.releases = [*row.releases, *map(asdict, made)]
         row.save(update_fields=["releases", "updated_at"])
         audit.record(
             by,
