@@ -17,7 +17,7 @@ from tests.support.plans.billing_rows import ENDS_AT, STAFF
 
 pytestmark = pytest.mark.django_db
 State = Invoice.State
-HOLE = {"gaps": (Gap("spc/broker-0", "b1", 5, 9, at_end=True),)}
+MISSED = {"gaps": (Gap("spc/broker-0", "b1", 5, 9, at_end=True),)}
 FALL = {
     "counter_resets": (CounterReset("spc/broker-0", "b1", "orders", "messages_in", 9, 3),),
 }
@@ -30,7 +30,7 @@ def released(invoice: Invoice, **evidence: Any) -> Invoice:
     return invoice_closing.close(invoice=row, evidence=rows.evidence((), **evidence), by=STAFF)
 
 
-@pytest.mark.parametrize("found", [HOLE, FALL])
+@pytest.mark.parametrize("found", [MISSED, FALL])
 def test_a_released_invoice_becomes_a_draft_that_states_what_is_missing(
     found: dict[str, Any],
 ) -> None:
@@ -61,22 +61,22 @@ def test_a_space_without_samples_is_released() -> None:
     assert [row["code"] for row in invoice.quality["released"]] == ["samples.none"]
 
 
-def test_the_release_of_one_hole_is_not_that_of_another() -> None:
-    held = rows.drafted(rows.tenant(), **HOLE)
+def test_the_release_of_one_gap_is_not_that_of_another() -> None:
+    held = rows.drafted(rows.tenant(), **MISSED)
     another = Gap("spc/broker-0", "b1", 5, 10, at_end=True)
 
-    invoice = released(held, gaps=(*HOLE["gaps"], another))
+    invoice = released(held, gaps=(*MISSED["gaps"], another))
 
     assert invoice.state == State.HELD
     (reason,) = invoice.held_reasons
     assert "5 to 10" in reason["message"]
-    invoice = released(invoice, gaps=(*HOLE["gaps"], another))
+    invoice = released(invoice, gaps=(*MISSED["gaps"], another))
     assert invoice.state == State.DRAFT
     assert len(invoice.quality["released"]) == 2
 
 
-def test_a_hole_that_was_filled_meanwhile_is_not_stated() -> None:
-    invoice = released(rows.drafted(rows.tenant(), **HOLE))
+def test_a_gap_that_was_filled_meanwhile_is_not_stated() -> None:
+    invoice = released(rows.drafted(rows.tenant(), **MISSED))
 
     assert invoice.state == State.DRAFT
     assert "released" not in invoice.quality
@@ -102,7 +102,7 @@ def test_what_must_be_corrected_cannot_be_released(found: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
 def test_a_release_needs_a_reason(reason: str) -> None:
-    invoice = rows.drafted(rows.tenant(), **HOLE)
+    invoice = rows.drafted(rows.tenant(), **MISSED)
 
     with pytest.raises(Invalid):
         releasing.release(invoice=invoice, reason=reason, by=STAFF)
@@ -112,7 +112,7 @@ def test_a_release_needs_a_reason(reason: str) -> None:
 
 
 def test_a_verification_names_the_release_and_notices_one_that_nobody_made() -> None:
-    invoice = released(rows.drafted(rows.tenant(), **HOLE), **HOLE)
+    invoice = released(rows.drafted(rows.tenant(), **MISSED), **MISSED)
 
     def step() -> dict[str, str]:
         found = invoice_verification.verify(invoice=invoice, cells=[])
