@@ -134,6 +134,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("invoice.no_plan", 409, "The tenant had no plan in the period"),
     ErrorCode("invoice.not_en16931", 409, "The document lacks what EN 16931 demands"),
     ErrorCode("invoice.not_in_period", 422, "The part is not inside the invoice's period"),
+    ErrorCode("invoice.not_releasable", 409, "Nothing of the invoice can be released"),
     ErrorCode("invoice.pdf_unavailable", 503, "PDF is not available on this server"),
     ErrorCode("invoice.period_overlaps", 409, "Another invoice covers part of the period"),
     ErrorCode("invoice.too_early", 409, "The period cannot be closed yet"),

@@ -16,7 +16,7 @@ from controlplane.api.invoices import (
 )
 from controlplane.api.serializers import OperationSerializer, StrictSerializer
 from controlplane.api.views import StaffView, accepted
-from plans.invoicing import invoice_closing, issuing, receiving
+from plans.invoicing import invoice_closing, issuing, receiving, releasing
 from plans.models import Invoice, Payment
 from tenants import queries
 
@@ -44,6 +44,12 @@ class ApproveSerializer(StrictSerializer):
     """An optional reason for the approval, which the audit log shows."""
 
     reason = serializers.CharField(max_length=1000, required=False, default="")
+
+
+class ReleaseSerializer(StrictSerializer):
+    """Why the missing samples cannot be had any more. The invoice and the audit log state it."""
+
+    reason = serializers.CharField(max_length=releasing.REASON_LENGTH)
 
 
 class PaymentCreateSerializer(StrictSerializer):
@@ -169,6 +175,35 @@ class CloseAgainView(StaffView):
             ends_at=row.ends_at,
             by=self.actor,
             now_forced=True,
+        )
+        return accepted(operation, row.tenant)
+
+
+class ReleaseView(StaffView):
+    """Releases a held invoice whose samples are gone for good (POST)."""
+
+    @schema.describe(
+        "Release a held invoice",
+        request=ReleaseSerializer,
+        response=OperationSerializer,
+        status=202,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
+    def post(self, request: Request, invoice: str) -> Response:
+        """Accept that samples of the held invoice with this id are missing, and close it again.
+
+        Accepts the reasons `samples.hole_at_end`, `samples.fall` and `samples.none` that the
+        invoice has now. Any other reason holds the invoice again. What was not seen is not billed.
+        The invoice states the reason that you give. An invoice without such a reason is refused
+        (409).
+        """
+        serializer = ReleaseSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        row, operation = releasing.release(
+            invoice=find_invoice(invoice),
+            reason=serializer.validated_data["reason"],
+            by=self.actor,
         )
         return accepted(operation, row.tenant)
 

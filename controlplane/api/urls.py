@@ -254,6 +254,7 @@ urlpatterns = [
         staff_invoice_files.StaffVerificationView.as_view(),
     ),
     path("staff/invoices/<str:invoice>/close", staff_invoices.CloseAgainView.as_view()),
+    path("staff/invoices/<str:invoice>/release", staff_invoices.ReleaseView.as_view()),
     path("staff/invoices/<str:invoice>/approve", staff_invoices.ApproveView.as_view()),
     path("staff/invoices/<str:invoice>/issue", staff_invoices.IssueView.as_view()),
     path("staff/invoices/<str:invoice>/payments", staff_invoices.PaymentsView.as_view()),

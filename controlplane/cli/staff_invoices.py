@@ -122,6 +122,19 @@ def close_again(invoice: str, form: Output = Format.TABLE) -> None:
 
 
 @app.command()
+def release(invoice: str, reason: Reason, form: Output = Format.TABLE) -> None:
+    """Release a held invoice whose samples are gone for good, by its id, and close it again."""
+    api = login_store.connect_staff()
+    answer = staff.release_held_invoice.sync_detailed(
+        calls.named(invoice),
+        client=api.client,
+        body=models.ReleaseRequest(reason=reason),
+        idempotency_key=calls.new_key(),
+    )
+    _say_closing(calls.body(api, answer), form)
+
+
+@app.command()
 def pay(
     invoice: Invoice,
     amount: Annotated[int, typer.Argument(min=1, help="In minor units, such as cents.")],

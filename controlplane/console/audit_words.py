@@ -138,6 +138,7 @@ _SENTENCES: Mapping[str, str] = {
     "user.become_staff": "Made {name} an operator",
     "user.leave_staff": "{name} is no operator any more",
     "user.stay_staff": "{name} stays an operator, being the last one",
+    "invoice.release": "Released the held invoice {name}",
     "invoice.payment": "Recorded a payment for the invoice {name}",
     "invoice.checkout": "Began to pay the invoice {name}",
     "invoice.refund": "Refunded a payment of the invoice {name}",

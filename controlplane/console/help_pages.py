@@ -208,6 +208,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
         "why-an-invoice-differs-from-another",
     ),
     "staff_invoice_close": _STATES,
+    "staff_invoice_release": HelpPage("held invoices", "billing.md", "why-an-invoice-is-held"),
     "staff_invoice_approve": _STATES,
     "staff_invoice_issue": _STATES,
     "staff_invoice_pay": HelpPage("ledger and payments", "billing.md", "ledger-and-payments"),

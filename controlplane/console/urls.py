@@ -190,6 +190,7 @@ staff_urls = [
     path("invoices/<str:invoice>/verify", staff_invoices.verify, name="staff_invoice_verify"),
     path("invoices/<str:invoice>/file.<str:kind>", staff_invoices.file, name="staff_invoice_file"),
     path("invoices/<str:invoice>/close", staff_invoices.close_again, name="staff_invoice_close"),
+    path("invoices/<str:invoice>/release", staff_invoices.release, name="staff_invoice_release"),
     path("invoices/<str:invoice>/approve", staff_invoices.approve, name="staff_invoice_approve"),
     path("invoices/<str:invoice>/issue", staff_invoices.issue, name="staff_invoice_issue"),
     path("invoices/<str:invoice>/pay", staff_invoices.pay, name="staff_invoice_pay"),

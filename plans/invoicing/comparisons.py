@@ -183,9 +183,13 @@ def _row(proof: Proof) -> Outcome:
         "manifest": (stored["manifest"], invoice.manifest),
         "quality": (stored["quality"], invoice.quality),
     }  # fmt: skip
-    return Outcome(
-        tuple(one for name, pair in columns.items() for one in differences(f"{name}.", *pair))
-    )
+    texts = [one for name, pair in columns.items() for one in differences(f"{name}.", *pair)]
+    released = manifest.get("released", [])
+    if any(release not in invoice.releases for release in released):
+        texts.append("manifest.released has a release that the invoice's row does not have")
+    codes = ", ".join(sorted({release["code"] for release in released}))
+    note = f"the invoice's row with the document; staff released {codes}" if codes else ""
+    return Outcome(tuple(texts), note)
 
 
 def _lines(proof: Proof) -> Outcome:

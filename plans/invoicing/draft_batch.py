@@ -25,12 +25,14 @@ from plans.invoicing import (
     invoice_quality,
     rated_period,
     read_once,
+    releases,
 )
 from plans.invoicing.close_validation import Differences, Reason
 from plans.invoicing.document import Document
 from plans.invoicing.evidence import Evidence, TablePin, UsageKey
 from plans.invoicing.facts import Correction, Facts, TenantRows
 from plans.invoicing.rated_period import Reader
+from plans.invoicing.releases import Release
 from plans.models import Invoice, UsageCopy
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
@@ -205,14 +207,17 @@ class Batch:
         pin = evidence.tables.get(GOLD)
         if pin not in (None, copied) and Differences.between(question.copied, evidence.gold):
             raise EvidenceOutdated("Usage of the period was copied since: close again.")
-        reasons = close_validation.judge(question)
+        found = close_validation.judge(question)
+        reasons, released = releases.split(found, known.invoice.releases)
         if known.so_far is None:
             assert known.before is not None  # without one, the month begins
             reasons.append(close_validation.previous_open(known.before.ends_at))
         if reasons:
             return reasons
         corrected = self.corrected(known)
-        return self._unproved(known, evidence, corrected) or self._draft(known, evidence, corrected)
+        return self._unproved(known, evidence, corrected) or self._draft(
+            known, evidence, corrected, released
+        )
 
     def _question(self, known: Known, evidence: Evidence) -> close_validation.Question:
         gaps = rated_period.gaps(known.facts)
@@ -251,17 +256,23 @@ class Batch:
             reasons += close_validation.earlier_differences(read[span], copied, correction.number)
         return reasons
 
-    def _draft(self, known: Known, evidence: Evidence, corrected: tuple[Correction, ...]) -> Draft:
+    def _draft(
+        self,
+        known: Known,
+        evidence: Evidence,
+        corrected: tuple[Correction, ...],
+        released: Sequence[Release],
+    ) -> Draft:
         found = replace(known.facts, corrections=corrected)
         rated = rated_period.rate(found, self._reader(known))
-        manifest = document.manifest_of(found, evidence)
+        manifest = {**document.manifest_of(found, evidence), **releases.plain(released)}
         changed = invoice_quality.changed_since_issue(
             known.agreed,
             self.period.starts_at,
             {correction.month for correction in corrected},
             self._reader(known),
         )
-        note = invoice_quality.describe(evidence, found.space_names(), changed)
+        note = invoice_quality.describe(evidence, found.space_names(), changed, released)
         made = document.build(found, rated, manifest=manifest, quality=note, as_of=evidence.as_of)
         columns = {
             "legal_entity": found.legal_entity,

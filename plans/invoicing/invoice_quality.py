@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from plans.invoicing import document, states
+from plans.invoicing import document, releases, states
 from plans.invoicing.document import Document
 from plans.invoicing.evidence import CrashGap, Evidence
 from plans.invoicing.rated_period import Reader
+from plans.invoicing.releases import Release
 from plans.models import Invoice
 from plans.rating.periods import Period
 
@@ -100,20 +101,25 @@ def in_seconds(seconds: int) -> str:
 
 
 def describe(
-    evidence: Evidence, space_names: Mapping[str, str], late: Sequence[Late] = ()
+    evidence: Evidence,
+    space_names: Mapping[str, str],
+    late: Sequence[Late] = (),
+    released: Sequence[Release] = (),
 ) -> dict[str, Any]:
     """Return the values of ``quality`` in an invoice document. Pure.
 
     ``space_names`` are the names by space id, ``late`` the figures from ``changed_since_issue``.
 
-    * ``flagged``: there is a crash gap or a changed figure.
+    * ``flagged``: there is a crash gap, a changed figure or a release.
     * ``text``: sentences for people about all of the following, with the length of each crash gap.
     * ``crash_gaps``: what an instance carried in these gaps is unknown and never billed.
     * ``covered_holes``: the number of gaps that a later sample covers, so no usage is missing.
     * ``late``: the changed figures, as mappings.
+    * ``released``: the reasons that staff released, as mappings; left out if there are none.
     """
     hidden = _Hidden.of(evidence)
-    sentences = [gap.sentence(space_names) for gap in hidden]
+    sentences = list(dict.fromkeys(release.sentence() for release in released))
+    sentences += [gap.sentence(space_names) for gap in hidden]
     known = [gap.seconds for gap in hidden if gap.seconds is not None]
     if len(known) > 1:  # the length of a single gap is in its own sentence
         sentences.append(f"The longest of these gaps is {in_seconds(max(known))}.")
@@ -125,11 +131,12 @@ def describe(
             "carry the same counters, so no usage is missing."
         )
     return {
-        "flagged": bool(hidden or late),
+        "flagged": bool(hidden or late or released),
         "text": " ".join([*(sentences or [COMPLETE]), *(change.sentence() for change in late)]),
         "crash_gaps": [gap.as_document() for gap in hidden],
         "covered_holes": len(covered),
         "late": [asdict(change) for change in late],
+        **releases.plain(released),
     }
 
 

@@ -52,6 +52,8 @@ class Invoice(Timestamped):
     ends_at = models.DateTimeField()
     state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
     held_reasons = models.JSONField(default=list)  # [{code, message}]
+    # Reasons that staff accepted: [{code, message, because, at}], see ``plans.invoicing.releases``.
+    releases = models.JSONField(default=list, db_default=[])
     legal_entity = models.CharField(max_length=63, blank=True)
     number = models.CharField(max_length=40, unique=True, null=True)  # noqa: DJ001 - none before issue
     currency = models.CharField(max_length=3, blank=True)

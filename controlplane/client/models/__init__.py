@@ -354,6 +354,7 @@ if TYPE_CHECKING:
     from .refund_state_enum import RefundStateEnum
     from .register_answer_request import RegisterAnswerRequest
     from .release import Release
+    from .release_request import ReleaseRequest
     from .resend_request import ResendRequest
     from .resource_enum import ResourceEnum
     from .role import Role
@@ -764,6 +765,7 @@ _MODULES = {
     "RefundStateEnum": ".refund_state_enum",
     "RegisterAnswerRequest": ".register_answer_request",
     "Release": ".release",
+    "ReleaseRequest": ".release_request",
     "ResendRequest": ".resend_request",
     "ResourceEnum": ".resource_enum",
     "Role": ".role",
@@ -1172,6 +1174,7 @@ __all__ = (
     "RefundStateEnum",
     "RegisterAnswerRequest",
     "Release",
+    "ReleaseRequest",
     "ResendRequest",
     "ResourceEnum",
     "Role",

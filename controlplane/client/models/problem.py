@@ -131,6 +131,7 @@ class Problem:
     * `invoice.no_plan` (409): The tenant had no plan in the period
     * `invoice.not_en16931` (409): The document lacks what EN 16931 demands
     * `invoice.not_in_period` (422): The part is not inside the invoice's period
+    * `invoice.not_releasable` (409): Nothing of the invoice can be released
     * `invoice.pdf_unavailable` (503): PDF is not available on this server
     * `invoice.period_overlaps` (409): Another invoice covers part of the period
     * `invoice.too_early` (409): The period cannot be closed yet

@@ -26,7 +26,14 @@ from controlplane.console.views.invoices import (
     file_of,
     file_of_note,
 )
-from plans.invoicing import credit_notes, invoice_closing, issuing, receiving
+from plans.invoicing import (
+    credit_notes,
+    invoice_closing,
+    issuing,
+    receiving,
+    releases,
+    releasing,
+)
 from plans.models import Invoice, Payment
 
 _State = Invoice.State
@@ -119,6 +126,19 @@ def close_again(scope: StaffScope, invoice: str) -> HttpResponseBase:
         now_forced=True,
     )
     return _done(scope, row, "The period is being closed again. Reload the page in a minute.")
+
+
+@require_POST
+@staff_page
+def release(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Accept that samples of a held invoice are gone for good, and close it again; POST only."""
+    row = invoice_reads.get(None, invoice)
+    form = ReasonForm(scope.request.POST)
+    if form.is_valid() and form.attempted(
+        releasing.release, invoice=row, by=scope.actor, reason=form.cleaned_data["reason"]
+    ):
+        return _done(scope, row, "Released. The period is being closed again.")
+    return _page(scope, row, form)
 
 
 @require_POST
@@ -255,7 +275,7 @@ def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
     # Functions, so that only the forms of this state are built: a payment form needs the invoice's
     # currency, and an invoice without a document has none.
     offered: dict[str, Callable[[], list[NextAction]]] = {
-        _State.HELD: lambda: [again],
+        _State.HELD: lambda: [again, *_release(row, form)],
         _State.DRAFT: lambda: [_approval(row, form), again],
         _State.APPROVED: lambda: [issue_now],
         **dict.fromkeys(
@@ -277,6 +297,20 @@ def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
             # Several forms of the page have a field of one name, and an id must be unique.
             action.form.auto_id = f"id_{n}_%s"
     return actions
+
+
+def _release(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
+    if not releases.releasable(row.held_reasons):
+        return []
+    return [
+        NextAction(
+            "Release",
+            "Only if the missing samples are gone for good: bills what was seen, and closes the "
+            "invoice again. The invoice states your reason.",
+            _url("release", row),
+            form if isinstance(form, ReasonForm) else ReasonForm(),
+        )
+    ]
 
 
 def _approval(row: Invoice, form: ConsoleForm | None) -> NextAction:

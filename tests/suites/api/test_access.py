@@ -242,6 +242,7 @@ STAFF_ROUTES = [
     ("POST", "/staff/invoices/none/verify", 404),
     ("GET", "/staff/invoices/none/verifications/none", 404),
     ("POST", "/staff/invoices/none/close", 404),
+    ("POST", "/staff/invoices/none/release", 422),
     ("POST", "/staff/invoices/none/approve", 404),
     ("POST", "/staff/invoices/none/issue", 404),
     ("GET", "/staff/credit-notes/none", 404),

@@ -83,6 +83,9 @@ CASES = {
     "prepare_catalog": Case({"yaml": publishing.default_yaml(), "note": "as shipped"}),
     "publish_catalog_draft": Case({"effective_at": "2030-01-01T00:00:00Z"}),
     "request_back_test": Case({"months": 3, "usage": "lakehouse"}),
+    "release_held_invoice": Case(
+        {"reason": "the disk of the broker is destroyed"}, path={"invoice": "held"}
+    ),
     "approve_invoice": Case({"reason": "looks right"}),
     "issue_invoice": Case(before=("approve_invoice",)),
     "record_payment": Case(

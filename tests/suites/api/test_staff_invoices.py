@@ -114,3 +114,29 @@ def test_a_payment_is_recorded_by_the_number_that_the_bank_reports(
     assert (made.status_code, made.json()["invoice"]) == (201, invoice.pk)
     assert staff.get(f"{PATH}/{invoice.number}/payments").json()["items"] == [made.json()]
     assert made.json()["currency"] == invoice.currency
+
+
+def test_staff_release_an_invoice_whose_samples_are_gone(
+    cast: Cast, owner: APIClient, staff: APIClient, outsider: APIClient, draft: Invoice
+) -> None:
+    path = f"{PATH}/{draft.pk}/release"
+    body = {"reason": "The disk is destroyed."}
+    problem(staff.post(path, body), 409, "invoice.not_releasable")
+    held = [{"code": "samples.none", "message": "Space orders has no sample."}]
+    Invoice.objects.filter(pk=draft.pk).update(state=Invoice.State.HELD, held_reasons=held)
+    for other in (owner, cast.call("billing"), outsider):
+        problem(other.post(path, body), 404, "missing")
+    assert cast.call("anonymous").post(path, body).status_code == 401
+    assert staff.post(path, {"reason": " "}).status_code == 422
+
+    begun = staff.post(path, body)
+
+    assert (begun.status_code, begun.json()["kind"]) == (202, "invoice.close")
+    draft.refresh_from_db()
+    assert draft.state == Invoice.State.CLOSING
+    assert [(row["code"], row["because"]) for row in draft.releases] == [
+        ("samples.none", "The disk is destroyed.")
+    ]
+    event = AuditEvent.objects.get(action="invoice.release")
+    assert (event.actor, event.reason) == ("user:staff@op.test", "The disk is destroyed.")
+    problem(staff.post(path, body), 409, "invoice.not_releasable")

@@ -114,6 +114,21 @@ def test_a_payment_takes_the_number_that_the_bank_reports(
     assert "0.00 EUR" in ended.stdout  # nothing became credit
 
 
+def test_a_held_invoice_is_released_with_a_reason(
+    run: Callable[..., Ended], draft: Invoice
+) -> None:
+    held = [{"code": "samples.none", "message": "Space main has no sample."}]
+    Invoice.objects.filter(pk=draft.pk).update(state=Invoice.State.HELD, held_reasons=held)
+
+    without = run(*INVOICES, "release", draft.pk)
+    ended = run(*INVOICES, "release", draft.pk, "--reason", "the disk is destroyed")
+
+    draft.refresh_from_db()
+    assert (without.code, ended.code) == (2, 0), ended.stderr
+    assert draft.state == Invoice.State.CLOSING
+    assert [row["because"] for row in draft.releases] == ["the disk is destroyed"]
+
+
 @pytest.mark.parametrize("who", ["owner", "outsider"])
 def test_nobody_else_may(
     run: Callable[..., Ended], invoice: Invoice, tmp_path: Path, who: str

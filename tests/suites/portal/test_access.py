@@ -165,6 +165,7 @@ STAFF_PAGES = {
     "staff_invoice_samples": Page("invoices/INVOICE/samples"),
     "staff_invoice_change": Page("invoices/INVOICE/change"),
     "staff_invoice_close": Page("invoices/INVOICE/close", is_get=False),
+    "staff_invoice_release": Page("invoices/INVOICE/release", is_get=False),
     "staff_invoice_approve": Page("invoices/INVOICE/approve", is_get=False),
     "staff_invoice_issue": Page("invoices/INVOICE/issue", is_get=False),
     "staff_invoice_pay": Page("invoices/INVOICE/pay", is_get=False),

@@ -190,3 +190,45 @@ def test_the_list_takes_as_many_queries_for_one_invoice_as_for_many(
         client.get(LIST)
 
     assert len(many) == len(one)
+
+
+def test_staff_release_a_held_invoice_with_a_reason(
+    world: World, invoice: Invoice, as_: As
+) -> None:
+    held = Invoice.objects.create(
+        tenant=world.tenant,
+        starts_at=datetime(2025, 1, 1, tzinfo=UTC),
+        ends_at=datetime(2025, 2, 1, tzinfo=UTC),
+        state=Invoice.State.HELD,
+        held_reasons=[{"code": "samples.none", "message": "Space main has no sample."}],
+    )
+    page = f"/staff/invoices/{held.pk}/"
+    staff = as_(world.staff)
+    assert f'action="{page}release"' in staff.get(page).content.decode()
+
+    empty = staff.post(f"{page}release", {"reason": " "})
+    held.refresh_from_db()
+    before = held.state
+    done = staff.post(f"{page}release", {"reason": "The disk is destroyed."})
+
+    held.refresh_from_db()
+    assert (empty.status_code, before) == (400, Invoice.State.HELD)
+    assert (done.status_code, held.state) == (302, Invoice.State.CLOSING)
+    assert [row["because"] for row in held.releases] == ["The disk is destroyed."]
+
+
+def test_a_reason_that_must_be_corrected_offers_no_release(
+    world: World, invoice: Invoice, as_: As
+) -> None:
+    held = Invoice.objects.create(
+        tenant=world.tenant,
+        starts_at=datetime(2025, 1, 1, tzinfo=UTC),
+        ends_at=datetime(2025, 2, 1, tzinfo=UTC),
+        state=Invoice.State.HELD,
+        held_reasons=[{"code": "samples.two_values", "message": "Restore the file."}],
+    )
+
+    page = as_(world.staff).get(f"/staff/invoices/{held.pk}/").content.decode()
+
+    assert "Close again" in page
+    assert "/release" not in page

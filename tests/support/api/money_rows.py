@@ -31,6 +31,7 @@ def furnish(draft: Invoice, other: Tenant) -> dict[str, str]:
         "position": str(line.position),
         "overdue": overdue(draft.tenant).pk,
         "run": close_run(draft, other).pk,
+        "held": held(other).pk,
         "back_test": test.pk,
         "draft": test.draft_id,
         "payment": str(payment(overdue(draft.tenant, 2)).pk),
@@ -106,6 +107,19 @@ def overdue(tenant: Tenant, month: int = 1) -> Invoice:
         total_minor=119,
         issued_at=starts_at + timedelta(days=34),
         due_at=starts_at + timedelta(days=48),
+    )
+
+
+def held(tenant: Tenant) -> Invoice:
+    """Store an invoice of December 2024 that is held because a space has no samples."""
+    starts_at = datetime(2024, 12, 1, tzinfo=UTC)
+    message = "Space main was active from 2024-12-01T00:00:00+00:00 on but has no sample."
+    return Invoice.objects.create(
+        tenant=tenant,
+        starts_at=starts_at,
+        ends_at=starts_at + timedelta(days=31),
+        state=Invoice.State.HELD,
+        held_reasons=[{"code": "samples.none", "message": message}],
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.core.models import Operation
-from plans.invoicing import document, invoice_verification
+from plans.invoicing import document, invoice_verification, issuing, releasing
 from plans.invoicing.findings import Place
 from plans.models import Invoice
 from plans.rating.periods import Period
@@ -16,10 +16,11 @@ from tenants.models import Tenant
 from tests.support.metering.deltas import write_gold
 from tests.support.metering.tampering import sql
 from tests.support.plans import billing_rows
-from tests.unit.workers.metering.closing.conftest import close_now
+from tests.unit.workers.metering.closing.conftest import billed, close_now, reasons
 from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.metering import closing, ingest, periodic, recompute, sampling, verifying
 from workers.metering.pipeline import Table
+from workers.models import MeteredSource
 
 pytestmark = pytest.mark.django_db
 State = Invoice.State
@@ -43,6 +44,37 @@ def test_verify_gives_the_same_bytes_again(
     operation.refresh_from_db()
     assert verifying.recomputed(invoice, root).differences == ()
     assert (operation.state, operation.error_message) == (Operation.State.SUCCEEDED, "")
+
+
+def test_a_released_invoice_gives_the_same_bytes_again(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], root: Path
+) -> None:
+    shows(orders=(5, 0))
+    sampling.sample_all(readers)
+    ingest.ingest()
+    # Samples 2 to 9 never landed, and their instance is gone.
+    MeteredSource.objects.filter(source__endswith="broker-0").update(
+        seq=9, ended_at=clock(), ended_cleanly=True
+    )
+    shows("boot-2", orders=(5, 0))
+    invoice = close_now(owner)
+    closing.close(invoice.id, readers)
+    assert reasons(invoice) == {"samples.hole_at_end"}
+
+    releasing.release(invoice=invoice, reason="The disk is lost.", by=billing_rows.STAFF)
+    closing.close(invoice.id, readers)
+
+    invoice.refresh_from_db()
+    assert (invoice.state, billed(invoice)["messages_in"]) == (State.DRAFT, 10)
+    issued = issuing.issue(
+        invoice=issuing.approve(invoice=invoice, by=billing_rows.STAFF), by=billing_rows.STAFF
+    )
+    operation = invoice_verification.request_verify(invoice=issued, by=billing_rows.STAFF)
+    verifying.verify(invoice.id)
+    operation.refresh_from_db()
+    assert verifying.recomputed(issued, root).differences == ()
+    assert (operation.state, operation.error_message) == (Operation.State.SUCCEEDED, "")
+    assert any("staff released samples.hole_at_end" in s["message"] for s in operation.steps)
 
 
 def test_verify_says_what_differs(
