@@ -29,8 +29,8 @@ class Preview:
 
     ``document`` is an invoice document without number and manifest, which is not stored. Usage and
     hours are those known so far; ``as_of`` is up to when usage is complete (None: no usage was
-    copied yet). ``credit_minor`` is the credit that can pay the invoice of the period. ``facts`` is what was priced, with lifetimes until now. ``read`` returns
-    usage, and reads each window once.
+    copied yet). ``credit_minor`` is the credit that can pay the invoice of the period. ``facts`` is
+    what was priced, with lifetimes until now. ``read`` returns usage, and reads each window once.
     """
 
     period: Period
