@@ -95,7 +95,8 @@ class PreviewSerializer(serializers.Serializer[Any]):
     as_of = serializers.DateTimeField(allow_null=True)
     total_minor = serializers.IntegerField()
     credit_minor = serializers.IntegerField(
-        help_text="Credit from earlier invoices, which the next invoices use first."
+        help_text="All credit that can pay the invoice of this period: from earlier invoices, and "
+        "granted credit that does not expire before the end of the period."
     )
     document = serializers.DictField()
 

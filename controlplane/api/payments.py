@@ -38,7 +38,7 @@ class CheckoutSerializer(serializers.Serializer[Any]):
 
 
 class RefundSerializer(serializers.Serializer[Any]):
-    """Money of a payment that went back, or goes back; minor units of the payment's currency.
+    """Money of a payment that went back, or goes back, in minor units of `currency`.
 
     `credit_minor` of it came from the tenant's credit; `reopened_minor` is due again. A
     `chargeback` is what a lost dispute took.
@@ -50,6 +50,7 @@ class RefundSerializer(serializers.Serializer[Any]):
     amount_minor = serializers.IntegerField()
     credit_minor = serializers.IntegerField()
     reopened_minor = serializers.IntegerField()
+    currency = serializers.CharField(source="payment.invoice.currency")
     reference = serializers.CharField(allow_blank=True)
     reason = serializers.CharField()
     requested_at = serializers.DateTimeField()

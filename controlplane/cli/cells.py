@@ -1,12 +1,14 @@
 """Formats values of the API as text for tables: money, instants and nested values.
 
 ``output`` uses these functions for tables; JSON output keeps the values as they are. The name of a
-field decides its format: ``…_minor`` is money in minor units of the row's ``currency``; ``…_at``,
-``at``, ``since`` and ``as_of`` are instants.
+field decides its format: ``…_minor`` is money in minor units of the row's ``currency``, which is
+empty as long as nothing is priced; ``…_at``, ``at``, ``since`` and ``as_of`` are instants;
+``percent`` is a decimal number.
 """
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from plans.rating import money
@@ -40,6 +42,10 @@ def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
         return separator.join(text(name, item, row) for item in value)
     if name.endswith("_minor") and row.get("currency"):
         return money.display(value, row["currency"])
+    if name.endswith("_minor") and row.get("currency") == "" and not value:
+        return _NOTHING
+    if name == "percent":
+        return percent(value)
     if name.endswith("_at") or name in _INSTANTS:
         return instant(value)
     return str(value)
@@ -48,6 +54,14 @@ def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
 def counted(count: int, noun: str) -> str:
     """Return the count with its noun, such as ``1 message`` or ``2 messages``."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def percent(value: Any) -> str:
+    """Return a number, or the text of one, without the zeros at the end of its decimal places."""
+    try:
+        return f"{Decimal(str(value)).normalize():f}"
+    except InvalidOperation:
+        return str(value)
 
 
 def instant(value: str) -> str:

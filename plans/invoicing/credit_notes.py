@@ -22,7 +22,9 @@ from plans.invoicing import credit_note_document, document, receiving, states
 from plans.invoicing.credit_note_document import Issue
 from plans.ledger import posting
 from plans.models import CreditNote, CreditNoteNumberSeries, Invoice, InvoiceNumberSeries
+from plans.rating import money
 from plans.rating.crediting import Credited
+from tenants.notifications import outbox
 
 State = Invoice.State
 # States of invoices from which a credit note may take something back.
@@ -41,7 +43,7 @@ def issue(
 
     ``wanted`` is {position of a line: net amount in minor units}; None takes back all that is left
     and voids the invoice. If nothing is due any more, the invoice becomes paid. The reason is
-    printed. A failure consumes no number.
+    printed. A failure consumes no number. An event tells the customer of the credit note.
 
     Raises:
         WrongState: the invoice is not issued, or was voided or written off.
@@ -78,6 +80,7 @@ def issue(
             reason=note.reason,
         )
         _settle(current, note, parts, by)
+        _notify(note, current, parts, instant)
     return note
 
 
@@ -193,3 +196,37 @@ def _settle(invoice: Invoice, note: CreditNote, parts: Credited, by: Actor) -> N
         states.move(invoice, State.VOIDED, by=by, reason=f"credit note {note.number}")
     elif invoice.state != State.PAID and not receiving.outstanding_minor(invoice):
         states.move(invoice, State.PAID, by=by, reason=f"credit note {note.number}")
+
+
+def _notify(note: CreditNote, invoice: Invoice, parts: Credited, now: datetime) -> None:
+    outbox.write(
+        "credit_note.issued",
+        tenant=invoice.tenant,
+        key=note.pk,
+        fields={
+            "credit_note": note.pk,
+            "number": note.number,
+            "invoice": invoice.pk,
+            "invoice_number": invoice.number,
+            "total": money.display(note.total_minor, note.currency),
+            "reason": note.reason,
+            "outcome": _outcome(note, invoice, parts),
+        },
+        now=now,
+    )
+
+
+def _outcome(note: CreditNote, invoice: Invoice, parts: Credited) -> str:
+    """Return sentences that say what happens with the amount of a credit note."""
+    words = []
+    if note.receivable_minor:
+        lowered = money.display(note.receivable_minor, note.currency)
+        # The note is stored, so what is due is without it.
+        due = money.display(receiving.outstanding_minor(invoice), note.currency)
+        words.append(f"It lowers what is due of the invoice by {lowered}, to {due}.")
+    if note.credit_minor:
+        kept = money.display(note.credit_minor, note.currency)
+        words.append(f"{kept} become credit for your next invoices.")
+    if parts.is_rest:
+        words.append("Nothing of the invoice is left: it is void.")
+    return " ".join(words)

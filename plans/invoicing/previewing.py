@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from plans.invoicing import corrections, document, facts, open_periods, rated_period
 from plans.invoicing.facts import Facts
-from plans.ledger import credit
+from plans.ledger import credit, grants
 from plans.rating.periods import Period
 from plans.usage import reading
 from plans.usage.reading import Figure
@@ -29,9 +29,8 @@ class Preview:
 
     ``document`` is an invoice document without number and manifest, which is not stored. Usage and
     hours are those known so far; ``as_of`` is up to when usage is complete (None: no usage was
-    copied yet). ``credit_minor`` is the tenant's credit from invoices in the document's currency,
-    without granted credit. ``facts`` is what was priced, with lifetimes until now. ``read`` returns
-    usage, and reads each window once.
+    copied yet). ``credit_minor`` is the credit that can pay the invoice of the period. ``facts`` is
+    what was priced, with lifetimes until now. ``read`` returns usage, and reads each window once.
     """
 
     period: Period
@@ -70,8 +69,17 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     note = _NOTE if before is not None else _NOTE + _NOTE_OPEN
     quality = {"flagged": False, "text": note, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
-    left = credit.credit_minor(tenant.id, made["currency"])
+    left = _credit_minor(tenant, found.legal_entity, made["currency"], period.ends_at)
     return Preview(period, as_of, made, left, found, read)
+
+
+def _credit_minor(tenant: Tenant, legal_entity: str, currency: str, ends_at: datetime) -> int:
+    """Return all credit that an invoice can use which is issued at ``ends_at`` or soon after."""
+    granted = grants.available(tenant.id, legal_entity, currency)
+    lasting = sum(
+        row.left_minor for row in granted if row.expires_at is None or ends_at < row.expires_at
+    )
+    return credit.before(tenant.id, legal_entity, currency) + lasting
 
 
 def total_with(preview: Preview, more: Sequence[Figure]) -> int:

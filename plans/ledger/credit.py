@@ -30,11 +30,3 @@ def before(
     account = posting.credit(legal_entity)
     # The seller owes the credit: a liability, which the ledger keeps as a negative balance.
     return -posting.balance(tenant_id, account, currency, before=entry)
-
-
-def credit_minor(tenant_id: str, currency: str) -> int:
-    """Return the tenant's credit in ``currency`` with all legal entities, in minor units.
-
-    Prepaid and promotional credit are not included (``grants``).
-    """
-    return -posting.balance(tenant_id, posting.credit(), currency)

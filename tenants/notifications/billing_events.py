@@ -122,6 +122,28 @@ BILLING_KINDS = (
         },
     ),
     EventKind(
+        "credit_note.issued",
+        "Credit note issued",
+        "A credit note takes back a part of an invoice, or all of it.",
+        Severity.INFO,
+        "Credit note {number} over {total} for invoice {invoice_number}",
+        "The credit note {number} takes back {total} of the invoice {invoice_number} of "
+        "{organization}. {outcome}",
+        "/t/{tenant}/invoices/{invoice}/",
+        needs=Permission.VIEW_BILLING,
+        roles=MONEY,
+        to_invoice_email=True,
+        sample={
+            "credit_note": "crn_7m2k",
+            "number": "EU-CN-000007",
+            "invoice": "inv_7m2k",
+            "invoice_number": "EU-000042",
+            "total": "23.80 EUR",
+            "reason": "an outage on 3 December",
+            "outcome": "It lowers what is due of the invoice by 23.80 EUR, to 95.20 EUR.",
+        },
+    ),
+    EventKind(
         "payment.received",
         "Payment received",
         "A payment of an invoice is recorded.",

@@ -25,7 +25,8 @@ class Preview:
             ends_at (datetime.datetime):
             as_of (datetime.datetime | None):
             total_minor (int):
-            credit_minor (int): Credit from earlier invoices, which the next invoices use first.
+            credit_minor (int): All credit that can pay the invoice of this period: from earlier invoices, and granted
+                credit that does not expire before the end of the period.
             document (PreviewDocument):
     """
 

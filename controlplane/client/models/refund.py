@@ -15,7 +15,7 @@ T = TypeVar("T", bound="Refund")
 
 @_attrs_define
 class Refund:
-    """Money of a payment that went back, or goes back; minor units of the payment's currency.
+    """Money of a payment that went back, or goes back, in minor units of `currency`.
 
     `credit_minor` of it came from the tenant's credit; `reopened_minor` is due again. A
     `chargeback` is what a lost dispute took.
@@ -31,6 +31,7 @@ class Refund:
             amount_minor (int):
             credit_minor (int):
             reopened_minor (int):
+            currency (str):
             reference (str):
             reason (str):
             requested_at (datetime.datetime):
@@ -42,6 +43,7 @@ class Refund:
     amount_minor: int
     credit_minor: int
     reopened_minor: int
+    currency: str
     reference: str
     reason: str
     requested_at: datetime.datetime
@@ -60,6 +62,8 @@ class Refund:
 
         reopened_minor = self.reopened_minor
 
+        currency = self.currency
+
         reference = self.reference
 
         reason = self.reason
@@ -76,6 +80,7 @@ class Refund:
                 "amount_minor": amount_minor,
                 "credit_minor": credit_minor,
                 "reopened_minor": reopened_minor,
+                "currency": currency,
                 "reference": reference,
                 "reason": reason,
                 "requested_at": requested_at,
@@ -99,6 +104,8 @@ class Refund:
 
         reopened_minor = d.pop("reopened_minor")
 
+        currency = d.pop("currency")
+
         reference = d.pop("reference")
 
         reason = d.pop("reason")
@@ -112,6 +119,7 @@ class Refund:
             amount_minor=amount_minor,
             credit_minor=credit_minor,
             reopened_minor=reopened_minor,
+            currency=currency,
             reference=reference,
             reason=reason,
             requested_at=requested_at,

@@ -131,12 +131,14 @@ def test_staff_see_all_payments_and_refund_them(
     problem(staff.post(path, {**wanted, "reference": "b-1"}), 409, "refund.needs_credit")
     done = staff.post(path, {**wanted, "reference": "b-1", "reopens": True})
     assert (done.status_code, done.json()["state"]) == (201, "succeeded")
+    assert done.json()["currency"] == "EUR"
     too_much = {**wanted, "amount_minor": 41, "reference": "b-2", "reopens": True}
     problem(staff.post(path, too_much), 409, "refund.exceeds_payment")
 
     assert Refund.objects.get().reopened_minor == 10
     listed = staff.get("/api/v1/staff/payments", {"tenant": cast.tenant.slug}).json()["items"]
-    assert listed[0]["refunds"][0]["amount_minor"] == 10
+    returned = listed[0]["refunds"][0]
+    assert (returned["amount_minor"], returned["currency"]) == (10, "EUR")
     assert staff.get("/api/v1/staff/payments", {"source": "stripe"}).json()["items"] == []
     assert owner.post(path, wanted).status_code == 404
     assert outsider.get(cast.path("/payments")).status_code == 404

@@ -128,7 +128,7 @@ def test_a_refund_pays_out_the_credit_of_a_credit_note() -> None:
     # stripe-mock answers with a refund that has succeeded.
     assert (refund.state, refund.credit_minor, refund.reopened_minor) == ("succeeded", 1190, 0)
     assert refund.reference.startswith("re_")
-    assert credit.credit_minor(invoice.tenant_id, "EUR") == 0
+    assert credit.before(invoice.tenant_id, invoice.legal_entity, "EUR") == 0
     invoice.refresh_from_db()
     assert (invoice.state, receiving.outstanding_minor(invoice)) == ("paid", 0)
     report = _deliver(

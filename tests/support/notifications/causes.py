@@ -215,6 +215,8 @@ CAUSES: Mapping[tuple[str, str], Cause] = {
     ("spend.threshold", "the month costs more than the budget"): Cause(_spend, "owner"),
     ("invoice.issued", "an invoice is issued"): Cause(_issued, "owner books"),
     ("invoice.overdue", "an invoice is not paid"): Cause(_overdue, "owner books"),
+    ("credit_note.issued", "staff take back a part"): Cause(payment_causes.credited, "owner books"),
+    ("credit_note.issued", "staff void an invoice"): Cause(payment_causes.voided, "owner books"),
     ("invoice.reminder", "it is still not paid"): Cause(unpaid_for(3), "owner books"),
     ("payment.received", "staff record it"): Cause(payment_causes.paid, "owner"),
     ("payment.failed", "the provider reports it"): Cause(reported("payment.failed"), "owner"),

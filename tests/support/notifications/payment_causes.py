@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.test import override_settings
 from django.utils import timezone
 
-from plans.invoicing import issuing, receiving
+from plans.invoicing import credit_notes, document, issuing, receiving
 from plans.models import Invoice, PaymentEvent
 from plans.payments import dunning, events
 from tenants.notifications.models import Channel
@@ -37,6 +37,20 @@ def paid_late(cast: Cast, _: Channel) -> None:
 def paid(cast: Cast, _: Channel) -> None:
     """Pay an invoice in time."""
     _pay(rows.issued(cast.tenant))
+
+
+def credited(cast: Cast, _: Channel) -> None:
+    """Take back a part of an invoice."""
+    invoice = rows.issued(cast.tenant)
+    line = next(n for n in document.loaded(invoice.document)["lines"] if n["amount_minor"] > 0)
+    credit_notes.issue(
+        invoice=invoice, wanted={line["position"]: 1}, reason="an outage", by=rows.STAFF
+    )
+
+
+def voided(cast: Cast, _: Channel) -> None:
+    """Take back all of an invoice."""
+    credit_notes.void(invoice=rows.issued(cast.tenant), reason="wrong buyer", by=rows.STAFF)
 
 
 def reported(kind: str) -> Happen:

@@ -40,6 +40,15 @@ def test_list_shows_amounts_as_money(run: Run, answers: dict[str, Any]) -> None:
     assert json.loads(run("invoices", "list", "-o", "json").stdout) == [ROW]
 
 
+def test_a_list_has_no_total_of_an_invoice_that_is_still_closing(
+    run: Run, answers: dict[str, Any]
+) -> None:
+    closing = {**ROW, "state": "closing", "currency": "", "total_minor": 0}
+    answers[INVOICES] = {"items": [closing], "next": None}
+
+    assert run("invoices", "list").stdout.splitlines()[-1].split()[-1] == "-"
+
+
 def test_show_prints_lines_and_totals_as_money(run: Run, answers: dict[str, Any]) -> None:
     answers[f"{INVOICES}/INV-1"] = {**ROW, "tax_minor": 0, "document": {"lines": [LINE]}}
 

@@ -13,8 +13,11 @@ import pytest
 from controlplane.core.errors import Unavailable
 from plans.catalog import parsing, publishing
 from plans.invoicing import (
+    credit_notes,
     document,
+    granting,
     invoice_verification,
+    issuing,
     pdf,
     pinned_sellers,
     previewing,
@@ -22,6 +25,7 @@ from plans.invoicing import (
 )
 from plans.invoicing.evidence import CrashGap, SampleSet
 from plans.invoicing.findings import LakeReading
+from plans.invoicing.granting import Wish
 from plans.models import Invoice
 from plans.usage import meters
 from plans.usage.reading import UsageCell
@@ -140,6 +144,26 @@ def test_preview_shows_the_month_so_far_and_writes_nothing() -> None:
     assert found.total_minor == round(5180 * 1.19)
     assert found.as_of == ENDS_AT
     assert not Invoice.objects.exists()
+
+
+def test_preview_has_the_credit_that_its_invoice_uses() -> None:
+    owner = rows.tenant()
+    earlier = rows.issued(owner)
+    issuing.record_payment(
+        invoice=earlier, amount_minor=earlier.payable_minor, source="manual", reference="bank-1",
+        received_on=AFTER_GRACE.date(), by=STAFF,
+    )  # fmt: skip
+    credit_notes.void(invoice=earlier, reason="an outage", by=STAFF, now=AFTER_GRACE)
+    period = previewing.preview(owner, AFTER_GRACE).period
+    for amount, expires_at in (
+        (5000, None),
+        (300, period.ends_at + timedelta(seconds=1)),
+        (70, period.ends_at),  # not at the end of the period any more
+    ):
+        wish = Wish("prepaid", amount, f"bank-{amount}", "paid", expires_at)
+        granting.grant(tenant=owner, wish=wish, by=STAFF, now=AFTER_GRACE)
+
+    assert previewing.preview(owner, AFTER_GRACE).credit_minor == 5831 + 5000 + 300
 
 
 def test_preview_in_the_first_second_has_no_hours_yet() -> None:

@@ -81,7 +81,7 @@ def test_an_invoice_under_nothing_is_settled_by_carrying_it_on(owner: Tenant) ->
     assert (second.state, second.payable_minor) == (Invoice.State.PAID, 0)
     assert receiving.outstanding_minor(second) == 0
     assert posting.balance(owner.id, posting.RECEIVABLE, "EUR") == 107100
-    assert credit.credit_minor(owner.id, "EUR") == 41650
+    assert credit.before(owner.id, "wp", "EUR") == 41650
     assert last_reason(second).startswith("the total is negative: 416.50 EUR")
 
 
@@ -91,7 +91,7 @@ def test_credit_pays_the_next_invoices_first(owner: Tenant) -> None:
     assert [invoice.credit_minor for invoice in made] == [0, -41650, 35700, 5950]
     assert [invoice.payable_minor for invoice in made] == [107100, 0, 0, 29750]
     assert [invoice.state for invoice in made] == ["issued", "paid", "paid", "issued"]
-    assert credit.credit_minor(owner.id, "EUR") == 0
+    assert credit.before(owner.id, "wp", "EUR") == 0
     assert posting.balance(owner.id, posting.RECEIVABLE, "EUR") == 107100 + 29750
     assert posting.balance(owner.id, posting.TAX, "EUR") == -sum(x.tax_minor for x in made)
     assert sum(LedgerPosting.objects.values_list("amount_minor", flat=True)) == 0
@@ -175,7 +175,7 @@ def test_the_database_refuses_an_issued_invoice_under_nothing_to_pay(owner: Tena
 def test_a_credit_is_of_one_seller_and_currency(owner: Tenant) -> None:
     _, second = issued(owner, 2)
 
-    assert credit.credit_minor(owner.id, "USD") == 0
+    assert credit.before(owner.id, "wp", "USD") == 0
     assert credit.before(owner.id, "another", "EUR") == 0
     assert credit.before(owner.id, second.legal_entity, "EUR") == 41650
 
@@ -190,7 +190,7 @@ def test_two_invoices_issued_at_once_use_a_credit_once() -> None:
 
     found = Invoice.objects.filter(pk__in=[invoice.pk for invoice in waiting])
     assert sorted(found.values_list("credit_minor", flat=True)) == [5950, 35700]
-    assert credit.credit_minor(owner.id, "EUR") == 0
+    assert credit.before(owner.id, "wp", "EUR") == 0
 
 
 @given(totals=st.lists(st.integers(-10_000, 10_000), max_size=8))

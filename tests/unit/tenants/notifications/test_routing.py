@@ -159,7 +159,9 @@ def test_a_required_kind_cannot_be_turned_off(cast: domain.Cast) -> None:
     assert [row.user for row in preferences.receivers(cast.tenant, kind)] == [cast.owner]
 
 
-@pytest.mark.parametrize("kind", ["invoice.issued", "invoice.overdue", "invoice.reminder"])
+@pytest.mark.parametrize(
+    "kind", ["invoice.issued", "invoice.overdue", "invoice.reminder", "credit_note.issued"]
+)
 def test_notices_of_invoices_go_to_the_email_for_invoices_too(cast: domain.Cast, kind: str) -> None:
     Tenant.objects.filter(pk=cast.tenant.pk).update(billing_email="books@outside.test")
     TenantPreference.objects.create(tenant=cast.tenant, kind="invoice.issued", by_mail=False)
