@@ -1,14 +1,15 @@
 """Reads audit events: of a tenant as its members may see them, and of all tenants for staff.
 
-The number of queries does not depend on the number of events. ``stream`` alone makes one query for
-each chunk of 500 events.
+The number of queries does not depend on the number of events. ``stream`` and ``stream_to_staff``
+alone make one query for each chunk of 500 events.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import reduce
 from operator import or_
+from typing import TypeVar
 
 from django.db.models import Q, QuerySet
 
@@ -18,6 +19,7 @@ from controlplane.core.models import AuditEvent
 from tenants import queries, shown_actors
 from tenants.models import Tenant
 
+Shown = TypeVar("Shown")
 _CHUNK = 500  # rows that are in memory at once
 # A search on a page looks at so many events: matching a text takes time for each of them.
 SEARCHED = 50_000
@@ -29,12 +31,14 @@ class AuditFilter:
 
     ``text`` is a part of the name of what changed, of the action, or of a member's email. ``kind``
     is a key of ``audit_kinds.KINDS``. ``since`` and ``until`` are days in UTC, both included.
+    ``tenant_id`` selects the events of one tenant for staff; ``find`` ignores it.
     """
 
     text: str = ""
     kind: str = ""
     since: date | None = None
     until: date | None = None
+    tenant_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,15 +79,17 @@ def find(
     return rows
 
 
-def find_all(wanted: AuditFilter) -> QuerySet[AuditEvent, AuditEvent]:
+def find_all(wanted: AuditFilter, most: int | None = None) -> QuerySet[AuditEvent, AuditEvent]:
     """Return the audit events of all tenants that ``wanted`` selects, newest first, for staff.
 
-    ``text`` may also be a part of the actor's name, or the slug of a tenant. It is searched in the
-    newest ``SEARCHED`` events of its kind and days.
+    ``text`` may also be a part of the actor's name, or the slug of a tenant. ``most`` limits the
+    search as it does in ``find``.
     """
     rows = _of_kind_and_time(AuditEvent.objects.order_by("-at", "-id"), wanted)
+    if wanted.tenant_id:
+        rows = rows.filter(tenant_id=wanted.tenant_id)
     if wanted.text:
-        rows = _newest(rows, SEARCHED)
+        rows = _newest(rows, most)
         tenants = Tenant.objects.filter(Q(slug=wanted.text) | Q(name__icontains=wanted.text))
         rows = rows.filter(
             Q(subject_name__icontains=wanted.text)
@@ -137,14 +143,26 @@ def shown(tenant: Tenant, events: Iterable[AuditEvent]) -> list[ShownEvent]:
 
 def stream(tenant: Tenant, wanted: AuditFilter) -> Iterator[ShownEvent]:
     """Yield every event that ``wanted`` selects, newest first, in chunks of constant memory."""
-    # By chunks, because ``shown`` looks the actors of all its events up in one query.
+    return _in_chunks(find(tenant, wanted), lambda events: shown(tenant, events))
+
+
+def stream_to_staff(wanted: AuditFilter) -> Iterator[tuple[ShownEvent, Tenant | None]]:
+    """Yield every event of all tenants that ``wanted`` selects, as ``stream`` does, for staff."""
+    return _in_chunks(find_all(wanted), shown_to_staff)
+
+
+def _in_chunks(
+    rows: QuerySet[AuditEvent, AuditEvent],
+    show: Callable[[Sequence[AuditEvent]], Iterable[Shown]],
+) -> Iterator[Shown]:
+    # By chunks, because ``show`` looks up in one query what all its events name.
     chunk: list[AuditEvent] = []
-    for event in find(tenant, wanted).iterator(chunk_size=_CHUNK):
+    for event in rows.iterator(chunk_size=_CHUNK):
         chunk.append(event)
         if len(chunk) == _CHUNK:
-            yield from shown(tenant, chunk)
+            yield from show(chunk)
             chunk = []
-    yield from shown(tenant, chunk)
+    yield from show(chunk)
 
 
 def _of_kind_and_time(

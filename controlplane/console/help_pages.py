@@ -253,6 +253,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_volumes": _VOLUMES,
     "staff_volumes_release": _VOLUMES,
     "staff_audit": _CONSOLE,
+    "staff_audit_export": _CONSOLE,
     "staff_search": _CONSOLE,
     "staff_rollout": _ROLLOUTS,
 }

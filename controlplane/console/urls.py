@@ -265,6 +265,11 @@ staff_urls = [
     ),
     path("prices/back-tests/<slug:back_test>", staff_prices.back_test, name="staff_back_test"),
     path("audit/", staff_installation.audit, name="staff_audit"),
+    path(
+        "audit/events.<str:kind>",
+        staff_installation.audit_export,
+        name="staff_audit_export",
+    ),
     path("search", staff_installation.search, name="staff_search"),
 ]
 urlpatterns = [

@@ -2,16 +2,25 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 
-from plans.catalog import publishing
-from plans.invoicing import billing_inputs, corrections, facts, open_periods, rated_period
+from plans.invoicing import (
+    agreed_terms,
+    billing_inputs,
+    corrections,
+    facts,
+    open_periods,
+    rated_period,
+)
+from plans.invoicing.agreed_terms import Agreed
 from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.invoicing.facts import Facts
 from plans.models import Plan
-from plans.rating import pricing
+from plans.rating import money, pricing
 from plans.rating.billable import Segment
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period, month_of
+from plans.rating.terms import DISCOUNT, Terms
 from tenants.models import Tenant
 
 
@@ -30,19 +39,34 @@ class Amounts:
 
 
 @dataclass(frozen=True)
+class NextMonth(Amounts):
+    """The month after the running one: its fee after discounts, and at least the agreed minimum.
+
+    ``is_discounted``: discounts that are agreed for the month make the fee of the chosen plan
+    lower. ``minimum_minor`` is what the tenant pays at least for the month, before tax; 0 if it has
+    agreed on no minimum.
+    """
+
+    is_discounted: bool
+    minimum_minor: int
+
+
+@dataclass(frozen=True)
 class PlanChangePrice:
     """What a change of plan now costs, with tax.
 
     * ``running``: the running period, with fees to its end and the usage and hours known so far.
-    * ``fees``: the monthly fees alone, of the month after the running one.
-    * ``last``: last month as if each plan had been in force for the whole month, with the usage and
-      the hours that it had. None if the tenant used nothing in it.
+    * ``fees``: the monthly fees without usage and hours, of the month after the running one, with
+      the discounts and commitments of that month.
+    * ``last``: last month as if each plan had been in force for the whole month, with the usage,
+      the hours, the discounts and the commitments that it had. None if the tenant used nothing in
+      it.
     """
 
     currency: str
     tax_percent: str
     running: Amounts
-    fees: Amounts
+    fees: NextMonth
     last: Amounts | None
 
 
@@ -64,7 +88,7 @@ def price(tenant: Tenant, plan: Plan, now: datetime) -> PlanChangePrice:
         currency=rule.currency,
         tax_percent=f"{rule.tax_percent.normalize():f}",
         running=Amounts(period, _total(tenant, found), _total(tenant, changed)),
-        fees=_fees(found, plan),
+        fees=_fees(tenant, found, plan),
         last=_last_month(tenant, found, plan),
     )
 
@@ -85,15 +109,33 @@ def _total(tenant: Tenant, found: Facts) -> int:
     return rating.net_minor + rating.tax_minor
 
 
-def _fees(found: Facts, plan: Plan) -> Amounts:
-    """Return the fees of the month after the running one, on either plan."""
+def _fees(tenant: Tenant, found: Facts, plan: Plan) -> NextMonth:
+    """Return the fees of the month after the running one, on either plan, with its terms."""
     month = month_of(found.month.ends_at, found.time_zone)
-    chosen = publishing.plan_in(plan, found.seller_rule.currency).monthly_fee_minor
-    amounts = [
-        fee + pricing.tax_on(fee, found.seller_rule).tax_minor
-        for fee in (found.segments[-1].monthly_fee_minor, chosen)
-    ]
-    return Amounts(month, *amounts)
+    rule = found.seller_rule
+    terms = _terms(tenant, month, rule.currency)
+    chosen = billing_inputs.segment(plan, month, rule.currency, runs_on=False)
+    # Without rules, because nobody knows the usage of a month to come.
+    present, then = (
+        pricing.rate([replace(row, rules=())], [], rule, month, terms=terms)
+        for row in (
+            replace(found.segments[-1], period=month, runs_on=False, trial_seconds=0),
+            chosen,
+        )
+    )
+    minimum = sum((row.minimum(month, month.ends_at) for row in terms.commitments), Decimal(0))
+    return NextMonth(
+        month,
+        present.net_minor + present.tax_minor,
+        then.net_minor + then.tax_minor,
+        is_discounted=any(line.kind == DISCOUNT for line in then.lines),
+        minimum_minor=money.round_minor(minimum, rule.rounding),
+    )
+
+
+def _terms(tenant: Tenant, month: Period, currency: str) -> Terms:
+    agreed = Agreed.read_each([tenant], month)[tenant.id]
+    return agreed_terms.of_month(agreed, month, currency)
 
 
 def _last_month(tenant: Tenant, found: Facts, plan: Plan) -> Amounts | None:
@@ -111,6 +153,7 @@ def _last_month(tenant: Tenant, found: Facts, plan: Plan) -> Amounts | None:
         lifetimes=known.lifetimes(found.seller_rule.currency),
         known_lifetimes=known,
         so_far=MonthSoFar(),
+        terms=_terms(tenant, month, found.seller_rule.currency),
     )
     present = replace(found.segments[-1], period=month, runs_on=False)
     chosen = billing_inputs.segment(plan, month, found.seller_rule.currency, runs_on=False)

@@ -3,16 +3,22 @@
 from typing import Any
 
 from django import forms
+from django.db.models import Q
 
 from controlplane.console.audit_kinds import KINDS
 from controlplane.console.audit_reads import AuditFilter
 from controlplane.console.forms.base import ConsoleForm
+from tenants.models import Tenant
 
 
 class AuditFilterForm(ConsoleForm):
-    """Asks which audit events to show; ``is_staff`` also offers kinds that belong to no tenant."""
+    """Asks which audit events to show.
+
+    ``is_staff`` also offers one tenant, and kinds that belong to no tenant.
+    """
 
     q = forms.CharField(label="Search", required=False, max_length=100)
+    tenant = forms.CharField(label="Tenant", required=False, max_length=63)
     kind = forms.ChoiceField(label="Kind", required=False)
     since = forms.DateField(
         label="From", required=False, widget=forms.DateInput(attrs={"type": "date"})
@@ -23,6 +29,8 @@ class AuditFilterForm(ConsoleForm):
 
     def __init__(self, *args: Any, is_staff: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not is_staff:
+            del self.fields["tenant"]
         offered = [
             (key, kind.title) for key, kind in KINDS.items() if is_staff or not kind.is_internal
         ]
@@ -37,6 +45,16 @@ class AuditFilterForm(ConsoleForm):
             for reason in reasons
         ]
 
+    def clean_tenant(self) -> str:
+        """Return the id of the tenant that the slug or the id names; empty without one."""
+        name = self.cleaned_data["tenant"].strip()
+        if not name:
+            return ""
+        found = Tenant.objects.filter(Q(slug=name) | Q(pk=name)).first()
+        if found is None:
+            raise forms.ValidationError("No tenant has this short name or id.")
+        return found.pk
+
     def wanted(self) -> AuditFilter:
         """Return the filter; a value that is not valid does not filter, and the form says so."""
         self.full_clean()
@@ -46,4 +64,5 @@ class AuditFilterForm(ConsoleForm):
             found.get("kind", ""),
             found.get("since"),
             found.get("until"),
+            found.get("tenant", ""),
         )

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 
-from controlplane.console import audit_reads, health_reads, revenue_reads, search_reads
+from controlplane.console import audit_files, audit_reads, health_reads, revenue_reads, search_reads
 from controlplane.console.access import staff_page
 from controlplane.console.forms.audit import AuditFilterForm
 from controlplane.console.forms.base import ConsoleForm, form_status
@@ -78,15 +78,30 @@ def release_volumes(scope: StaffScope, space: str) -> HttpResponseBase:
 def audit(scope: StaffScope) -> HttpResponseBase:
     """List the audit events of all tenants and of the installation that the filter selects."""
     form = AuditFilterForm(scope.request.GET, is_staff=True)
-    page = scope.page_of(audit_reads.find_all(form.wanted()))
+    page = scope.page_of(audit_reads.find_all(form.wanted(), audit_reads.SEARCHED))
+    query = scope.request.GET.copy()
+    # The files hold all pages.
+    query.pop("page", None)
     context = {
         "form": form,
         "page": page,
         "newest": audit_reads.SEARCHED,
         "events": audit_reads.shown_to_staff(page),
+        "query": query.urlencode(),
         "is_filtered": any(form.data.values()),
     }
     return scope.render("staff/audit.html", context, form_status(form))
+
+
+@staff_page
+def audit_export(scope: StaffScope, kind: str) -> HttpResponseBase:
+    """Download the audit events of all tenants that the filter selects, as ``csv`` or ``jsonl``.
+
+    Raises:
+        Missing: there is no such format.
+        Invalid: a value of the filter is not valid, so the file would hold other events.
+    """
+    return audit_files.of_all(AuditFilterForm(scope.request.GET, is_staff=True), kind)
 
 
 @staff_page

@@ -196,6 +196,7 @@ STAFF_PAGES = {
     "staff_volumes": Page("volumes/"),
     "staff_volumes_release": Page("volumes/SPACE/release"),
     "staff_audit": Page("audit/"),
+    "staff_audit_export": Page("audit/events.csv"),
     "staff_search": Page("search?q=acme"),
     "staff_rollout": Page("fleet/rollout/pause", is_get=False),
 }
@@ -291,7 +292,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(b"".join(answer).decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 42
+    assert len(seen) == 43
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:

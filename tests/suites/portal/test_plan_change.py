@@ -1,6 +1,8 @@
 """A change of plan says what it costs before it is made, and is made only when confirmed."""
 
 import re
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -8,8 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from plans.catalog import publishing
-from plans.invoicing import plan_change_preview, previewing
+from plans.invoicing import discounting, plan_change_preview, previewing
+from plans.invoicing.discounting import Reduction
 from plans.models import PlanSubscription
+from plans.rating import money as currencies
+from plans.rating import periods
 from tenants.actions import plan_subscriptions
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -100,6 +105,71 @@ def test_last_month_is_priced_whole_on_both_plans(world: World) -> None:
     assert said.last.present_minor >= team.monthly_fee_minor * 119 // 100
     assert said.last.chosen_minor >= business.monthly_fee_minor * 119 // 100
     assert said.fees.chosen_minor == business.monthly_fee_minor * 119 // 100
+
+
+def test_the_next_month_has_the_discounts_that_last_until_then(world: World, as_: As) -> None:
+    for title, percent, months in (("Loyal", 10, None), ("Launch", 50, 1)):
+        reduction = Reduction(title, percent=Decimal(percent), months=months)
+        discounting.give(tenant=world.tenant, reduction=reduction, by=STAFF)
+    of_usage = Reduction("Bytes", percent=Decimal(100), meters=["messages_in"])
+    discounting.give(tenant=world.tenant, reduction=of_usage, by=STAFF)
+
+    said = plan_change_preview.price(world.tenant, publishing.plan("business"), timezone.now())
+    page = as_(world.billing).get(URL, {"plan": "business"}).content.decode()
+
+    fees = [publishing.plan_definition(publishing.plan(key)).monthly_fee_minor
+            for key in ("team", "business")]  # fmt: skip
+    # 10 % off, then 19 % tax.
+    assert [said.fees.present_minor, said.fees.chosen_minor] == [
+        round(fee * 0.9 * 1.19) for fee in fees
+    ]
+    assert (said.fees.is_discounted, said.fees.minimum_minor) == (True, 0)
+    assert "less your discounts" in page
+    assert "at least your minimum" not in page
+    assert currencies.display(said.fees.chosen_minor, said.currency) in page
+
+
+def test_the_next_month_costs_at_least_the_minimum_agreed_for_it(world: World, as_: As) -> None:
+    now = timezone.now()
+    month = periods.month_of(periods.month_of(now, "UTC").ends_at, "UTC")
+    deal: dict[str, Any] = {"title": "Deal", "minimum_minor": 1_000_000, "by": STAFF}
+    discounting.commit(tenant=world.tenant, span=month, **deal)
+    later = periods.month_of(month.ends_at, "UTC")
+    discounting.commit(tenant=world.tenant, span=later, **deal)
+
+    said = plan_change_preview.price(world.tenant, publishing.plan("business"), now)
+    page = as_(world.billing).get(URL, {"plan": "business"}).content.decode()
+
+    assert (said.fees.present_minor, said.fees.chosen_minor) == (1_190_000, 1_190_000)
+    assert (said.fees.is_discounted, said.fees.minimum_minor) == (False, 1_000_000)
+    minimum = currencies.display(1_000_000, said.currency)
+    assert f"at least your minimum of {minimum} before tax" in page
+    assert "counts toward the minimum" in page
+    assert "less your discounts" not in page
+
+
+def test_last_month_has_the_terms_that_it_had(world: World) -> None:
+    month = rows.last_month()
+    space = rows.active_space(world.tenant)
+    rows.used(rows.cell(space, "messages_in", 5, month.starts_at))
+    discounting.commit(
+        tenant=world.tenant, title="Deal", minimum_minor=1_000_000, span=month, by=STAFF
+    )
+    free = Reduction("From now on", percent=Decimal(100))
+    discounting.give(tenant=world.tenant, reduction=free, by=STAFF)
+
+    said = plan_change_preview.price(world.tenant, publishing.plan("business"), timezone.now())
+
+    assert said.last is not None
+    assert (said.last.present_minor, said.last.chosen_minor) == (1_190_000, 1_190_000)
+
+
+def test_without_terms_the_next_month_costs_the_fee_alone(world: World, as_: As) -> None:
+    page = as_(world.billing).get(URL, {"plan": "business"}).content.decode()
+
+    assert "less your discounts" not in page
+    assert "minimum of" not in page
+    assert "Use beyond what the plan includes is added." in page
 
 
 def test_without_use_last_month_there_is_nothing_to_compare(world: World, as_: As) -> None:

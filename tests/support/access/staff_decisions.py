@@ -67,6 +67,7 @@ STAFF_PAGES = {
     "prices/back-tests/<slug:back_test>": page(STAFF),
     "prices/back-tests/<slug:back_test>.csv": page(STAFF),
     "audit/": page(STAFF),
+    "audit/events.<str:kind>": page(STAFF),
     "search": page(STAFF),
     "fleet/rollout/<slug:verb>": may(post=STAFF),
 }
