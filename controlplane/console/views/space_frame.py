@@ -53,8 +53,8 @@ class ShownOperation:
     """An operation as pages show it.
 
     ``title`` is a text such as ``Create address orders``. ``restarts`` is a sentence, or empty if
-    the operation does not say what restarts. ``messages`` says how many messages it changed, such as
-    ``1 message``; empty if it does not say.
+    the operation does not say what restarts. ``messages`` says how many messages it changed, such
+    as ``1 message``; empty if it does not say.
     """
 
     title: str
