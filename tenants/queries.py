@@ -346,7 +346,7 @@ def get_operation(tenant: Tenant, operation_id: str, spaces: Sequence[str] = ())
 def is_started_by(token: ApiToken, operation_id: str) -> bool:
     """Return whether ``token`` started the operation, and may still see what it is about."""
     rows = list_operations(token.tenant, token.spaces)
-    return rows.filter(pk=operation_id, token_id=token.pk).exists()
+    return rows.filter(pk=operation_id, token_id=str(token.pk)).exists()
 
 
 def list_audit(tenant: Tenant) -> QuerySet[AuditEvent, AuditEvent]:

@@ -106,7 +106,7 @@ def actor(request: Request) -> Actor:
         return Actor("anonymous", source_ip)
     who = caller(request)
     if isinstance(who, TokenPrincipal):
-        return Actor(f"token:{who.token.prefix}", source_ip, who.token.pk)
+        return Actor(f"token:{who.token.prefix}", source_ip, str(who.token.pk))
     return Actor(f"user:{who.email}", source_ip)
 
 

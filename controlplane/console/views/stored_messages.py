@@ -203,7 +203,9 @@ def _render(
         "change": space_frame.shown(operations[running.pk]) if running else None,
         "outcome": _outcome(ended, operations[ended.pk]) if ended else "",
         # The page that is shown was read before the change ended.
-        "is_outdated": bool(ended and browsed and browsed.created_at < ended.finished_at),
+        "is_outdated": bool(
+            ended and ended.finished_at and browsed and browsed.created_at < ended.finished_at
+        ),
         "polls": reading or running is not None,
         # Not the request's own path: after a refused form, that is the path of ``send`` or
         # ``change``.
