@@ -78,8 +78,8 @@ def require_in_scope(token: ApiToken, permission: Permission, space: str | None)
     """
     if not _is_within(token, permission):
         raise OutOfScope(
-            f"This token is limited to: {', '.join(token.permissions) or 'some spaces'}. Create "
-            "another one for this.",
+            f"This token lacks the permission {permission}. It is limited to: "
+            f"{', '.join(token.permissions) or 'some spaces'}. Create another one for this.",
             permission=str(permission),
         )
     if token.spaces and space is None:
@@ -118,7 +118,8 @@ def require(role: str, permission: Permission) -> None:
     if not has_permission(role, permission):
         able = ", ".join(name for name, allowed in ROLES.items() if permission in allowed)
         raise Denied(
-            f"Your role ({role}) may not do this; ask a member with one of these roles: {able}.",
+            f"Your role ({role}) may not do this: it lacks the permission {permission}. Ask a "
+            f"member with one of these roles: {able}.",
             permission=str(permission),
         )
 

@@ -343,6 +343,12 @@ def get_operation(tenant: Tenant, operation_id: str, spaces: Sequence[str] = ())
     return found
 
 
+def is_started_by(token: ApiToken, operation_id: str) -> bool:
+    """Return whether ``token`` started the operation, and may still see what it is about."""
+    rows = list_operations(token.tenant, token.spaces)
+    return rows.filter(pk=operation_id, token_id=str(token.pk)).exists()
+
+
 def list_audit(tenant: Tenant) -> QuerySet[AuditEvent, AuditEvent]:
     """Return the tenant's audit events, newest first."""
     return AuditEvent.objects.filter(tenant_id=tenant.pk).order_by("-at", "-id")

@@ -379,7 +379,8 @@ def delete_old(now: datetime) -> int:
 
 def _report(request: MessageRequest, state: str) -> None:
     of = f" of {request.total}" if request.total else ""
-    step = {"name": str(request.kind), "state": state, "message": f"{request.done}{of} messages"}
+    noun = "message" if (request.total or request.done) == 1 else "messages"
+    step = {"name": str(request.kind), "state": state, "message": f"{request.done}{of} {noun}"}
     operations.progress(SUBJECT, request.pk, [step], messages_changed=request.changed)
 
 

@@ -22,8 +22,8 @@ from tenants.actions import api_tokens
 from tenants.models import ApiToken, User
 
 _REFUSED = (
-    "The token is unknown, expired or revoked. Create a new one in the portal under Tokens, or log "
-    "in again."
+    "The token is unknown, expired or revoked. Create a new one in the portal under API tokens, or "
+    "log in again."
 )
 
 
@@ -106,7 +106,7 @@ def actor(request: Request) -> Actor:
         return Actor("anonymous", source_ip)
     who = caller(request)
     if isinstance(who, TokenPrincipal):
-        return Actor(f"token:{who.token.prefix}", source_ip)
+        return Actor(f"token:{who.token.prefix}", source_ip, str(who.token.pk))
     return Actor(f"user:{who.email}", source_ip)
 
 

@@ -5,6 +5,7 @@ Each POST is answered with an operation, which a worker carries out. A client ge
 minutes.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -114,13 +115,20 @@ class MessageSerializer(serializers.Serializer[Any]):
     durable = serializers.BooleanField()
     priority = serializers.IntegerField()
     group = serializers.CharField()
-    deliveries = serializers.IntegerField()
+    deliveries = serializers.SerializerMethodField(
+        help_text="How often it was delivered from this queue. Null if it came from another queue "
+        "and was not delivered from this one yet: brokers do not keep the earlier count."
+    )
     came_from = serializers.CharField(help_text="The queue it was in before; empty if none.")
     properties = serializers.DictField()
     application_properties = serializers.DictField()
     body = serializers.CharField(help_text="At most 4096 bytes: a text, or base64 if `is_binary`.")
     is_binary = serializers.BooleanField()
     is_whole = serializers.BooleanField(help_text="False if `body` is only the begin.")
+
+    def get_deliveries(self, row: Mapping[str, Any]) -> int | None:
+        """Return ``message_requests.deliveries_of``."""
+        return message_requests.deliveries_of(row)
 
 
 class MessagePageSerializer(serializers.Serializer[Any]):

@@ -56,6 +56,8 @@ _INVOICE_WORDS: Mapping[str, str] = {
     Invoice.State.UNCOLLECTIBLE: "Written off",
 }
 _NOUNS = {"messages": "messages of"}
+# Kinds of operations whose title is not "verb, noun, name".
+_TITLES = {"messages.send": "Send a test message to"}
 _STEP_CLASS = {"done": "done", "running": "now", "waiting": "now", "failed": "failed"}
 _OPERATION_CLASS = {"Running": "busy", "Succeeded": "good", "Failed": "bad"}
 _VERBS = {
@@ -132,8 +134,15 @@ def operation_title(kind: str, name: str) -> str:
 
     ``name`` is the name of the operation's subject.
     """
+    if kind in _TITLES:
+        return f"{_TITLES[kind]} {name}"
     noun, _, verb = kind.partition(".")
     return f"{_VERBS.get(verb, verb.capitalize())} {_NOUNS.get(noun, plain_words(noun))} {name}"
+
+
+def messages(count: int | None) -> str:
+    """Return a count of messages with its noun, such as ``1 message``; empty for None."""
+    return "" if count is None else f"{count:,} message{'s' * (count != 1)}"
 
 
 def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

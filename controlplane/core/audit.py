@@ -17,11 +17,12 @@ class Actor:
 
     A few changes have another name, such as ``identity-provider``, ``anonymous`` or
     ``operator:command-line``. ``source_ip`` is the network address from which the request came;
-    empty without a request.
+    empty without a request. ``token_id`` is the id of a tenant's token; empty for any other actor.
     """
 
     name: str
     source_ip: str = ""
+    token_id: str = ""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ class Operation(Timestamped):
     each reconcile pass, each step of a close. ``restarts`` has the names of the instances that
     restart for the change; null if the action does not say. ``messages_changed``: how many stored
     messages it has purged, deleted, moved or resent so far; null while no worker has counted them,
-    and for other operations.
+    and for other operations. ``token_id``: the tenant's token that started it, which may read it;
+    empty if a person or the system did.
     """
 
     class State(models.TextChoices):
@@ -55,6 +56,8 @@ class Operation(Timestamped):
     steps = models.JSONField(default=list)
     restarts = models.JSONField(null=True)
     messages_changed = models.BigIntegerField(null=True)
+    # ``db_default``: the previous version does not write it while an installation is upgraded.
+    token_id = models.CharField(max_length=40, blank=True, default="", db_default="")
     error_code = models.CharField(max_length=80, blank=True)
     error_message = models.TextField(blank=True)
     finished_at = models.DateTimeField(null=True)

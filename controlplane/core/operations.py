@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from django.utils import timezone
 
 from controlplane.core import row_updates
+from controlplane.core.audit import Actor
 from controlplane.core.models import Operation
 
 
@@ -19,14 +20,16 @@ def begin(
     kind: str,
     subject: tuple[str, str, str],
     generation: int,
+    by: Actor,
     restarts: Sequence[str] | None = None,
 ) -> Operation:
     """Create and return a running operation on ``subject``, a triple of type, id and name.
 
     ``kind`` is a slug such as ``address.create``. ``generation`` is the target: ``succeed`` ends
     the operation when the workers have applied this generation of the subject. For a subject
-    without generations it is 1. ``restarts``: the names of the instances that restart for the
-    change; None if the action does not know.
+    without generations it is 1. If ``by`` is a token, it may read the operation without the
+    permission ``view``. ``restarts``: the names of the instances that restart for the change; None
+    if the action does not know.
     """
     subject_type, subject_id, subject_name = subject
     return Operation.objects.create(
@@ -36,6 +39,7 @@ def begin(
         subject_id=subject_id,
         subject_name=subject_name,
         target_generation=generation,
+        token_id=by.token_id,
         restarts=None if restarts is None else list(restarts),
     )
 

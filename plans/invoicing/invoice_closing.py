@@ -82,10 +82,10 @@ def request_close(
         Tenant.objects.select_for_update().get(pk=tenant.pk)
         invoice = states.locked(_invoice(tenant, period))
         if invoice.state == State.CLOSING:
-            return invoice, _running(invoice)
+            return invoice, _running(invoice, by)
         reason = "close now, without the grace period" if now_forced else "the period is over"
         states.move(invoice, State.CLOSING, by=by, reason=reason)
-        operation = _running(invoice)
+        operation = _running(invoice, by)
         # After commit: a worker that starts earlier would not see the new state.
         enqueue.after_commit("workers.close_invoice", invoice_id=invoice.id)
     return invoice, operation
@@ -222,7 +222,7 @@ def _invoice(tenant: Tenant, period: Period) -> Invoice:
     return Invoice.objects.create(tenant=tenant, starts_at=period.starts_at, ends_at=period.ends_at)
 
 
-def _running(invoice: Invoice) -> Operation:
+def _running(invoice: Invoice, by: Actor) -> Operation:
     subject = states.subject_of(invoice)
     running = Operation.objects.filter(
         subject_type=subject.kind, subject_id=subject.id, state=Operation.State.RUNNING
@@ -232,6 +232,7 @@ def _running(invoice: Invoice) -> Operation:
         kind="invoice.close",
         subject=(subject.kind, subject.id, subject.name),
         generation=1,
+        by=by,
     )
 
 

@@ -151,6 +151,7 @@ def request_verify(*, invoice: Invoice, by: Actor, files: bool = False) -> Opera
             kind=KINDS[subject_type],
             subject=(subject_type, current.pk, subject.name),
             generation=1,
+            by=by,
         )
 
 

@@ -141,6 +141,7 @@ def request(*, invoice: Invoice, part: Period | None, first: int = 0, by: Actor)
             kind=KIND,
             subject=(SUBJECT_TYPE, reading.pk, subject.name),
             generation=1,
+            by=by,
         )
 
 

@@ -85,7 +85,7 @@ def create(
             # Clients connect to the broker itself, so it runs before the first address.
             admission.check(locked, Resource.BROKERS)
             Broker.objects.create(space=space, ordinal=0)
-        operation = begin(space, f"{SUBJECT}.create")
+        operation = begin(space, f"{SUBJECT}.create", by)
         after = {"type": type, "plan": plan.key}
         audit.record(by, f"{SUBJECT}.create", subject(space), after=after)
     return space, operation
@@ -105,7 +105,7 @@ def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Ope
         _request_deletion(locked)
         if keep_volumes:
             KeptVolumes.objects.create(space=locked)
-        operation = begin(locked, f"{SUBJECT}.delete")
+        operation = begin(locked, f"{SUBJECT}.delete", by)
         kept = {"volumes": "kept" if keep_volumes else "deleted"}
         audit.record(by, f"{SUBJECT}.delete", subject(locked), after=kept)
     return operation
@@ -248,17 +248,21 @@ def _check_free(tenant: Tenant, name: str) -> None:
         raise SpaceExists(f"There is a space named {name!r} already. {hint}")
 
 
-def begin(space: AddressSpace, kind: str, *, restarts: Sequence[str] | None = None) -> Operation:
+def begin(
+    space: AddressSpace, kind: str, by: Actor, *, restarts: Sequence[str] | None = None
+) -> Operation:
     """Begin an operation ``kind`` on the space, and make the space due for a reconcile pass.
 
     Returns the operation. It succeeds when the workers have applied the present generation of
-    ``space``. Call it in the transaction of the change. ``restarts``: as ``operations.begin``.
+    ``space``. Call it in the transaction of the change. ``by``, ``restarts``: as
+    ``operations.begin``.
     """
     operation = operations.begin(
         tenant_id=space.tenant_id,
         kind=kind,
         subject=(SUBJECT, space.pk, space.name),
         generation=space.generation,
+        by=by,
         restarts=restarts,
     )
     enqueue_reconcile(space)

@@ -78,7 +78,7 @@ def create(
         )
         _place(row, targets)
         configuration_size.check(locked)  # of the stored rows, so the new one must be there
-        operation = _begin(row, f"{SUBJECT}.create")
+        operation = _begin(row, f"{SUBJECT}.create", by)
         after = {"type": type, "plan": plan.key, **wanted.columns()}
         audit.record(by, f"{SUBJECT}.create", subject(row), after=after)
     return row, operation
@@ -122,7 +122,7 @@ def update(
         row.generation += 1
         row.save(update_fields=[*changes, "generation", "updated_at"])
         _place_targets(row, targets)
-        operation = _begin(row, f"{SUBJECT}.update", restarts=restarts.NONE)
+        operation = _begin(row, f"{SUBJECT}.update", by, restarts=restarts.NONE)
         after = row.settings.columns()
         audit.record(by, f"{SUBJECT}.update", subject(row), before=before, after=after)
     return row, operation
@@ -149,7 +149,7 @@ def delete(*, address: Address, by: Actor) -> Operation:
         row.phase = Phase.TERMINATING
         row.generation += 1
         row.save(update_fields=["deletion_requested_at", "phase", "generation", "updated_at"])
-        operation = _begin(row, f"{SUBJECT}.delete")
+        operation = _begin(row, f"{SUBJECT}.delete", by)
         audit.record(by, f"{SUBJECT}.delete", subject(row))
     return operation
 
@@ -264,12 +264,15 @@ def _brokers(space: AddressSpace, ordinals: set[int]) -> dict[int, Broker]:
     return {**found, **{broker.ordinal: broker for broker in made}}
 
 
-def _begin(address: Address, kind: str, *, restarts: Sequence[str] | None = None) -> Operation:
+def _begin(
+    address: Address, kind: str, by: Actor, *, restarts: Sequence[str] | None = None
+) -> Operation:
     operation = operations.begin(
         tenant_id=address.space.tenant_id,
         kind=kind,
         subject=(SUBJECT, address.pk, address.address),
         generation=address.generation,
+        by=by,
         restarts=restarts,
     )
     address_spaces.enqueue_reconcile(address.space)

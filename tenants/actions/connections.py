@@ -65,6 +65,7 @@ def close(
             kind=f"{SUBJECT}.close",
             subject=(SUBJECT, made.pk, name),
             generation=1,
+            by=by,
         )
         chosen = [f"{target['instance']}.{target['id']}" for target in made.targets]
         audit.record(

@@ -200,6 +200,15 @@ def page_of(request: MessageRequest) -> dict[str, Any]:
     return page
 
 
+def deliveries_of(message: Mapping[str, Any]) -> int | None:
+    """Return how often a message of ``page_of`` was delivered; None if nobody knows.
+
+    A broker moves a message as a copy whose count begins at 0, and keeps no earlier count.
+    """
+    count: int = message["deliveries"]
+    return None if message["came_from"] and not count else count
+
+
 def _request(
     address: Address,
     kind: MessageRequestKind,
@@ -230,11 +239,13 @@ def _request(
             kind=f"messages.{kind}",
             subject=(SUBJECT, row.pk, address.address),
             generation=1,
+            by=by,
         )
         subject = audit.Subject("address", address.pk, address.address, address.space.tenant_id)
         selected = arguments.get("messages")
         after = {name: value for name, value in arguments.items() if name in ("to", "rate")}
-        after["selected"] = "all" if selected is None else len(selected)
+        if kind is not _Kind.SEND:
+            after["selected"] = "all" if selected is None else len(selected)
         audit.record(by, f"messages.{kind}", subject, after=after if is_change else {})
         enqueue.after_commit("workers.run_message_request", request_id=row.pk)
     return operation

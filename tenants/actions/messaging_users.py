@@ -62,7 +62,7 @@ def create(
             space=locked, name=name, permissions=granted, verifiers=checks
         )
         configuration_size.check(locked)
-        operation = _begin(user, f"{SUBJECT}.create")
+        operation = _begin(user, f"{SUBJECT}.create", by)
         audit.record(by, f"{SUBJECT}.create", subject(user), after={"permissions": granted})
     return user, operation
 
@@ -106,7 +106,7 @@ def update(
         row.save(update_fields=[*changed, "generation", "updated_at"])
         if "permissions" in changed:
             configuration_size.check(row.space, before=size_before)
-        operation = _begin(row, f"{SUBJECT}.update")
+        operation = _begin(row, f"{SUBJECT}.update", by)
         # The key "password" records that the password was changed. The audit masks its value.
         after = {"permissions": row.permissions, **({"password": "new"} if password else {})}
         audit.record(by, f"{SUBJECT}.update", subject(row), before=before, after=after)
@@ -130,7 +130,7 @@ def revoke(*, user: MessagingUser, by: Actor) -> Operation:
         row.phase = Phase.TERMINATING
         row.generation += 1
         row.save(update_fields=["deletion_requested_at", "phase", "generation", "updated_at"])
-        operation = _begin(row, f"{SUBJECT}.revoke")
+        operation = _begin(row, f"{SUBJECT}.revoke", by)
         audit.record(by, f"{SUBJECT}.revoke", subject(row))
     return operation
 
@@ -152,12 +152,13 @@ def _check_free(space: AddressSpace, name: str) -> None:
         raise UserExists(f"There is a user {name!r} in this space already. {hint}")
 
 
-def _begin(user: MessagingUser, kind: str) -> Operation:
+def _begin(user: MessagingUser, kind: str, by: Actor) -> Operation:
     operation = operations.begin(
         tenant_id=user.space.tenant_id,
         kind=kind,
         subject=(SUBJECT, user.pk, user.name),
         generation=user.generation,
+        by=by,
     )
     address_spaces.enqueue_reconcile(user.space)
     return operation

@@ -64,7 +64,7 @@ def change(
             check_storage(locked, plan)
             check_capacity(locked, plan)
             _move(locked, plan, by)
-        return address_spaces.begin(locked, _KIND, restarts=restarting)
+        return address_spaces.begin(locked, _KIND, by, restarts=restarting)
 
 
 def restarts(space: AddressSpace, plan: SpacePlanDefinition) -> Sequence[str]:

@@ -41,7 +41,8 @@ _WIDTHS = {0xA0: 1, 0xA1: 1, 0xB0: 4, 0xB1: 4}
 class ShownMessage:
     """A stored message as a person reads it. Times are ms since 1970, 0 if there is none.
 
-    * ``id``: the broker's id of the message. ``size``: bytes. ``deliveries``: attempts until now.
+    * ``id``: the broker's id of the message. ``size``: bytes. ``deliveries``: attempts
+      in its present queue.
     * ``came_from``: the queue from which the broker moved it, for a dead letter; empty for others.
     * ``properties``: the AMQP properties by name, without those that are not set.
     * ``body``: a text, or base64 if ``is_binary``. ``is_whole`` is False if ``body`` is only the

@@ -27,7 +27,8 @@ class Message:
         durable (bool):
         priority (int):
         group (str):
-        deliveries (int):
+        deliveries (int | None): How often it was delivered from this queue. Null if it came from another queue and was
+            not delivered from this one yet: brokers do not keep the earlier count.
         came_from (str): The queue it was in before; empty if none.
         properties (MessageProperties):
         application_properties (MessageApplicationProperties):
@@ -43,7 +44,7 @@ class Message:
     durable: bool
     priority: int
     group: str
-    deliveries: int
+    deliveries: int | None
     came_from: str
     properties: MessageProperties
     application_properties: MessageApplicationProperties
@@ -75,6 +76,7 @@ class Message:
 
         group = self.group
 
+        deliveries: int | None
         deliveries = self.deliveries
 
         came_from = self.came_from
@@ -158,7 +160,12 @@ class Message:
 
         group = d.pop("group")
 
-        deliveries = d.pop("deliveries")
+        def _parse_deliveries(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        deliveries = _parse_deliveries(d.pop("deliveries"))
 
         came_from = d.pop("came_from")
 

@@ -53,13 +53,15 @@ class ShownOperation:
     """An operation as pages show it.
 
     ``title`` is a text such as ``Create address orders``. ``restarts`` is a sentence, or empty if
-    the operation does not say what restarts.
+    the operation does not say what restarts. ``messages`` says how many messages it changed, such
+    as ``1 message``; empty if it does not say.
     """
 
     title: str
     state: str
     steps: Sequence[Any]
     restarts: str
+    messages: str
     error_code: str
     error_message: str
     created_at: Any
@@ -73,6 +75,7 @@ def shown(operation: Operation) -> ShownOperation:
         operation.state,
         operation.steps,
         restarts.sentence(operation.restarts),
+        formats.messages(operation.messages_changed),
         operation.error_code,
         operation.error_message,
         operation.created_at,

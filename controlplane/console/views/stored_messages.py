@@ -13,7 +13,7 @@ from django.contrib import messages
 from django.http import HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 
-from controlplane.console import as_command
+from controlplane.console import as_command, formats
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.spaces import ConfirmForm
@@ -24,8 +24,10 @@ from controlplane.core.audit import Actor
 from controlplane.core.models import Operation
 from tenants import permissions, queries
 from tenants.actions import message_requests
-from tenants.models import Address, MessageRequestKind
+from tenants.models import Address, MessageRequest, MessageRequestKind
 from tenants.permissions import OF_MESSAGES, Permission
+
+_PAST = {"purge": "deleted", "delete": "deleted", "move": "moved", "resend": "resent"}
 
 
 @tenant_page(Permission.READ_MESSAGES, or_see=Permission.SEND_MESSAGES)
@@ -40,8 +42,7 @@ def page(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     if scope.request.method == "POST":
         after = scope.request.POST.get("after", "")[:80]
         operation = message_requests.browse(address=row, after=after, by=scope.actor)
-        own = scope.url("messages", row.space.name, row.pk)
-        return redirect(f"{own}?page={operation.subject_id}")
+        return redirect(_url(scope, row, page=operation.subject_id))
     return _render(scope, row)
 
 
@@ -53,13 +54,12 @@ def send(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     """
     row = address_frame.find(scope, space, address)
     form = SendForm(scope.request.POST or None)
-    if (
-        form.is_valid()
-        and not scope.shows_command
-        and form.attempted(message_requests.send, address=row, by=scope.actor, **form.cleaned_data)
-    ):
-        messages.success(scope.request, f"A message is being sent to {row.address}.")
-        return redirect(_url(scope, row))
+    if form.is_valid() and not scope.shows_command:
+        values = form.cleaned_data
+        begun = form.attempt(message_requests.send, address=row, by=scope.actor, **values)
+        if begun:
+            messages.success(scope.request, f"A message is being sent to {row.address}.")
+            return redirect(_url(scope, row, change=begun.subject_id))
     return _render(scope, row, send_form=form)
 
 
@@ -84,8 +84,8 @@ def change(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     if not form.is_valid():
         return _render(scope, row, change_form=form)
     if form.cleaned_data["confirmed"]:
-        if form.attempted(_begin, address=row, form=form, by=scope.actor):
-            return redirect(_url(scope, row))
+        if begun := form.attempt(_begin, address=row, form=form, by=scope.actor):
+            return redirect(_url(scope, row, change=begun.subject_id))
         return _render(scope, row, change_form=form)
     question, consequence = form.question(row.address)
     context = {
@@ -110,8 +110,10 @@ def purge(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     """Ask for confirmation; on POST with the typed name, request that all messages are deleted."""
     row = address_frame.find(scope, space, address)
     form = ConfirmForm(scope.request.POST or None, expected=row.address)
-    if form.is_valid() and form.attempted(message_requests.purge, address=row, by=scope.actor):
-        return redirect(_url(scope, row))
+    if form.is_valid() and (
+        begun := form.attempt(message_requests.purge, address=row, by=scope.actor)
+    ):
+        return redirect(_url(scope, row, change=begun.subject_id))
     context = {
         "form": form,
         "question": f"Delete all messages in {row.address}?",
@@ -169,7 +171,7 @@ def _render(
     """Render the page of stored messages; a form that is None is shown empty.
 
     The forms that are passed are those that were submitted and refused. ``?page=`` of the scope's
-    request selects which messages are shown.
+    request selects which messages are shown, and ``?change=`` the change whose outcome is shown.
     """
     # A refused test message comes here too, and its permission shows no stored messages.
     wanted = scope.request.GET.get("page", "") if scope.may["read_messages"] else ""
@@ -177,7 +179,10 @@ def _render(
     browsed = requests.filter(pk=wanted, kind="browse").first() if wanted else None
     running = requests.filter(finished_at__isnull=True).exclude(kind="browse").first()
     reading = browsed is not None and browsed.finished_at is None
-    subjects = [one.pk for one in (browsed, running) if one]
+    begun = scope.request.GET.get("change", "")
+    changed = requests.filter(pk=begun, finished_at__isnull=False).exclude(kind="browse").first()
+    ended = changed if running is None else None
+    subjects = [one.pk for one in (browsed, running, ended) if one]
     operations = {
         operation.subject_id: operation
         for operation in Operation.objects.filter(
@@ -196,6 +201,11 @@ def _render(
         "reading": reading,
         "stored": message_requests.page_of(browsed) if browsed else None,
         "change": space_frame.shown(operations[running.pk]) if running else None,
+        "outcome": _outcome(ended, operations[ended.pk]) if ended else "",
+        # The page that is shown was read before the change ended.
+        "is_outdated": bool(
+            ended and ended.finished_at and browsed and browsed.created_at < ended.finished_at
+        ),
         "polls": reading or running is not None,
         # Not the request's own path: after a refused form, that is the path of ``send`` or
         # ``change``.
@@ -209,8 +219,28 @@ def _render(
     return scope.render("spaces/messages.html", context, form_status(send_form, change_form))
 
 
-def _url(scope: TenantScope, row: Address) -> str:
-    """Return the URL of the page of stored messages, with ``?page=`` as in the present request."""
-    page = scope.request.GET.get("page", "")
-    query = f"?{urlencode({'page': page})}" if page else ""
-    return scope.url("messages", row.space.name, row.pk) + query
+def _outcome(request: MessageRequest, operation: Operation) -> str:
+    """Return what an ended change has done, such as ``1 message resent.``."""
+    if request.kind == MessageRequestKind.SEND:
+        return operation.error_message or "The test message was sent."
+    done, verb = request.done, _PAST[request.kind]
+    chosen = len(set(request.arguments.get("messages", ())))
+    if operation.error_message:
+        return f"{formats.messages(done)} {verb}. {operation.error_message}"
+    if done >= chosen:
+        return f"{formats.messages(done)} {verb}."
+    others = "it is" if chosen == 1 else "the others are"
+    return (
+        f"{done:,} of {formats.messages(chosen)} {verb}: {others} no longer there, or cannot be "
+        f"{verb}."
+    )
+
+
+def _url(scope: TenantScope, row: Address, **values: str) -> str:
+    """Return the URL of the page of stored messages.
+
+    ``?page=`` and ``?change=`` are as in the present request, unless ``values`` has others.
+    """
+    given = {name: values.get(name) or scope.request.GET.get(name) for name in ("page", "change")}
+    query = urlencode({name: value[:80] for name, value in given.items() if value})
+    return scope.url("messages", row.space.name, row.pk) + (f"?{query}" if query else "")

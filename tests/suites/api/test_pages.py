@@ -74,7 +74,9 @@ def test_next_keeps_the_other_parameters(
 def test_ties_in_time_are_broken_by_id(cast: Cast, owner: APIClient) -> None:
     for i in range(5):
         subject = ("address_space", f"s{i}", f"s{i}")
-        operations.begin(tenant_id=cast.tenant.pk, kind="k", subject=subject, generation=1)
+        operations.begin(
+            tenant_id=cast.tenant.pk, kind="k", subject=subject, generation=1, by=audit.SYSTEM
+        )
     Operation.objects.update(created_at="2026-01-01T00:00:00Z")
 
     pages = walk(owner, cast.path("/operations?limit=2"))

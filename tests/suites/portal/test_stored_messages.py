@@ -179,12 +179,99 @@ def _give_billing(monkeypatch: pytest.MonkeyPatch, *given: Permission) -> None:
     monkeypatch.setattr(permissions, "ROLES", {**permissions.ROLES, "billing": role})
 
 
-def _browsed(address: Address) -> str:
-    """Return the id of a request that has read ``SHOWN``."""
+def _browsed(address: Address, **changes: object) -> str:
+    """Return the id of a request that has read ``SHOWN`` with ``changes``."""
     operation = message_requests.browse(address=address, by=SYSTEM)
     row = MessageRequest.objects.get(pk=operation.subject_id)
-    row.sealed = secrets.encrypt(json.dumps({"messages": [SHOWN], "next": ""}))
+    row.sealed = secrets.encrypt(json.dumps({"messages": [{**SHOWN, **changes}], "next": ""}))
     row.finished_at = timezone.now()
     row.save()
     operations.succeed("message_request", row.pk, up_to_generation=1)
     return row.pk
+
+
+@pytest.mark.parametrize(
+    ("verb", "chosen", "done", "error", "shown"),
+    [
+        ("resend", ["broker-0:7"], 1, "", "1 message resent."),
+        (
+            "resend",
+            ["broker-0:7"],
+            0,
+            "",
+            "0 of 1 message resent: it is no longer there, or cannot be resent.",
+        ),
+        (
+            "move",
+            ["broker-0:7", "broker-0:8"],
+            1,
+            "",
+            "1 of 2 messages moved: the others are no longer there, or cannot be moved.",
+        ),
+        ("delete", ["broker-0:7"], 0, "The broker refused this.", "0 messages deleted. The broker"),
+        ("purge", None, 1200, "", "1,200 messages deleted."),
+        ("send", None, 1, "", "The test message was sent."),
+    ],
+)
+def test_the_outcome_of_a_change_stays_and_the_messages_are_read_again(
+    world: World, as_: As, verb: str, chosen: list[str] | None, done: int, error: str, shown: str
+) -> None:
+    address = rows.address(rows.space(world.tenant, "main"))
+    other = rows.address(address.space, "other")
+    client, page = as_(world.owner), _browsed(address)
+    url = f"/t/acme-shipping/spaces/main/addresses/{address.pk}/messages"
+    asked = {"verb": verb, "message": chosen or [], "to": other.address, "confirmed": "on"}
+    more = {"body": "x", "confirmation": address.address}
+    path = "change" if chosen else verb
+    begun = client.post(f"{url}/{path}?page={page}", asked if chosen else more)
+    assert "Running" in client.get(begun["Location"]).content.decode()
+    row = MessageRequest.objects.exclude(kind="browse").get()
+    _end(row, done, error)
+
+    text = client.get(begun["Location"]).content.decode()
+
+    assert shown in text
+    assert "Read the messages again" in text
+    again = client.post(begun["Location"])
+    assert f"change={row.pk}" in again["Location"]
+    after = client.get(again["Location"]).content.decode()
+    assert shown in after
+    assert "are being read" in after
+    assert "Read the messages again" not in after
+    assert shown not in client.get(f"{url}?page={page}").content.decode()
+
+
+def test_the_activity_of_a_space_says_how_many_messages_changed(world: World, as_: As) -> None:
+    address = rows.address(rows.space(world.tenant, "main"))
+    message_requests.resend(address=address, messages=None, by=SYSTEM)
+    _end(MessageRequest.objects.get(), 3, "")
+    message_requests.send(address=address, body="x", by=SYSTEM)
+
+    text = as_(world.owner).get("/t/acme-shipping/spaces/main/activity").content.decode()
+
+    assert "Succeeded</span> 3 messages" in text
+    assert f"Send a test message to {address.address}" in text
+
+
+@pytest.mark.parametrize(
+    ("came_from", "deliveries", "shown"),
+    [("orders", 0, "\N{EN DASH}"), ("orders", 2, "2"), ("", 0, "0")],
+)
+def test_a_dead_letter_shows_no_count_that_began_again(
+    world: World, as_: As, came_from: str, deliveries: int, shown: str
+) -> None:
+    address = rows.address(rows.space(world.tenant, "main"))
+    page = _browsed(address, came_from=came_from, deliveries=deliveries)
+    url = f"/t/acme-shipping/spaces/main/addresses/{address.pk}/messages?page={page}"
+
+    assert f'data-label="Deliveries">{shown}<' in as_(world.owner).get(url).content.decode()
+
+
+def _end(row: MessageRequest, done: int, error: str) -> None:
+    row.done, row.finished_at = done, timezone.now()
+    row.save()
+    operations.progress("message_request", row.pk, [], messages_changed=row.changed)
+    if error:
+        operations.fail("message_request", row.pk, code="messages.failed", message=error)
+    else:
+        operations.succeed("message_request", row.pk, up_to_generation=1)

@@ -12,7 +12,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent, Lease, Operation
 from tenants.actions import addresses, message_requests
-from tenants.models import Address
+from tenants.models import Address, MessageRequest
 from tests.support.reconcile import rows
 from tests.support.waiting import eventually
 from workers import message_requests as worker_module
@@ -139,3 +139,26 @@ def test_a_batch_that_takes_longer_than_its_lease_keeps_the_sampler_away(
 
     assert not is_free
     assert leases.acquire(lease, "a sampling cycle", 60)  # after the batch
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "text"),
+    [
+        (1, None, "1 message"),
+        (0, None, "0 messages"),
+        (1, 1, "1 of 1 message"),
+        (1, 3, "1 of 3 messages"),
+    ],
+)
+def test_the_step_of_an_operation_counts_its_messages(
+    queue: Address, monkeypatch: pytest.MonkeyPatch, done: int, total: int | None, text: str
+) -> None:
+    def carry_out(_: MessageWorker, request: MessageRequest) -> None:
+        request.done, request.total = done, total
+
+    monkeypatch.setattr(MessageWorker, "_dispatch", carry_out)
+    purge = message_requests.purge(address=queue, by=ALICE)
+    MessageWorker(create_autospec(Infra), Path("/nowhere"), timezone.now).run(purge.subject_id)
+
+    purge.refresh_from_db()
+    assert [step["message"] for step in purge.steps] == [text]

@@ -43,6 +43,8 @@ def sync_detailed(
 
     Return the operation. Poll it at most once a second, until `state` is not Running.
 
+    A token needs no permission to read an operation that it started itself.
+
     Args:
         tenant (str):
         operation (str):

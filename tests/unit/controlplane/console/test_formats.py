@@ -58,6 +58,8 @@ def test_every_phase_and_every_state_of_an_invoice_has_its_looks() -> None:
 
 def test_operations_read_as_sentences() -> None:
     assert formats.operation_title("address_space.create", "shop") == "Create address space shop"
+    assert formats.operation_title("messages.send", "orders") == "Send a test message to orders"
+    assert formats.operation_title("messages.move", "orders") == "Move messages of orders"
     assert formats.operation_title("messaging_user.revoke", "bob") == "Revoke messaging user bob"
 
 

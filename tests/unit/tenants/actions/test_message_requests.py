@@ -1,4 +1,4 @@
-"""A test message that nobody may send now is refused with the reason and with what to do."""
+"""What a request for an operation on messages refuses, and what the audit log says of it."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.models import AuditEvent
 from tenants.actions import message_requests
 from tenants.actions.message_requests import SendWithdrawn
 from tenants.models import Address, AddressSpace, Tenant, UnpaidStage
@@ -34,3 +35,28 @@ def test_the_refusal_names_what_withdrew_sending(fields: dict[str, Any], reason:
         message_requests.send(address=Address.objects.get(pk=orders.pk), body="x", by=SYSTEM)
 
     assert refusal.value.message.startswith(reason)
+
+
+def test_the_audit_says_how_many_messages_were_selected_but_not_of_a_test_message() -> None:
+    space = domain.space(domain.cast().tenant, "brokered")
+    orders, other = domain.address(space, "orders"), domain.address(space, "other")
+
+    message_requests.send(address=orders, body="x", by=SYSTEM)
+    message_requests.delete(address=other, messages=["broker-0:1"], by=SYSTEM)
+
+    events = AuditEvent.objects.filter(action__startswith="messages.")
+    assert {event.action: event.after for event in events} == {
+        "messages.send": {},
+        "messages.delete": {"selected": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("came_from", "counted", "known"), [("orders", 0, None), ("orders", 2, 2), ("", 0, 0)]
+)
+def test_a_moved_message_has_no_count_before_its_queue_delivers_it(
+    came_from: str, counted: int, known: int | None
+) -> None:
+    message = {"came_from": came_from, "deliveries": counted}
+
+    assert message_requests.deliveries_of(message) == known
