@@ -17,8 +17,9 @@ from tests.support.plans.billing_rows import ENDS_AT, STAFF
 
 pytestmark = pytest.mark.django_db
 State = Invoice.State
-MISSED = {"gaps": (Gap("spc/broker-0", "b1", 5, 9, at_end=True),)}
-FALL = {
+GAP = Gap("spc/broker-0", "b1", 5, 9, at_end=True)
+MISSED: dict[str, Any] = {"gaps": (GAP,)}
+FALL: dict[str, Any] = {
     "counter_resets": (CounterReset("spc/broker-0", "b1", "orders", "messages_in", 9, 3),),
 }
 WHY = "The disk of the broker is destroyed."
@@ -65,12 +66,12 @@ def test_the_release_of_one_gap_is_not_that_of_another() -> None:
     held = rows.drafted(rows.tenant(), **MISSED)
     another = Gap("spc/broker-0", "b1", 5, 10, at_end=True)
 
-    invoice = released(held, gaps=(*MISSED["gaps"], another))
+    invoice = released(held, gaps=(GAP, another))
 
     assert invoice.state == State.HELD
     (reason,) = invoice.held_reasons
     assert "5 to 10" in reason["message"]
-    invoice = released(invoice, gaps=(*MISSED["gaps"], another))
+    invoice = released(invoice, gaps=(GAP, another))
     assert invoice.state == State.DRAFT
     assert len(invoice.quality["released"]) == 2
 

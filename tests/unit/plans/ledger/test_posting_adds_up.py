@@ -123,7 +123,7 @@ def _check_books(owner: Tenant) -> None:
     """Assert that the ledger says what the invoices say, and sums to zero."""
     made = list(owner.invoices.all())
     receivable = posting.balance(owner.id, posting.RECEIVABLE, "EUR")
-    kept = credit.credit_minor(owner.id, "EUR")
+    kept = credit.before(owner.id, "wp", "EUR")
     postings = LedgerPosting.objects.filter(entry__tenant=owner)
 
     assert receivable == sum(invoice.payable_minor for invoice in made)

@@ -90,7 +90,7 @@ def test_parts_add_up_and_what_exceeds_the_invoice_becomes_credit() -> None:
     invoice.refresh_from_db()
     assert (invoice.state, receiving.outstanding_minor(invoice)) == ("paid", 0)
     assert last.message == "10.00 EUR became credit."
-    assert credit.credit_minor(invoice.tenant_id, "EUR") == 1000
+    assert credit.before(invoice.tenant_id, "wp", "EUR") == 1000
     assert _books(invoice) == {posting.CASH_CLEARING: 6831, posting.credit("wp"): -1000}
 
 
