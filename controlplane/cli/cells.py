@@ -2,7 +2,7 @@
 
 ``output`` uses these functions for tables; JSON output keeps the values as they are. The name of a
 field decides its format: ``…_minor`` is money in minor units of the row's ``currency``; ``…_at``,
-``at``, ``since`` and ``as_of`` are instants.
+``…_since``, ``at``, ``since`` and ``as_of`` are instants.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 from plans.rating import money
 
-_INSTANTS = ("at", "since", "as_of")  # beside every field whose name ends with _at
+_INSTANTS = ("at", "since", "as_of")  # beside fields whose names end with _at or _since
 _NOTHING = "-"
 
 
@@ -40,7 +40,7 @@ def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
         return separator.join(text(name, item, row) for item in value)
     if name.endswith("_minor") and row.get("currency"):
         return money.display(value, row["currency"])
-    if name.endswith("_at") or name in _INSTANTS:
+    if name.endswith(("_at", "_since")) or name in _INSTANTS:
         return instant(value)
     return str(value)
 
@@ -48,6 +48,15 @@ def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
 def counted(count: int, noun: str) -> str:
     """Return the count with its noun, such as ``1 message`` or ``2 messages``."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def one_line(value: Any) -> Any:
+    """Return ``value`` with the control pictures ``␤`` and ``␍`` for line breaks in its texts."""
+    if isinstance(value, str):
+        return value.replace("\n", "␤").replace("\r", "␍")
+    if isinstance(value, dict):
+        return {name: one_line(part) for name, part in value.items()}
+    return [one_line(part) for part in value] if isinstance(value, list) else value
 
 
 def instant(value: str) -> str:

@@ -370,8 +370,9 @@ def test_the_command_manages_channels_and_replays(run: Callable[..., Any], tenan
     assert made["secret"].startswith("whsec_")
     assert made["kinds"] == ["alarm.raised"]
     assert "ci" in run("notifications", "channels")
-    run("notifications", "test-channel", made["id"])
-    assert Event.objects.filter(kind="channel.test").exists()
+    for named in (made["id"], "ci"):
+        run("notifications", "test-channel", named)
+    assert Event.objects.filter(kind="channel.test").count() == 2
     rotated = run("notifications", "rotate-secret", made["id"], "-o", "json")
     assert rotated["secret"] != made["secret"]
     assert (
@@ -381,10 +382,11 @@ def test_the_command_manages_channels_and_replays(run: Callable[..., Any], tenan
     run("notifications", "enable-channel", made["id"])
     delivery = notified.delivery(Channel.objects.get())
     assert delivery.pk in run("notifications", "deliveries", "--state", "waiting")
+    assert delivery.pk in run("notifications", "deliveries", "--channel", "ci")
     assert run("notifications", "delivery", delivery.pk, "-o", "json")["log"] == []
     assert "alarm.raised" in run("notifications", "delivery", delivery.pk)
     assert run("notifications", "replay", delivery.pk, "-o", "json")["state"] == "waiting"
-    run("notifications", "remove-channel", made["id"], "--yes")
+    run("notifications", "remove-channel", "ci", "--yes")
     assert not Channel.objects.exists()
 
 
