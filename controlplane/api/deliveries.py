@@ -41,7 +41,10 @@ class AttemptSerializer(serializers.Serializer[Any]):
 
 
 class DeliverySerializer(serializers.Serializer[Any]):
-    """One event for one channel. `reason` says why it ended without success."""
+    """One event for one channel.
+
+    `reason` says why the last attempt failed, or why the delivery ended without success.
+    """
 
     id = serializers.CharField()
     event = serializers.CharField(source="event_id")

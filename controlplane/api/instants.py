@@ -11,14 +11,11 @@ from typing import Any
 from rest_framework import renderers, serializers
 from rest_framework.utils.encoders import JSONEncoder
 
-FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
+from controlplane.core.instants import FORMAT as FORMAT
+from controlplane.core.instants import text as text
+
 # An instant outside is a mistake. Some arithmetic on time zones overflows near years 1 and 9999.
 _EARLIEST, _LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-
-
-def text(instant: datetime) -> str:
-    """Return ``instant``, which has a time zone, in the form of the API."""
-    return instant.astimezone(UTC).strftime(FORMAT)
 
 
 class InstantField(serializers.DateTimeField):

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from controlplane.api import listing, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.instants import InstantField
-from controlplane.api.serializers import StrictSerializer, role_field
+from controlplane.api.serializers import ChoiceOf, StrictSerializer, role_field
 from controlplane.api.views import TenantView
 from controlplane.core.errors import Missing
 from tenants import permissions, queries
@@ -43,7 +43,7 @@ class TokenCreateSerializer(StrictSerializer):
         child=serializers.CharField(max_length=63), max_length=100, required=False, default=list
     )
     permissions = serializers.ListField(
-        child=serializers.ChoiceField([item.value for item in Permission]),
+        child=ChoiceOf([item.value for item in Permission]),
         max_length=len(Permission),
         required=False,
         default=list,

@@ -5,7 +5,7 @@ this version's models. So they take the JSON of an answer, and models only for w
 """
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,18 @@ def named_address(address: str) -> str:
     """
     last_segments(address)
     return address
+
+
+def id_of(rows: Iterable[Json], text: str) -> str:
+    """Return the id of the row that has ``text`` as its id, else of the only one with this name.
+
+    If there is none, the result is ``text``: the server says what is missing.
+    """
+    found = list(rows)
+    if any(str(row["id"]) == text for row in found):
+        return text
+    ids = [str(row["id"]) for row in found if row["name"] == text]
+    return ids[0] if len(ids) == 1 else text
 
 
 def given(text: str) -> str | Unset:

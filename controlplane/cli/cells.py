@@ -2,8 +2,8 @@
 
 ``output`` uses these functions for tables; JSON output keeps the values as they are. The name of a
 field decides its format: ``…_minor`` is money in minor units of the row's ``currency``, which is
-empty as long as nothing is priced; ``…_at``, ``at``, ``since`` and ``as_of`` are instants;
-``percent`` is a decimal number.
+empty as long as nothing is priced; ``…_at``, ``…_since``, ``at``, ``since`` and ``as_of`` are
+instants; ``percent`` is a decimal number.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Any
 
 from plans.rating import money
 
-_INSTANTS = ("at", "since", "as_of")  # beside every field whose name ends with _at
+_INSTANTS = ("at", "since", "as_of")  # beside fields whose names end with _at or _since
 _NOTHING = "-"
 
 
@@ -46,7 +46,7 @@ def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
         return _NOTHING
     if name == "percent":
         return percent(value)
-    if name.endswith("_at") or name in _INSTANTS:
+    if name.endswith(("_at", "_since")) or name in _INSTANTS:
         return instant(value)
     return str(value)
 
@@ -62,6 +62,15 @@ def percent(value: Any) -> str:
         return f"{Decimal(str(value)).normalize():f}"
     except InvalidOperation:
         return str(value)
+
+
+def one_line(value: Any) -> Any:
+    """Return ``value`` with the control pictures ``␤`` and ``␍`` for line breaks in its texts."""
+    if isinstance(value, str):
+        return value.replace("\n", "␤").replace("\r", "␍")
+    if isinstance(value, dict):
+        return {name: one_line(part) for name, part in value.items()}
+    return [one_line(part) for part in value] if isinstance(value, list) else value
 
 
 def instant(value: str) -> str:

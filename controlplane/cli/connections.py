@@ -45,7 +45,8 @@ def list_connections(
             for one in calls.body(api, page(limit=1))["instances"]:
                 rest = one["total"] - one["listed"]
                 more = f", {rest} of them not listed" if rest > 0 else ""
-                output.say(f"{one['instance']}: {one['total']} open{more}, as of {one['as_of']}")
+                as_of = cells.instant(one["as_of"])
+                output.say(f"{one['instance']}: {one['total']} open{more}, as of {as_of}")
         return rows
 
     listing.show(how, read, _COLUMNS)

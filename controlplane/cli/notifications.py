@@ -25,6 +25,7 @@ from controlplane.rest_client import Api, Json
 app = typer.Typer(no_args_is_help=True, help="Notifications: own mails, channels, deliveries.")
 _CHANNEL = ["id", "name", "kind", "target", "kinds", "enabled", "failing_since", "disabled_reason"]
 _DELIVERY = ["id", "kind", "channel", "state", "attempts", "next_attempt_at", "reason"]
+Channel = Annotated[str, typer.Argument(help="The id or the name of a channel.")]
 Kinds = Annotated[list[str] | None, typer.Option("--event", "-e", help="A kind; none means all.")]
 
 
@@ -105,15 +106,16 @@ def add_channel(
 
 @app.command("enable-channel")
 def enable_channel(
-    channel: str,
+    channel: Channel,
     on: Annotated[bool, typer.Option("--on/--off", help="Whether it gets events.")] = True,
     tenant: Tenant = None,
     form: Output = Format.TABLE,
 ) -> None:
     """Enable a channel that was disabled, or disable it (--off)."""
     api, tenant = login_store.connect(tenant)
+    channel = _channel_id(api, tenant, channel)
     present = notification_channels.get_notification_channel.sync_detailed(
-        tenant, calls.named(channel), client=api.client
+        tenant, channel, client=api.client
     )
     answer = notification_channels.change_notification_channel.sync_detailed(
         tenant,
@@ -126,34 +128,37 @@ def enable_channel(
 
 
 @app.command("remove-channel")
-def remove_channel(channel: str, tenant: Tenant = None, yes: Yes = False) -> None:
+def remove_channel(channel: Channel, tenant: Tenant = None, yes: Yes = False) -> None:
     """Delete a channel with its log of deliveries."""
     api, tenant = login_store.connect(tenant)
     if not yes:
         output.confirm(f"Delete the channel {channel} and its log?")
     notification_channels.delete_notification_channel.sync_detailed(
-        tenant, calls.named(channel), client=api.client
+        tenant, _channel_id(api, tenant, channel), client=api.client
     )
     output.say(f"deleted {channel}")
 
 
 @app.command("test-channel")
-def send_test(channel: str, tenant: Tenant = None) -> None:
+def send_test(channel: Channel, tenant: Tenant = None) -> None:
     """Send a test event to one channel."""
     api, tenant = login_store.connect(tenant)
     notification_channels.test_notification_channel.sync_detailed(
-        tenant, calls.named(channel), client=api.client, idempotency_key=calls.new_key()
+        tenant,
+        _channel_id(api, tenant, channel),
+        client=api.client,
+        idempotency_key=calls.new_key(),
     )
     output.say("sent; `waypost notifications deliveries` shows the outcome")
 
 
 @app.command("rotate-secret")
-def rotate_secret(channel: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+def rotate_secret(channel: Channel, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Give a webhook a new secret; the former one is valid for another day."""
     api, tenant = login_store.connect(tenant)
     # Once: the answer to a repeated request would lack the secret.
     answer = notification_channels.rotate_secret_notification_channel.sync_detailed(
-        tenant, calls.named(channel), client=api.client
+        tenant, _channel_id(api, tenant, channel), client=api.client
     )
     output.show_one(calls.body(api, answer), form)
 
@@ -161,7 +166,9 @@ def rotate_secret(channel: str, tenant: Tenant = None, form: Output = Format.TAB
 @app.command()
 @slow.change
 def deliveries(
-    channel: Annotated[str, typer.Option("--channel", help="Only those of this channel.")] = "",
+    channel: Annotated[
+        str, typer.Option("--channel", help="Only those of this channel: id or name.")
+    ] = "",
     state: Annotated[str, typer.Option(help="waiting, delivered, failed or dropped.")] = "",
     *,
     how: listing.TenantRows,
@@ -173,7 +180,7 @@ def deliveries(
             notification_deliveries.list_notification_deliveries.sync_detailed,
             tenant,
             client=api.client,
-            channel=calls.given(channel),
+            channel=calls.given(channel and _channel_id(api, tenant, channel)),
             # The generated client checks the value, before anything is requested.
             state=check_list_notification_deliveries_state(state) if state else UNSET,
         )
@@ -207,3 +214,10 @@ def replay(delivery: str, tenant: Tenant = None, form: Output = Format.TABLE) ->
         tenant, calls.named(delivery), client=api.client, idempotency_key=calls.new_key()
     )
     output.show_one(calls.body(api, answer), form)
+
+
+def _channel_id(api: Api, tenant: str, channel: str) -> str:
+    """Return the id of a channel from its id or its name."""
+    calls.named(channel)
+    rows = calls.tenant_list(notification_channels.list_notification_channels.sync_detailed)
+    return calls.id_of(rows(api, tenant), channel)

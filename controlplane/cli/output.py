@@ -139,7 +139,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output:
     for column in columns:
         table.add_column(Text(cells.heading(column)), overflow="fold")
     for row in rows:
-        texts = [cells.text(column, row.get(column), row) for column in columns]
+        texts = [cells.text(column, cells.one_line(row.get(column)), row) for column in columns]
         # A row is one line. ``Text``, because rich would read brackets in a str as markup.
         table.add_row(*[Text(cell.replace("\n", "; ")) for cell in texts])
     _print(table)

@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -10,13 +10,20 @@ from controlplane.cli import calls, listing, login_store, output, slow
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
 from controlplane.client import models
-from controlplane.client.api import tokens
+from controlplane.client.api import address_spaces, tokens
+from controlplane.client.models.permissions_enum import PermissionsEnum
 from controlplane.core.errors import Invalid, Missing
+from controlplane.rest_client import Api
 
 app = typer.Typer(no_args_is_help=True, help="API tokens of a tenant: list, issue, rotate, revoke.")
 # As in the portal.
 DEFAULT_EXPIRY = "90d"
 _SPACE = "space:"
+# A limited token never gets the others: ``tenants.permissions.NOT_FOR_LIMITED_TOKENS``.
+_GRANTABLE = sorted(
+    {*get_args(PermissionsEnum)} - {"manage_team", "manage_tenant", "manage_tokens"}
+)
+Token = Annotated[str, typer.Argument(help="The id or the name of a token.")]
 
 
 @app.command("list")
@@ -37,7 +44,10 @@ def issue(
     ] = DEFAULT_EXPIRY,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="A limit: space:<name>, or a permission such as view; repeat it."),
+        typer.Option(
+            help="A limit: space:<name>, or a permission of the role; repeat it. Permissions: "
+            f"{', '.join(_GRANTABLE)}."
+        ),
     ] = None,
     tenant: Tenant = None,
     form: Output = Format.TABLE,
@@ -57,37 +67,45 @@ def issue(
         tenant, client=api.client, body=models.TokenCreateRequest.from_dict(body)
     )
     output.show_one(calls.body(api, answer), form)
+    if body["spaces"]:
+        page = calls.tenant_list(address_spaces.list_spaces.sync_detailed)
+        unknown = set(body["spaces"]) - {row["name"] for row in page(api, tenant)}
+        for name in sorted(unknown):
+            output.say(f"warning: there is no space {name} yet: see `waypost spaces list`")
 
 
 @app.command()
-def rotate(token: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
-    """Replace a token by its id with a new secret; the former one stops working at once."""
+def rotate(token: Token, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+    """Replace a token by one with a new secret; the former one stops working at once."""
     api, tenant = login_store.connect(tenant)
     # Once, as in ``issue``.
-    answer = tokens.rotate_token.sync_detailed(tenant, _id_of(token), client=api.client)
+    answer = tokens.rotate_token.sync_detailed(
+        tenant, _id_of(api, tenant, token), client=api.client
+    )
     output.show_one(calls.body(api, answer), form)
 
 
 @app.command()
-def revoke(token: str, tenant: Tenant = None) -> None:
-    """Revoke a token by its id."""
+def revoke(token: Token, tenant: Tenant = None) -> None:
+    """Revoke a token: it stops working at once."""
     api, tenant = login_store.connect(tenant)
-    tokens.revoke_token.sync_detailed(tenant, _id_of(token), client=api.client)
+    tokens.revoke_token.sync_detailed(tenant, _id_of(api, tenant, token), client=api.client)
     output.say(f"revoked {token}")
 
 
-def _id_of(token: str) -> int:
-    """Return the id of a token, which is a number.
+def _id_of(api: Api, tenant: str, token: str) -> int:
+    """Return the id of a token, which is a number, from its id or its name.
 
     Raises:
-        Missing: ``api_token.missing``: it is none, so no token has it.
+        Missing: ``api_token.missing``: no token has this id or name.
     """
     calls.named(token)
-    if not token.isdecimal():
+    found = calls.id_of(calls.tenant_list(tokens.list_tokens.sync_detailed)(api, tenant), token)
+    if not found.isdecimal():
         raise Missing(
             f"There is no token {token}: see `waypost tokens list`.", code="api_token.missing"
         )
-    return int(token)
+    return int(found)
 
 
 def expiry(text: str, now: datetime | None = None) -> str | None:

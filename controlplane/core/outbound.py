@@ -4,6 +4,7 @@ Without these rules a tenant could make Waypost call its own database, the clust
 metadata service of a cloud (server-side request forgery).
 
 * Only https. Plain http goes only to ``settings.WEBHOOK_ALLOWED_RANGES``.
+* A URL whose host is an IP address is checked without a name server, so that it is refused at once.
 * The name is resolved once, and every address that it has must be public or in these ranges. The
   connection goes to one of these addresses, so a second answer of the name server cannot change
   the target.
@@ -81,11 +82,12 @@ class Target:
 
 
 def check(url: str) -> SplitResult:
-    """Return the parts of ``url`` if its form is permitted; resolve nothing.
+    """Return the parts of ``url`` if its form is permitted; ask no name server.
 
     Raises:
-        TargetRefused: it is not a https URL of a host, or has a login or a fragment. Plain http is
-            permitted where ranges are allowed, because only ``resolve`` knows the address.
+        TargetRefused: it is not a https URL of a host, or has a login or a fragment; or its host is
+            an IP address to which Waypost sends nothing. Plain http to a host name is permitted
+            where ranges are allowed, because only ``resolve`` knows the address.
     """
     try:
         parts = urlsplit(url)
@@ -101,6 +103,8 @@ def check(url: str) -> SplitResult:
         problem = "The URL must have no user name, password or fragment."
     elif port == 0:
         problem = "The port must be between 1 and 65535."
+    elif found := _problem(parts, _literal(str(parts.hostname))):
+        problem = found
     else:
         return parts
     raise TargetRefused(problem, url=[problem])
@@ -120,10 +124,8 @@ def resolve(url: str, lookup: Resolve | None = None) -> Target:
     host, is_tls = str(parts.hostname), parts.scheme == "https"
     port = parts.port or (443 if is_tls else 80)
     found = (lookup or _lookup)(host, port)
-    for text in found:
-        if not _is_permitted(ipaddress.ip_address(text), is_tls):
-            problem = f"The host {host} is not on the public internet, or needs https."
-            raise TargetRefused(problem, url=[problem])
+    if problem := _problem(parts, found):
+        raise TargetRefused(problem, url=[problem])
     path = parts.path or "/"
     query = f"?{parts.query}" if parts.query else ""
     return Target(is_tls, host, port, path + query, tuple(found[:_ADDRESSES_TRIED]))
@@ -218,14 +220,33 @@ def _lookup(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
 
 
-def _is_permitted(address: Address, is_tls: bool) -> bool:
-    # ::ffff:10.0.0.1 reaches 10.0.0.1, so the rules for that one decide.
-    plain = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    address = plain or address
-    for text in settings.WEBHOOK_ALLOWED_RANGES:
-        if address in ipaddress.ip_network(text):
-            return True
+def _literal(host: str) -> list[str]:
+    """Return the address if ``host`` is an IP address in any spelling (127.1); else nothing."""
+    try:
+        # Without the zone of a link-local address (fe80::1%eth0), which is no part of it.
+        found = socket.getaddrinfo(host.partition("%")[0], None, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):  # a name
+        return []
+    return [str(found[0][4][0])]
+
+
+def _problem(parts: SplitResult, addresses: list[str]) -> str:
+    """Return why nothing may be sent to one of these addresses of the host; empty if it may."""
+    for text in addresses:
+        address = ipaddress.ip_address(text)
+        # ::ffff:10.0.0.1 reaches 10.0.0.1, so the rules for that one decide.
+        plain = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+        address = plain or address
+        if any(address in ipaddress.ip_network(text) for text in settings.WEBHOOK_ALLOWED_RANGES):
+            continue
+        if not _is_public(address):
+            return f"The host {parts.hostname} is not on the public internet."
+        if parts.scheme != "https":
+            return f"The host {parts.hostname} needs a URL that begins with https."
+    return ""
+
+
+def _is_public(address: Address) -> bool:
     if any(address in network for network in _TRANSLATED):
         return False
-    is_public = address.is_global and not address.is_multicast and not address.is_reserved
-    return is_public and is_tls
+    return address.is_global and not address.is_multicast and not address.is_reserved

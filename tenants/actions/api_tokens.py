@@ -160,7 +160,9 @@ def _check(name: str, role: str, expires_at: datetime | None, scope: TokenScope)
         wrong["expires_at"] = ["Give a time in the future, or none."]
     grantable = permissions.ROLES.get(role, frozenset()) - permissions.NOT_FOR_LIMITED_TOKENS
     if set(scope.permissions) - grantable:
-        wrong["permissions"] = [f"Some of: {', '.join(sorted(grantable))}."]
+        most = ", ".join(sorted(grantable))
+        text = f"A token of the role {role} can be limited to these permissions only: {most}."
+        wrong["permissions"] = [text]
     if not all(0 < len(name) <= 63 for name in scope.spaces) or len(scope.spaces) > _MOST_SPACES:
         wrong["spaces"] = [f"Names of spaces, at most {_MOST_SPACES}."]
     if wrong:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
-from controlplane.core import audit, enqueue
+from controlplane.core import audit, enqueue, instants
 from controlplane.core.audit import SYSTEM, Actor
 from plans.models import PlanSubscription
 from tenants import admission, queries
@@ -50,7 +50,10 @@ def request(*, tenant: Tenant, by: Actor, now: datetime | None = None) -> Tenant
             locked.save(update_fields=["erase_at", "updated_at"])
             ends = f"{locked.erase_at:%Y-%m-%d %H:%M} UTC"
             audit.record(by, "tenant.close", tenants.subject(locked), after={"erase_at": ends})
-            fields = {"erase_on": ends, "requested_by": by.name.removeprefix("user:")}
+            fields = {
+                "erase_on": instants.text(locked.erase_at),
+                "requested_by": by.name.removeprefix("user:"),
+            }
             outbox.write("tenant.closing", tenant=locked, key=f"{locked.pk}:{now}", fields=fields)
             suspensions.withdraw_send(locked, by, "the organization is being closed")
     return locked

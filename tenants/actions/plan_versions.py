@@ -16,7 +16,7 @@ from django.db.models import Exists, Max, OuterRef, Q, TextField, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
-from controlplane.core import audit, enqueue
+from controlplane.core import audit, enqueue, instants
 from controlplane.core.audit import WORKER, Actor
 from controlplane.core.errors import QuotaExceeded
 from plans.catalog import differences, publishing
@@ -216,7 +216,7 @@ class _Announcement:
                 "headline": self._headline(row, at),
                 "changes": self._changes(row.plan),
                 "consequence": self._consequence(row, at),
-                "on": at.isoformat() if at else None,
+                "on": instants.text(at) if at else None,
             },
             now=self.now,
         )
@@ -291,7 +291,7 @@ def _take_back(row: PlanSubscription, draft: CatalogDraft, now: datetime) -> Non
             "headline": headline,
             "changes": "",
             "consequence": f"The announced new version is canceled. {consequence}",
-            "on": row.moves_at.isoformat() if row.moves_at else None,
+            "on": instants.text(row.moves_at) if row.moves_at else None,
         },
         now=now,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from controlplane.core import instants
 from tenants import live_readings
 from tenants.live_readings import Gauges
 from tenants.models import AddressReading, SpaceReading
@@ -147,7 +148,7 @@ def _write(
         "value_words": words,
         "why": why or f"it has {words}",
         "threshold_words": threshold_words(alarm),
-        "raised_at": f"{raised_at or now:%Y-%m-%d %H:%M}",
+        "raised_at": instants.text(raised_at or now),
     }
     outbox.write(
         f"alarm.{change.value}",

@@ -23,7 +23,7 @@ BILLING_KINDS = (
             "headline": "Your plan Team changes on 2026-12-01",
             "changes": "Monthly fee: 49.00 EUR → 59.00 EUR.",
             "consequence": "Your subscription follows the plan and moves on 2026-12-01.",
-            "on": "2026-12-01T00:00:00+00:00",
+            "on": "2026-12-01T00:00:00.000000Z",
         },
     ),
     EventKind(

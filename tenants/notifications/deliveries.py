@@ -151,7 +151,8 @@ def record(claimed: Delivery, outcome: Outcome, now: datetime) -> None:
         wished = min(outcome.retry_after_seconds or 0, _LONGEST_RETRY_SECONDS)
         seconds = max(BACKOFF_SECONDS[row.attempts - 1], wished)
         row.next_attempt_at = now + timedelta(seconds=seconds)
-        row.save(update_fields=["next_attempt_at", "updated_at"])
+        row.reason = outcome.error[:300]
+        row.save(update_fields=["next_attempt_at", "reason", "updated_at"])
     if channel is not None:
         _count_failure(channel, outcome, now)
 

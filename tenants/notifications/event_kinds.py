@@ -70,7 +70,7 @@ REGISTRY = (
         "/t/{tenant}/close",
         roles=ADMINS,
         is_required=True,
-        sample={"erase_on": "2026-12-25 09:00 UTC", "requested_by": "ann@acme.example"},
+        sample={"erase_on": "2026-12-25T09:00:00.000000Z", "requested_by": "ann@acme.example"},
     ),
     EventKind(
         "account.mail",
@@ -94,13 +94,17 @@ REGISTRY = (
         "Maintenance in your next window",
         "A rollout will restart your spaces in your next maintenance window.",
         Severity.INFO,
-        "Maintenance from {starts_at} UTC on",
+        "Maintenance from {starts_at} on",
         "{spaces} of your spaces get a new release. Their instances restart one at a time, in "
-        "your maintenance window from {starts_at} to {ends_at} UTC. Clients reconnect by "
+        "your maintenance window from {starts_at} to {ends_at}. Clients reconnect by "
         "themselves.",
         "/t/{tenant}/maintenance/",
         roles=ENGINEERS,
-        sample={"spaces": 2, "starts_at": "2026-12-01 02:00", "ends_at": "2026-12-01 06:00"},
+        sample={
+            "spaces": 2,
+            "starts_at": "2026-12-01T02:00:00.000000Z",
+            "ends_at": "2026-12-01T06:00:00.000000Z",
+        },
     ),
     EventKind(
         "space.trouble",
@@ -108,14 +112,14 @@ REGISTRY = (
         "A space has not worked for two minutes.",
         Severity.CRITICAL,
         "The space {space} is in trouble",
-        "The space {space} has not been ready since {since} UTC: {reason}. {message}",
+        "The space {space} has not been ready since {since}: {reason}. {message}",
         "/t/{tenant}/spaces/{space}/",
         roles=ENGINEERS,
         to_staff=True,
         incident=("space",),
         sample={
             "space": "production",
-            "since": "2026-12-01 02:00",
+            "since": "2026-12-01T02:00:00.000000Z",
             "reason": "BrokerDown",
             "message": "broker-0 does not answer.",
         },
@@ -126,7 +130,7 @@ REGISTRY = (
         "A space that was in trouble works again.",
         Severity.INFO,
         "The space {space} works again",
-        "The space {space} is ready again. It was in trouble from {since} to {until} UTC.",
+        "The space {space} is ready again. It was in trouble from {since} to {until}.",
         "/t/{tenant}/spaces/{space}/",
         roles=ENGINEERS,
         to_staff=True,
@@ -134,8 +138,8 @@ REGISTRY = (
         ends_incident=True,
         sample={
             "space": "production",
-            "since": "2026-12-01 02:00",
-            "until": "2026-12-01 02:07",
+            "since": "2026-12-01T02:00:00.000000Z",
+            "until": "2026-12-01T02:07:00.000000Z",
         },
     ),
     EventKind(
@@ -144,13 +148,13 @@ REGISTRY = (
         "A space was deleted while it was in trouble.",
         Severity.INFO,
         "The space {space} is deleted and no longer in trouble",
-        "The space {space} was in trouble from {since} UTC until somebody deleted it.",
+        "The space {space} was in trouble from {since} until somebody deleted it.",
         "/t/{tenant}/spaces/",
         roles=ENGINEERS,
         to_staff=True,
         incident=("space",),
         ends_incident=True,
-        sample={"space": "production", "since": "2026-12-01 02:00"},
+        sample={"space": "production", "since": "2026-12-01T02:00:00.000000Z"},
     ),
     EventKind(
         "certificate.expiring",
@@ -179,7 +183,11 @@ REGISTRY = (
         "/t/{tenant}/tokens/",
         needs=Permission.MANAGE_TOKENS,
         roles=ADMINS,
-        sample={"name": "terraform", "prefix": "wp_a1b2c3", "expires_on": "2026-12-08 09:00 UTC"},
+        sample={
+            "name": "terraform",
+            "prefix": "wp_a1b2c3",
+            "expires_on": "2026-12-08T09:00:00.000000Z",
+        },
     ),
     EventKind(
         "alarm.raised",
@@ -201,7 +209,9 @@ REGISTRY = (
             "value": 1200,
             "threshold": 1000,
             "value_words": "1,200 messages",
+            "why": "it has 1,200 messages",
             "threshold_words": "1,000 messages for 60 s",
+            "raised_at": "2026-12-01T02:00:00.000000Z",
         },
     ),
     EventKind(
@@ -211,7 +221,7 @@ REGISTRY = (
         Severity.INFO,
         "Alarm cleared: {address} in {space}",
         "The alarm of the address {address} in the space {space} is over: {why}. "
-        "It began at {raised_at} UTC.",
+        "It began at {raised_at}.",
         "/t/{tenant}/spaces/{space}/addresses/{address_id}",
         roles=ENGINEERS,
         incident=("alarm",),
@@ -226,7 +236,8 @@ REGISTRY = (
             "threshold": 1000,
             "value_words": "12 messages",
             "why": "it has 12 messages",
-            "raised_at": "2026-12-01 02:00",
+            "threshold_words": "1,000 messages for 60 s",
+            "raised_at": "2026-12-01T02:00:00.000000Z",
         },
     ),
     EventKind(

@@ -84,8 +84,8 @@ class Delivery(Timestamped):
     """One event for one receiver: a channel, a member (``user``), or an address (``email``).
 
     ``attempts`` counts those of the present series; a replay begins a new one. While a worker
-    sends, ``next_attempt_at`` is when another one may try. ``reason`` says why it has ended without
-    success.
+    sends, ``next_attempt_at`` is when another one may try. ``reason`` says why the last attempt of
+    the series failed, or why the delivery was dropped; empty after a success.
     """
 
     class State(models.TextChoices):

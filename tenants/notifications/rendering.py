@@ -9,12 +9,14 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from controlplane.core import secrets
+from controlplane.core import instants, secrets
 from tenants.notifications.event_kind import EventKind
 from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import Event
 
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?]) ")
+# An instant as events hold it, and as those of earlier versions do.
+_INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d):\d\d\.\d{6}Z| (\d\d:\d\d))")
 _FIELD = re.compile(r"\{(?P<name>\w+)\}")
 
 
@@ -88,7 +90,7 @@ def webhook_body(event: Event) -> str:
     }
     document = {
         "type": event.kind,
-        "timestamp": event.occurred_at.isoformat().replace("+00:00", "Z"),
+        "timestamp": instants.text(event.occurred_at),
         "data": content,
     }
     return json.dumps(document, separators=(",", ":"), sort_keys=True)
@@ -100,13 +102,22 @@ def sample(kind: EventKind, organization: str, slug: str) -> Message:
 
 
 class _Fields(dict[str, Any]):
-    """The fields of an event for ``format_map``: numbers with separators, ``?`` if missing."""
+    """The fields of an event for ``format_map``, as people read them.
+
+    Numbers have separators, instants are short (``2026-12-01 02:00 UTC``); ``?`` if missing.
+    """
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
-        super().__init__(
-            (name, f"{value:,}" if isinstance(value, int) else value)
-            for name, value in fields.items()
-        )
+        super().__init__((name, _shown(value)) for name, value in fields.items())
 
     def __missing__(self, key: str) -> str:
         return "?"
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, str) and (found := _INSTANT.fullmatch(value)):
+        day, minute, earlier = found.groups()
+        return f"{day} {minute or earlier} UTC"
+    return value

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count
 
-from controlplane.core import phases
+from controlplane.core import instants, phases
 from controlplane.core.phases import Phase
 from controlplane.core.reasons import ENGINE_DOWN, Reason
 from tenants import rollouts
@@ -65,11 +65,6 @@ def watch(now: datetime) -> None:
                 )
 
 
-def minute(instant: datetime) -> str:
-    """Return the text of an instant in UTC, as messages have it: ``2026-12-01 02:00``."""
-    return f"{instant:%Y-%m-%d %H:%M}"
-
-
 def _open_troubles(now: datetime) -> None:
     down = AddressSpace.objects.select_related("tenant").filter(
         NOT_READY, active_since__isnull=False
@@ -89,7 +84,7 @@ def _open_troubles(now: datetime) -> None:
         if is_new:
             fields = {
                 "space": space.name,
-                "since": minute(began_at),
+                "since": instants.text(began_at),
                 "reason": ready["reason"],
                 "message": ready["message"],
             }
@@ -107,12 +102,12 @@ def _end_troubles(now: datetime) -> None:
     for trouble in open_ones.select_related("space__tenant").filter(ended_at__isnull=True):
         space = trouble.space
         ready = phases.find_condition(space.conditions, phases.READY)
-        fields = {"space": space.name, "since": minute(trouble.began_at)}
+        fields = {"space": space.name, "since": instants.text(trouble.began_at)}
         if space.deletion_requested_at is not None:
             kind = "space.trouble_ended"
         elif ready is not None and ready["status"] == "True":
             kind = "space.recovered"
-            fields["until"] = minute(datetime.fromisoformat(ready["since"]))
+            fields["until"] = instants.text(datetime.fromisoformat(ready["since"]))
         else:
             continue
         trouble.ended_at = now
@@ -143,7 +138,7 @@ def _tokens(now: datetime) -> Iterable[_Finding]:
         fields = {
             "name": token.name,
             "prefix": token.prefix,
-            "expires_on": f"{minute(token.expires_at)} UTC",
+            "expires_on": instants.text(token.expires_at),
         }
         key = f"{token.pk}:{token.expires_at.isoformat()}:{days}"
         yield _Finding("token.expiring", token.tenant, key, fields)
@@ -165,8 +160,8 @@ def _maintenance(now: datetime) -> Iterable[_Finding]:
         if starts_at - now <= _NOTICE:
             fields = {
                 "spaces": counts[tenant.pk],
-                "starts_at": minute(starts_at),
-                "ends_at": minute(starts_at + timedelta(minutes=window.minutes)),
+                "starts_at": instants.text(starts_at),
+                "ends_at": instants.text(starts_at + timedelta(minutes=window.minutes)),
             }
             key = f"{rollout.pk}:{tenant.pk}:{starts_at.isoformat()}"
             yield _Finding("maintenance.upcoming", tenant, key, fields)

@@ -14,22 +14,24 @@ T = TypeVar("T", bound="Delivery")
 
 @_attrs_define
 class Delivery:
-    """One event for one channel. `reason` says why it ended without success.
+    """One event for one channel.
 
-    Attributes:
-        id (str):
-        event (str):
-        kind (str):
-        channel (str):
-        state (DeliveryState): * `waiting` - Waiting
-            * `delivered` - Delivered
-            * `failed` - Failed
-            * `dropped` - Dropped
-        attempts (int):
-        next_attempt_at (datetime.datetime):
-        ended_at (datetime.datetime | None):
-        reason (str):
-        created_at (datetime.datetime):
+    `reason` says why the last attempt failed, or why the delivery ended without success.
+
+        Attributes:
+            id (str):
+            event (str):
+            kind (str):
+            channel (str):
+            state (DeliveryState): * `waiting` - Waiting
+                * `delivered` - Delivered
+                * `failed` - Failed
+                * `dropped` - Dropped
+            attempts (int):
+            next_attempt_at (datetime.datetime):
+            ended_at (datetime.datetime | None):
+            reason (str):
+            created_at (datetime.datetime):
     """
 
     id: str

@@ -19,12 +19,15 @@ from tenants.actions import api_tokens, invitations, memberships
 from tenants.models import ApiToken, Membership, Role
 from tenants.permissions import Permission
 
-_ROLE_WORDS = {
+ROLE_WORDS = {
     Role.OWNER: "Everything, including the organization itself.",
-    Role.ADMIN: "Messaging, billing, team, tokens and audit.",
-    Role.DEVELOPER: "Spaces, addresses and messaging users.",
-    Role.BILLING: "Invoices, billing details and the plan; reads everything else.",
-    Role.VIEWER: "Sees spaces and usage, changes nothing.",
+    Role.ADMIN: "Messaging, messages, billing, team, tokens, notifications and audit.",
+    Role.DEVELOPER: (
+        "Spaces, addresses, messaging users, alarms and maintenance windows; reads and changes "
+        "stored messages."
+    ),
+    Role.BILLING: "Invoices, billing details and the plan; sees spaces, members and usage.",
+    Role.VIEWER: "Sees spaces, members and usage, changes nothing.",
 }
 # Members and invitations on a page: each has buttons with their commands, 3 kB together.
 _SHOWN = 25
@@ -66,7 +69,7 @@ def members(scope: TenantScope) -> HttpResponseBase:
         "leave_button": buttons_as_command.leave(slug),
         "now": timezone.now(),
         "roles": Role.choices,
-        "role_words": [(role.label, _ROLE_WORDS[role]) for role in Role],
+        "role_words": [(role.label, ROLE_WORDS[role]) for role in Role],
         "form": form,
         "same": form
         and as_command.invite(

@@ -23,6 +23,7 @@ from tenants.models import (
     MessagingUser,
     Role,
 )
+from tenants.permissions import NOT_FOR_LIMITED_TOKENS, Permission
 from tests.suites.api.conftest import Cast
 from tests.support import command
 from tests.support.command import Ended
@@ -131,6 +132,33 @@ def test_a_token_expires_after_ninety_days_unless_told_otherwise(run: Run) -> No
     assert run("tokens", "issue", "ci", "--expires", "soon").error == "expires.invalid"
     assert run("tokens", "issue", "ci", "--expires", "2020-01-01").error == "expires.invalid"
     assert ApiToken.objects.count() == count
+
+
+def test_a_token_is_revoked_by_its_id_or_its_name(run: Run) -> None:
+    run("tokens", "issue", "by-name")
+    run("tokens", "issue", "by-id")
+    row = ApiToken.objects.get(name="by-id")
+
+    assert run("tokens", "revoke", "by-name").code == 0
+    assert run("tokens", "revoke", str(row.pk)).code == 0
+    assert not ApiToken.objects.filter(name__startswith="by-", revoked_at=None).exists()
+    assert run("tokens", "revoke", "nope").error == "api_token.missing"
+
+
+@pytest.mark.usefixtures("space")
+def test_a_token_of_a_space_that_does_not_exist_comes_with_a_warning(run: Run) -> None:
+    known = run("tokens", "issue", "a", "--only", "space:main")
+    unknown = run("tokens", "issue", "b", "--only", "space:nope", "--only", "space:main")
+
+    assert "there is no space" not in known.stderr
+    assert "there is no space nope yet" in " ".join(unknown.stderr.split())
+    assert ApiToken.objects.filter(name="b").exists()
+
+
+def test_the_help_lists_the_permissions_to_which_a_token_can_be_limited() -> None:
+    said = " ".join(command.run("tokens", "issue", "--help").stdout.replace("│", " ").split())
+
+    assert [name for name in Permission if (name in NOT_FOR_LIMITED_TOKENS) == (name in said)] == []
 
 
 @pytest.mark.usefixtures("queue")

@@ -85,6 +85,7 @@ def test_a_repeated_test_of_a_channel_sends_one_event(
     ("body", "code"),
     [
         ({**HOOK, "url": "http://hooks.example/"}, "url.refused"),
+        ({**HOOK, "url": "https://10.0.0.1/"}, "url.refused"),
         ({**HOOK, "url": f"https://{LOGIN}@hooks.example/"}, "url.refused"),
         ({**CHAT, "url": "json://10.0.0.1/"}, "chat_url.refused"),
         ({**CHAT, "url": "mailto://user:password@mail.example"}, "chat_url.refused"),
@@ -369,8 +370,9 @@ def test_the_command_manages_channels_and_replays(run: Callable[..., Any], tenan
     assert made["secret"].startswith("whsec_")
     assert made["kinds"] == ["alarm.raised"]
     assert "ci" in run("notifications", "channels")
-    run("notifications", "test-channel", made["id"])
-    assert Event.objects.filter(kind="channel.test").exists()
+    for named in (made["id"], "ci"):
+        run("notifications", "test-channel", named)
+    assert Event.objects.filter(kind="channel.test").count() == 2
     rotated = run("notifications", "rotate-secret", made["id"], "-o", "json")
     assert rotated["secret"] != made["secret"]
     assert (
@@ -380,10 +382,11 @@ def test_the_command_manages_channels_and_replays(run: Callable[..., Any], tenan
     run("notifications", "enable-channel", made["id"])
     delivery = notified.delivery(Channel.objects.get())
     assert delivery.pk in run("notifications", "deliveries", "--state", "waiting")
+    assert delivery.pk in run("notifications", "deliveries", "--channel", "ci")
     assert run("notifications", "delivery", delivery.pk, "-o", "json")["log"] == []
     assert "alarm.raised" in run("notifications", "delivery", delivery.pk)
     assert run("notifications", "replay", delivery.pk, "-o", "json")["state"] == "waiting"
-    run("notifications", "remove-channel", made["id"], "--yes")
+    run("notifications", "remove-channel", "ci", "--yes")
     assert not Channel.objects.exists()
 
 

@@ -128,6 +128,18 @@ def test_a_scope_beyond_the_role_is_refused(
     assert field in problem(owner.post(cast.path("/tokens"), body), 422, code)["fields"]
 
 
+def test_a_permission_that_does_not_exist_is_refused_with_those_that_do(
+    cast: Cast, owner: APIClient
+) -> None:
+    body = {"name": "ci", "role": "owner", "permissions": ["resend_message"]}
+
+    refused = problem(owner.post(cast.path("/tokens"), body), 422, "request.invalid")
+
+    said = refused["fields"]["permissions.0"][0]
+    assert said.startswith('"resend_message" is none of: view, ')
+    assert "resend_messages" in said
+
+
 def test_a_token_of_another_tenant_with_the_same_space_name_sees_nothing(two: Cast) -> None:
     body = {"name": "ci", "role": "owner", "spaces": ["main"]}
     path = f"/api/v1/tenants/{two.other.slug}/tokens"

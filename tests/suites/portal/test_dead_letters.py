@@ -34,6 +34,7 @@ def test_a_new_space_still_leads_to_its_first_address(world: World, as_: As) -> 
     form = client.get(HOME + "spaces/orders/addresses/new").content.decode()
     assert '<option value="dead-letters" selected>' in form
     assert '<option value="">none: the message is deleted</option>' in form
+    assert '<option value="" selected>where dead letters go</option>' in form
 
 
 def test_the_page_says_where_messages_go_and_warns_where_they_are_deleted(

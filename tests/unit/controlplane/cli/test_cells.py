@@ -30,6 +30,7 @@ LONG = "word " * 60 + "x" * 200
         ("ends_at", "2026-11-21T19:48:54.123456Z", "", "2026-11-21 19:48:54 UTC"),
         ("ends_at", "2026-11-21T21:48:54+02:00", "", "2026-11-21 19:48:54 UTC"),
         ("ends_at", "soon", "", "soon"),
+        ("failing_since", "2026-11-21T19:48:54.123456Z", "", "2026-11-21 19:48:54 UTC"),
         ("as_of", None, "", "-"),
         ("send_withdrawn", True, "", "yes"),
         ("pid", 12345, "", "12345"),
@@ -51,6 +52,16 @@ def test_the_head_of_an_amount_is_not_its_unit(capfd: pytest.CaptureFixture[str]
     output.show_rows(rows, ["total_minor"], Format.TABLE)
 
     assert capfd.readouterr().out.split() == ["total", "0.01", "EUR"]
+
+
+def test_a_line_break_in_a_body_is_no_part_of_its_text(capfd: pytest.CaptureFixture[str]) -> None:
+    rows = [{"body": "a\nb; c", "properties": {"note": "d\r\ne"}}]
+
+    output.show_rows(rows, ["body", "properties"], Format.TABLE)
+
+    printed = capfd.readouterr().out
+    assert "a␤b; c" in printed
+    assert "note: d␍␤e" in printed
 
 
 def test_json_keeps_what_the_api_said(capfd: pytest.CaptureFixture[str]) -> None:

@@ -82,6 +82,41 @@ def test_this_machine_is_refused_in_every_spelling(host: str) -> None:
         outbound.resolve(f"https://{host}/")
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1:9977",
+        "10.0.0.1",
+        "169.254.1.1",
+        "[::1]",
+        "[fe80::1%25eth0]",
+        "2130706433",
+        "127.1",
+    ],
+)
+def test_an_address_that_can_never_work_is_refused_before_anything_is_sent(
+    host: str, settings: Settings
+) -> None:
+    with pytest.raises(TargetRefused, match=r"is not on the public internet\.$"):
+        outbound.check(f"https://{host}/")
+
+    settings.WEBHOOK_ALLOWED_RANGES = ["0.0.0.0/0", "::/0"]
+    assert outbound.check(f"https://{host}/").scheme == "https"
+
+
+@pytest.mark.parametrize("host", [PUBLIC, "[2606:2800:21f:cb07::1]", "localhost", "hooks.example"])
+def test_public_addresses_and_host_names_are_accepted_before_the_sending(host: str) -> None:
+    assert outbound.check(f"https://{host}/").hostname == host.strip("[]")
+
+
+def test_a_refusal_says_which_rule_the_url_breaks(settings: Settings) -> None:
+    settings.WEBHOOK_ALLOWED_RANGES = ["127.0.0.0/8"]
+    with pytest.raises(TargetRefused, match=r"hooks\.example is not on the public internet\.$"):
+        outbound.resolve("http://hooks.example/", lambda host, port: ["10.0.0.1"])
+    with pytest.raises(TargetRefused, match=r"hooks\.example needs a URL that begins with https"):
+        outbound.resolve("http://hooks.example/", lambda host, port: [PUBLIC])
+
+
 @pytest.mark.parametrize("address", [PUBLIC, "2606:2800:21f:cb07::1", f"::ffff:{PUBLIC}"])
 def test_a_public_address_is_where_the_connection_goes(address: str) -> None:
     target = outbound.resolve("https://hooks.example/a?b=c", lambda host, port: [address])

@@ -114,6 +114,15 @@ def test_issue_names_the_field_that_is_wrong(
     assert (refusal.value.error_code, set(refusal.value.fields)) == ("api_token.invalid", {field})
 
 
+def test_issue_says_to_which_permissions_a_role_can_be_limited(cast: Cast) -> None:
+    scope = api_tokens.TokenScope(permissions=["resend_messages"])
+    with pytest.raises(Invalid) as refusal:
+        issue(cast, role="viewer", scope=scope)
+
+    said = "A token of the role viewer can be limited to these permissions only: view."
+    assert refusal.value.fields == {"permissions": [said]}
+
+
 def test_issue_counts_live_tokens(cast: Cast) -> None:
     domain.limit(cast.tenant, "api_tokens", 1)
     row, _ = issue(cast)

@@ -440,7 +440,7 @@ def test_a_tenant_that_was_not_told_of_a_scheduled_catalog_gets_the_notice_with_
 
     assert open_of(owner).plan.version == 1
     (event,) = announced(JUNE)
-    assert event["on"] == datetime(2026, 7, 1, tzinfo=UTC).isoformat()
+    assert event["on"] == "2026-07-01T00:00:00.000000Z"
     moved(datetime(2026, 7, 1, tzinfo=UTC))
     assert open_of(owner).plan.version == 2
 

@@ -11,6 +11,7 @@ from controlplane.core.audit import SYSTEM
 from tenants.actions import alarms as alarm_actions
 from tenants.models import Address, AddressReading, AddressSpace
 from tenants.notifications import alarms, rendering, watching
+from tenants.notifications.event_kinds import BY_KEY
 from tenants.notifications.models import AddressAlarm, Event
 from tests.support import domain
 from tests.support.notifications import notified
@@ -74,7 +75,9 @@ def test_depth_raises_after_its_time_and_clears_with_hysteresis(
     assert raised.fields["value_words"] == "120 messages"
     assert raised.fields["threshold_words"] == "100 messages for 30 s"
     assert raised.tenant == orders.space.tenant
-    assert cleared.fields["raised_at"] == "2026-11-21 12:00"
+    assert cleared.fields["raised_at"] == "2026-11-21T12:00:30.000000Z"
+    assert set(raised.fields) == {*BY_KEY["alarm.raised"].sample, "tenant", "organization"}
+    assert set(cleared.fields) == {*BY_KEY["alarm.cleared"].sample, "tenant", "organization"}
 
 
 def test_age_raises_without_any_change_of_the_reading(orders: Address, cycle: Cycle) -> None:

@@ -85,6 +85,17 @@ def test_failures_are_repeated_for_a_day_and_then_end_the_delivery(channel: Chan
     assert timedelta(hours=23) < at - NOW < timedelta(hours=25)
 
 
+def test_a_delivery_that_waits_says_why_its_last_attempt_failed(channel: Channel) -> None:
+    routed(channel)
+    deliveries.record(claimed(), BAD, NOW)
+
+    row = Delivery.objects.get()
+    assert (row.state, row.reason) == (State.WAITING, "The receiver answered 500.")
+    deliveries.record(claimed(row.next_attempt_at), OK, row.next_attempt_at)
+    row.refresh_from_db()
+    assert (row.state, row.reason) == (State.DELIVERED, "")
+
+
 def test_a_receiver_may_ask_for_more_time(channel: Channel) -> None:
     routed(channel)
     wish = Outcome(1, "The receiver answered 429.", 429, retry_after_seconds=900)

@@ -51,6 +51,14 @@ def test_a_missing_field_shows_and_does_not_fail() -> None:
     assert made.subject == "Alarm: ? in main: ?"
 
 
+@pytest.mark.parametrize("raised_at", ["2026-12-01T02:00:30.123456Z", "2026-12-01 02:00"])
+def test_people_read_a_short_time_also_of_an_event_of_an_older_version(raised_at: str) -> None:
+    fields = {**BY_KEY["alarm.cleared"].sample, "tenant": "a", "raised_at": raised_at}
+    made = rendering.message(Event(kind="alarm.cleared", fields=fields))
+
+    assert made.text.endswith("It began at 2026-12-01 02:00 UTC.")
+
+
 def test_a_sentence_that_an_older_version_did_not_write_is_left_out() -> None:
     kind = BY_KEY["invoice.issued"]
     fields = {name: value for name, value in kind.sample.items() if name != "to_pay"}
@@ -89,7 +97,7 @@ def test_a_body_of_a_webhook_has_type_time_and_fields() -> None:
     body = json.loads(rendering.webhook_body(event))
 
     assert body["type"] == "invoice.issued"
-    assert body["timestamp"] == "2026-12-01T02:00:00Z"
+    assert body["timestamp"] == "2026-12-01T02:00:00.000000Z"
     assert body["data"]["number"] == "EU-000042"
     assert body["data"]["tenant"] == "acme"
     assert body["data"]["severity"] == "info"

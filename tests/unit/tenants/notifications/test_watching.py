@@ -58,13 +58,13 @@ def test_a_trouble_is_reported_after_two_minutes_once_and_its_end_too(
         watching.watch(NOW + timedelta(seconds=seconds))
     assert kinds() == ["space.trouble"]
     assert events()[0][1]["reason"] == "BrokerDown"
-    assert events()[0][1]["since"] == "2026-12-01 12:00"
+    assert events()[0][1]["since"] == "2026-12-01T12:00:00.000000Z"
 
     observed(space, "True", Reason.WORKS, NOW + timedelta(seconds=300))
     for seconds in (310, 340):
         watching.watch(NOW + timedelta(seconds=seconds))
     assert kinds() == ["space.trouble", "space.recovered"]
-    assert events()[1][1]["until"] == "2026-12-01 12:05"
+    assert events()[1][1]["until"] == "2026-12-01T12:05:00.000000Z"
     observed(space, "False", Reason.BROKER_DOWN, NOW + timedelta(hours=1))
     watching.watch(NOW + timedelta(hours=2))
     assert kinds() == ["space.trouble", "space.recovered", "space.trouble"]
@@ -125,7 +125,7 @@ def test_a_token_is_reported_a_week_and_a_day_before_it_expires(cast: domain.Cas
         watching.watch(NOW + timedelta(days=days))
 
     assert kinds() == ["token.expiring", "token.expiring"]
-    assert events()[0][1]["expires_on"] == "2026-12-09 12:00 UTC"
+    assert events()[0][1]["expires_on"] == "2026-12-09T12:00:00.000000Z"
     ApiToken.objects.update(expires_at=NOW + timedelta(days=20), revoked_at=NOW)
     watching.watch(NOW + timedelta(days=19))
     assert len(events()) == 2
@@ -158,8 +158,8 @@ def test_maintenance_is_announced_a_day_before_the_next_window_once(
     fields = events()[0][1]
     assert (fields["spaces"], fields["starts_at"], fields["ends_at"]) == (
         1,
-        "2026-12-03 02:00",
-        "2026-12-03 06:00",
+        "2026-12-03T02:00:00.000000Z",
+        "2026-12-03T06:00:00.000000Z",
     )
     assert fields["tenant"] == cast.tenant.slug
 

@@ -1,0 +1,14 @@
+"""The one form of times for programs: RFC 3339 in UTC with six decimals and ``Z``.
+
+Answers of the API and fields of events have it. All such texts are equally long, so they compare
+like times.
+"""
+
+from datetime import UTC, datetime
+
+FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+def text(instant: datetime) -> str:
+    """Return ``instant``, which has a time zone, in this form."""
+    return instant.astimezone(UTC).strftime(FORMAT)
