@@ -136,8 +136,11 @@ class Invoice(Timestamped):
         return day_end_of(self.due_at, self._zone_name())
 
     def _zone_name(self) -> str:
-        stored = self.time_zone or json.loads(self.document)["period"]["time_zone"]
-        return str(stored)
+        if self.time_zone:
+            return self.time_zone
+        # Earlier versions stored it in the document only, and the first of them not at all.
+        made = json.loads(self.document) if self.document else {}
+        return str(made.get("period", {}).get("time_zone", "UTC"))
 
 
 class InvoiceLine(models.Model):
