@@ -14,10 +14,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import instants, schema
+from controlplane.api import schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import OperationSerializer, StrictSerializer
 from controlplane.api.views import TenantView, accepted
+from controlplane.core import instants
 from controlplane.core.models import Operation
 from tenants import queries
 from tenants.actions import message_requests

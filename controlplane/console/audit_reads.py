@@ -7,7 +7,7 @@ alone make one query for each chunk of 500 events.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import TypeVar
 
@@ -100,10 +100,17 @@ def find_all(wanted: AuditFilter, most: int | None = None) -> QuerySet[AuditEven
     return rows
 
 
-def shown_to_staff(events: Iterable[AuditEvent]) -> list[tuple[ShownEvent, Tenant | None]]:
-    """Return ``events`` with everything they record, each with its tenant; None without one."""
+def shown_to_staff(
+    events: Iterable[AuditEvent], known: dict[str, Tenant] | None = None
+) -> list[tuple[ShownEvent, Tenant | None]]:
+    """Return ``events`` with everything they record, each with its tenant; None without one.
+
+    ``known`` are tenants by id that need not be read; those that were read are added.
+    """
     listed = list(events)
-    tenants = Tenant.objects.in_bulk({event.tenant_id for event in listed if event.tenant_id})
+    tenants = {} if known is None else known
+    wanted = {event.tenant_id for event in listed if event.tenant_id}
+    tenants |= Tenant.objects.in_bulk(wanted - tenants.keys())
     return [
         (
             ShownEvent(
@@ -148,7 +155,7 @@ def stream(tenant: Tenant, wanted: AuditFilter) -> Iterator[ShownEvent]:
 
 def stream_to_staff(wanted: AuditFilter) -> Iterator[tuple[ShownEvent, Tenant | None]]:
     """Yield every event of all tenants that ``wanted`` selects, as ``stream`` does, for staff."""
-    return _in_chunks(find_all(wanted), shown_to_staff)
+    return _in_chunks(find_all(wanted), partial(shown_to_staff, known={}))
 
 
 def _in_chunks(

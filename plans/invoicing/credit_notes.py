@@ -72,13 +72,9 @@ def issue(
         )
         note = _stored(current, made, by)
         posting.post(_booking(note, made), at=instant)
-        audit.record(
-            by,
-            "credit_note.issue",
-            audit.Subject("credit_note", note.pk, note.number, note.tenant_id),
-            after={"invoice": current.number, "total_minor": note.total_minor},
-            reason=note.reason,
-        )
+        subject = audit.Subject("credit_note", note.pk, note.number, note.tenant_id)
+        after = {"invoice": current.number, "total_minor": note.total_minor}
+        audit.record(by, "credit_note.issue", subject, after=after, reason=note.reason)
         _settle(current, note, parts, by)
         _notify(note, current, parts, instant)
     return note

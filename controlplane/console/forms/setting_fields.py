@@ -15,8 +15,6 @@ from tenants.models import Address
 # The names by which the API calls settings; a form calls them by their titles.
 _NAMES = re.compile(rf"\b({'|'.join(name for name in SETTING if '_' in name)})\b")
 # HTML attributes of inputs for names that programs use: browsers must not alter them.
-# What an address without this target does with the message.
-_NO_TARGET = {"dead_letter": "none: the message is deleted", "expiry": "where dead letters go"}
 _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
 
@@ -63,7 +61,9 @@ def setting_field(
             max_length=number.longest, widget=forms.TextInput(attrs=_MONO), **texts
         )
     names = [row.address for row in existing if row.type in number.refers_to[space_type]]
-    none = _NO_TARGET.get(setting.name, "none")
+    # What the space does with the message if the address names no target.
+    is_lost = setting.name == "dead_letter"
+    none = "none: the message is deleted" if is_lost else "where dead letters go"
     choices = [("", none), *((name, name) for name in names)]
     usual = [row.address for row in existing if row.type == number.refers_to[space_type][0]]
     return (

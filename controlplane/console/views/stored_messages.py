@@ -175,13 +175,8 @@ def _render(
     """
     # A refused test message comes here too, and its permission shows no stored messages.
     wanted = scope.request.GET.get("page", "") if scope.may["read_messages"] else ""
-    requests = queries.list_message_requests(row.space).filter(address=row)
-    browsed = requests.filter(pk=wanted, kind="browse").first() if wanted else None
-    running = requests.filter(finished_at__isnull=True).exclude(kind="browse").first()
+    browsed, running, ended = _requests(row, wanted, scope.request.GET.get("change", ""))
     reading = browsed is not None and browsed.finished_at is None
-    begun = scope.request.GET.get("change", "")
-    changed = requests.filter(pk=begun, finished_at__isnull=False).exclude(kind="browse").first()
-    ended = changed if running is None else None
     subjects = [one.pk for one in (browsed, running, ended) if one]
     operations = {
         operation.subject_id: operation
@@ -207,8 +202,7 @@ def _render(
             ended and ended.finished_at and browsed and browsed.created_at < ended.finished_at
         ),
         "polls": reading or running is not None,
-        # Not the request's own path: after a refused form, that is the path of ``send`` or
-        # ``change``.
+        # Not the request's own path: after a refused form, that is the path of the form.
         "here": _url(scope, row),
         "send_form": sending,
         "same": as_command.send_message(
@@ -217,6 +211,22 @@ def _render(
         "change_form": change_form or _change_form(scope, row),
     }
     return scope.render("spaces/messages.html", context, form_status(send_form, change_form))
+
+
+def _requests(
+    row: Address, page: str, change: str
+) -> tuple[MessageRequest | None, MessageRequest | None, MessageRequest | None]:
+    """Return the reading ``page``, the change that runs, and the change ``change`` once it ended.
+
+    While a change runs, no ended one is returned.
+    """
+    requests = queries.list_message_requests(row.space).filter(address=row)
+    browsed = requests.filter(pk=page, kind="browse").first() if page else None
+    changes = requests.exclude(kind="browse")
+    running = changes.filter(finished_at__isnull=True).first()
+    if running is not None or not change:
+        return browsed, running, None
+    return browsed, running, changes.filter(pk=change, finished_at__isnull=False).first()
 
 
 def _outcome(request: MessageRequest, operation: Operation) -> str:

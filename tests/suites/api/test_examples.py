@@ -444,6 +444,7 @@ def test_every_documented_answer_has_an_example() -> None:
     # The 202 of a PUT that changes stands for the 200 of one that changes nothing, and the 202 of a
     # new plan for the 200 of new labels. The document of an invoice or credit note is in it.
     assert WRITE or without == [
+        ("get_credit_note_document_json_staff", "200"),
         ("get_invoice_document_json_staff", "200"),
         ("change_space_plan", "200"),
         ("create_or_change_address", "200"),

@@ -85,9 +85,9 @@ def test_a_repeated_test_of_a_channel_sends_one_event(
     ("body", "code"),
     [
         ({**HOOK, "url": "http://hooks.example/"}, "url.refused"),
-        ({**HOOK, "url": "https://10.0.0.1/"}, "url.refused"),
+        ({**HOOK, "url": "https://127.0.0.1/"}, "url.refused"),
         ({**HOOK, "url": f"https://{LOGIN}@hooks.example/"}, "url.refused"),
-        ({**CHAT, "url": "json://10.0.0.1/"}, "chat_url.refused"),
+        ({**CHAT, "url": "json://127.0.0.1/"}, "chat_url.refused"),
         ({**CHAT, "url": "mailto://user:password@mail.example"}, "chat_url.refused"),
         ({**CHAT, "url": CHAT["url"] + "?template=/etc/passwd"}, "chat_url.refused"),
         ({**CHAT, "url": "https://hooks.slack.example/x"}, "chat_url.refused"),

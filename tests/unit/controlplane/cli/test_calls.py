@@ -154,6 +154,8 @@ def test_an_override_is_put_on_the_state_that_was_read(
 
 
 def test_a_token_that_is_no_number_does_not_exist(run: Run, answers: dict[str, Any]) -> None:
+    answers["/tenants/acme/tokens"] = {"items": [], "next": None}
+
     refused = run("tokens", "revoke", "abc").exception
 
     assert getattr(refused, "error_code", None) == "api_token.missing"

@@ -23,6 +23,7 @@ OPERATION = {
     "subject_name": "jobs",
     "target_generation": 1,
     "restarts": None,
+    "messages_changed": None,
     "state": "Paused",  # by a newer server
     "steps": [],
     "error_code": "",

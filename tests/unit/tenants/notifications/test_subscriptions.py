@@ -17,6 +17,7 @@ MONEY = {
     "spend.threshold",
     "invoice.issued",
     "invoice.overdue",
+    "credit_note.issued",
     "plan.version",
     "invoice.reminder",
     "payment.received",

@@ -330,7 +330,12 @@ def test_a_chat_gets_the_message_and_no_redirect(
     from apprise.plugins.slack import NotifySlack
 
     resolved: list[str] = []
-    monkeypatch.setattr(outbound, "resolve", resolved.append)
+
+    def resolve(url: str) -> outbound.Target:
+        resolved.append(url)
+        return outbound.Target(False, "127.0.0.1", there.port, "/", ("127.0.0.1",))
+
+    monkeypatch.setattr(outbound, "resolve", resolve)
     # The plugin of the library runs for real; only the host of the service is this machine.
     monkeypatch.setattr(NotifySlack, "webhook_url", f"http://127.0.0.1:{there.port}/services")
     there.status = 200
@@ -346,7 +351,9 @@ def test_a_chat_gets_the_message_and_no_redirect(
     delivering.run(clock)
 
     assert secret == ""
-    assert resolved == [f"https://{host}/" for host in BY_SCHEMA["slack"].hosts]
+    # Each host of the service before the call, and where the connection goes.
+    hosts = [f"https://{host}/" for host in BY_SCHEMA["slack"].hosts]
+    assert resolved == [*hosts, f"http://127.0.0.1:{there.port}/"]
     ((_, body),) = there.got
     assert "This is a test" in json.dumps(json.loads(body))
 
