@@ -147,6 +147,7 @@ def test_one_process_tests_all_mutants_with_one_session(tmp_path: Path) -> None:
             **os.environ,
             "PYTHONPATH": str(source_tree.ROOT),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_ADDOPTS": "",
         },
     )
 

@@ -61,7 +61,8 @@ def test_a_released_invoice_gives_the_same_bytes_again(
     closing.close(invoice.id, readers)
     assert reasons(invoice) == {"samples.hole_at_end"}
 
-    releasing.release(invoice=invoice, reason="The disk is lost.", by=billing_rows.STAFF)
+    why = "The disk is lost."
+    releasing.release(invoice=invoice, reason=why, by=billing_rows.STAFF, now=clock())
     closing.close(invoice.id, readers)
 
     invoice.refresh_from_db()
