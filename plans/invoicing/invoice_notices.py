@@ -14,10 +14,10 @@ def write_issued(invoice: Invoice, now: datetime) -> None:
 
 
 def write_overdue(invoice: Invoice, now: datetime) -> None:
-    """Report that the invoice became overdue, once for each time that it was unpaid.
+    """Write the event that the invoice is overdue. Idempotent until the invoice is paid in full.
 
-    One that was paid in part while it was overdue is not reported again. One that was paid in full,
-    and became due again by a refund, is.
+    A payment in part causes no second event. After a payment in full, a refund may make the invoice
+    overdue again, and then there is another event.
     """
     n_paid = invoice.events.filter(to_state=Invoice.State.PAID).count()
     key = f"{invoice.id}:{n_paid}" if n_paid else invoice.id

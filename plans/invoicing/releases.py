@@ -10,12 +10,12 @@ from typing import Any
 
 from plans.invoicing.close_validation import Reason
 
-# What was never seen, and is not billed. These sentences are stored in invoice documents: another
-# text needs a new ENGINE_VERSION. Of ``samples.two_values`` gold may bill more than was counted, so
-# this code must not be here.
+# The codes that staff may release, each with the sentence that the invoice's document stores.
+# Another text needs a new ENGINE_VERSION. ``samples.two_values`` is left out on purpose: gold keeps
+# the larger of two values, so the invoice could bill more than was counted.
 MISSING = {
     "samples.hole_at_end": "Samples never arrived, and no later sample includes their counts.",
-    "samples.fall": "A counter fell without a restart of its instance; the fall is not billed.",
+    "samples.fall": "A counter was reset without a restart of its instance.",
     "samples.none": "A space was active and has no sample in this period.",
 }
 
@@ -50,8 +50,8 @@ def split(
 ) -> tuple[list[Reason], list[Release]]:
     """Return the reasons that still hold the invoice, and the releases of the others.
 
-    ``stored`` is the invoice's column ``releases``. A release counts for the same code and message
-    only: of anything else that is missing, staff decide again.
+    ``stored`` is the invoice's column ``releases``. A release covers only the reason with the same
+    code and message. Any other reason holds the invoice until staff release it, too.
     """
     known = {(row["code"], row["message"]): Release(**row) for row in stored}
     left, released = [], []

@@ -125,10 +125,10 @@ def store(
 
 
 def delete_ended() -> int:
-    """Delete the lists of deleted spaces; return how many rows that were. Idempotent.
+    """Delete the connection lists of deleted spaces; return the number of deleted rows. Idempotent.
 
-    The pass that ends a space deletes its lists. A sampling cycle that has read the instances
-    before may store them once more afterwards.
+    The reconcile pass that deletes a space deletes its lists, too. But a sampling cycle that read
+    the instances before this pass may store the lists again after it.
     """
     return sum(
         model.objects.filter(space__deleted_at__isnull=False).delete()[0]
