@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all coverage router test-drills test-kubernetes test-large test-upgrade test-s3 test-schemathesis test-spark images lint \
+.PHONY: help setup demo check test test-all coverage router test-drills test-kubernetes test-lakehouse test-large test-upgrade test-s3 test-schemathesis test-spark images lint \
 	mutation format types arch bench bench-close bench-kubernetes bench-lakehouse bench-live bench-messages bench-portal bench-routers run clean docs lock client openapi examples sbom audit
 
 IN_ENV := . .ci/env &&
@@ -21,7 +21,7 @@ COVERING := tests/unit/plans tests/unit/tenants tests/suites/reconcile tests/sui
 # Three processes keep two cores busy, because tests also wait for servers. tests/support/scheduling.py
 # says which process gets which module.
 MANY := -n 3 --dist loadfile --no-loadscope-reorder
-ALL := $(MANY) -m "not drill"
+ALL := $(MANY) -m "not drill and not spark"
 
 help:  ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,15 +35,19 @@ demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds
 check: lint types arch  ## Style, types, architecture and unit tests (under 4 min; needs `make setup` once)
 	@$(IN_ENV) pytest tests/unit tests/repo -n 2 --dist loadfile -q
 
-test-all: test coverage test-drills images test-s3 test-spark test-schemathesis test-large sbom audit  ## Everything that runs by itself: the tests, branch coverage, the drills, the images, S3, Spark in pods, generated requests, many messages, components, advisories
+test-all: test test-lakehouse coverage test-drills images test-s3 test-spark test-schemathesis test-large sbom audit  ## Everything that runs by itself: the tests, the lakehouse, branch coverage, the drills, the images, S3, Spark in pods, generated requests, many messages, components, advisories
 
-test: setup  ## Run every test but the drills, images, upgrades, Spark on S3 and in pods, generated requests and many messages; goal 20 min (ARGS="-m 'not stack'" chooses)
+test: setup  ## Run every test but the lakehouse on Spark, the drills, images, upgrades, Spark on S3 and in pods, generated requests and many messages; goal 20 min (ARGS="-m 'not stack'" chooses)
 	@.venv/bin/python -m tests.support.kubernetes.server.build
 	@.venv/bin/python -m tests.support.charts.tools
 	@.venv/bin/python -m tests.support.kubernetes.definitions
 	@.venv/bin/python -m controlplane.embedded.artifacts einvoices
 	@.venv/bin/python -m tests.support.finance.focus
 	@$(IN_ENV) pytest $(if $(ARGS),$(ARGS),$(ALL))
+
+test-lakehouse: setup  ## Run the tests of the pipeline on Spark, and the whole demonstration (about 12 min)
+	@.venv/bin/python -m controlplane.embedded.artifacts einvoices
+	@$(IN_ENV) pytest $(MANY) -m "spark and not drill" $(ARGS)
 
 coverage: setup  ## Require 90 % branch coverage of plans, tenants and workers/reconcile (about 6 min)
 	@$(IN_ENV) pytest $(COVERING) $(ALL) -q --cov --cov-report=

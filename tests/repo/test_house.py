@@ -28,6 +28,7 @@ def test_the_list_of_tasks_says_what_make_test_leaves_out() -> None:
     (shown,) = re.findall(r"^test: .*## (.*)$", MAKEFILE, re.M)
 
     left_out = {
+        "test-lakehouse": "lakehouse on Spark",
         "test-drills": "drills",
         "images": "images",
         "test-upgrade": "upgrades",

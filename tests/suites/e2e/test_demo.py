@@ -14,6 +14,7 @@ from tests.suites.e2e.conftest import COMMAND
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
 
+@pytest.mark.spark
 def test_demo_compares_everything_and_stops(folder: Path) -> None:
     shown = subprocess.run(
         [str(COMMAND), "demo", "--exit", "--state", str(folder)],
