@@ -4,6 +4,7 @@ Pages and the files of large messages count together, also after a restart. What
 filters store has a limit of its own.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,11 +63,19 @@ def alice(broker: PublicBroker) -> Iterator[BlockingConnection]:
 def on_disk(broker: PublicBroker, *folders: str) -> int:
     data = Path(broker.rigged.engine_layout.data_dir)
     return sum(
-        path.stat().st_size
+        file_bytes(Path(parent) / name)
         for folder in folders
-        for path in (data / folder).rglob("*")
-        if path.is_file()
+        for parent, _, names in os.walk(data / folder)
+        for name in names
     )
+
+
+def file_bytes(path: Path) -> int:
+    """Return the size of a file; 0 if the broker deleted it since it was listed."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def fill(connection: BlockingConnection, address: str, size: int) -> tuple[int, str]:
