@@ -18,6 +18,7 @@ _DETAILS = {
     "country": "the billing country",
     "email": "the billing email address",
 }
+_COPY_AGAIN = "Let an administrator copy gold again (python -m django copy_gold), then close again."
 _SHOWN = 3  # differences named in one reason
 
 
@@ -174,7 +175,7 @@ class Question:
         if found:
             yield Reason(
                 "usage.copy_differs",
-                f"The copied usage differs from gold: {found}. Copy gold again, then close again.",
+                f"The copied usage differs from gold: {found}. {_COPY_AGAIN}",
             )
 
 
@@ -198,7 +199,7 @@ def earlier_differences(
         yield Reason(
             "usage.copy_differs",
             f"The copied usage of the month of {number}, which this invoice corrects, differs from "
-            f"gold: {found}. Copy gold again, then close again.",
+            f"gold: {found}. {_COPY_AGAIN}",
         )
 
 

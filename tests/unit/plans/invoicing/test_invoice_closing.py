@@ -223,6 +223,7 @@ def test_a_copy_that_differs_from_gold_holds_and_names_only_some_differences() -
     assert reason["code"] == "usage.copy_differs"
     assert reason["message"].count("is 5 against 0") == 3
     assert "and 2 more" in reason["message"]
+    assert "python -m django copy_gold" in reason["message"]
 
 
 @pytest.mark.parametrize(
