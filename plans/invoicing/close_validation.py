@@ -82,8 +82,9 @@ class Question:
             yield Reason(
                 "usage.without_plan",
                 f"Something was used from {span.starts_at.isoformat()} to "
-                f"{span.ends_at.isoformat()}, while the tenant had no plan, so no plan prices it: "
-                "correct the subscriptions of this time, then close again.",
+                f"{span.ends_at.isoformat()}, while the tenant had no plan, so no plan prices it. "
+                "Plans of the past can only be corrected in the database, by an administrator. "
+                "Then close again.",
             )
 
     def missing_details(self) -> Iterator[Reason]:

@@ -356,7 +356,7 @@ def test_a_period_without_a_plan_is_held() -> None:
 
     (reason,) = invoice.held_reasons
     assert reason["code"] == "invoice.no_plan"
-    assert "subscribe it to a plan" in reason["message"]
+    assert "leave a held invoice as it is" in reason["message"]
 
 
 def test_the_bucket_in_which_the_first_plan_began_is_billed() -> None:
