@@ -120,7 +120,9 @@ class Question:
                     "samples.hole_at_end",
                     f"Samples {gap.first_seq} to {gap.last_seq} of {gap.source} (incarnation "
                     f"{gap.boot_id}) never arrived, and no later sample includes their counts: "
-                    "land the missing batch, run the pipeline, then close again.",
+                    "if the page Pipeline shows batches under Waiting, the log of the metering "
+                    "worker says what keeps them; once they have landed, close again. Otherwise "
+                    "release the invoice with a reason.",
                 )
 
     def counter_resets(self) -> Iterator[Reason]:
@@ -130,7 +132,9 @@ class Question:
                 "samples.fall",
                 f"Counter {reset.counter} of {reset.address or reset.source} fell from "
                 f"{reset.before} to {reset.after} inside incarnation {reset.boot_id} of "
-                f"{reset.source}: check its quarantined rows, fix the source, then close again.",
+                f"{reset.source}. The samples keep this reset, so closing again finds it again: "
+                "look at the quarantined rows, fix the cause for later periods, then release the "
+                "invoice with a reason.",
             )
 
     def doubled_samples(self) -> Iterator[Reason]:
@@ -141,8 +145,10 @@ class Question:
             more = f" and {len(doubled) - _SHOWN} more" if len(doubled) > _SHOWN else ""
             yield Reason(
                 "samples.two_values",
-                f"Samples arrived with two different values: {named}{more}. One of each is wrong: "
-                "restore the file that was changed, then close again.",
+                f"Samples arrived with two different values: {named}{more}. One of each is wrong. "
+                "To find the file that was changed, verify a draft or an issued invoice of the "
+                "same month with --files; it may be of any tenant. Let an administrator restore "
+                "the file from a backup, then close again.",
             )
 
     def silent_spaces(self) -> Iterator[Reason]:
