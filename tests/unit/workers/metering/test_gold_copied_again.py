@@ -51,7 +51,7 @@ def without_triggers(change: Callable[[], object]) -> None:
         cursor.execute("SET LOCAL session_replication_role = DEFAULT")
 
 
-def test_altered_added_and_lost_rows_are_mended(root: Path) -> None:
+def test_altered_added_and_lost_rows_are_fixed(root: Path) -> None:
     UsageRecord.objects.filter(bucket_at=at(10)).update(quantity=6)
     UsageRecord.objects.filter(bucket_at__gt=at(23)).delete()
     UsageRecord.objects.create(**vars(cell(3, 99, days=4)))  # a day that gold lacks
@@ -64,7 +64,7 @@ def test_altered_added_and_lost_rows_are_mended(root: Path) -> None:
     assert UsageCopy.objects.count() == 1
 
 
-def test_sums_that_no_row_explains_are_mended(root: Path) -> None:
+def test_sums_that_no_row_explains_are_fixed(root: Path) -> None:
     without_triggers(lambda: UsageRecord.objects.filter(bucket_at=at(10)).delete())
     without_triggers(lambda: UsageHour.objects.filter(hour_at__gt=at(23)).update(summed=70))
 
