@@ -224,6 +224,7 @@ def _show_lines(document: Mapping[str, Any], currency: str) -> None:
         taxable = money.display(tax["taxable_minor"], currency)
         rows.append(
             {
+                "position": "",
                 "description": f"Tax: {tax['percent']} % of {taxable}",
                 "quantity": "",
                 "unit": "",
@@ -231,7 +232,8 @@ def _show_lines(document: Mapping[str, Any], currency: str) -> None:
                 "currency": currency,
             }
         )
-    columns = ["description", "quantity", "unit", "amount_minor"]
+    # Commands name a line by its position: ``invoices line``, ``staff invoices credit-note``.
+    columns = ["position", "description", "quantity", "unit", "amount_minor"]
     output.show_rows(rows, columns, Format.TABLE)
 
 

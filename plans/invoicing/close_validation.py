@@ -18,6 +18,7 @@ _DETAILS = {
     "country": "the billing country",
     "email": "the billing email address",
 }
+_COPY_AGAIN = "Let an administrator copy gold again (python -m django copy_gold), then close again."
 _SHOWN = 3  # differences named in one reason
 
 
@@ -81,8 +82,9 @@ class Question:
             yield Reason(
                 "usage.without_plan",
                 f"Something was used from {span.starts_at.isoformat()} to "
-                f"{span.ends_at.isoformat()}, while the tenant had no plan, so no plan prices it: "
-                "correct the subscriptions of this time, then close again.",
+                f"{span.ends_at.isoformat()}, while the tenant had no plan, so no plan prices it. "
+                "Plans of the past can only be corrected in the database, by an administrator. "
+                "Then close again.",
             )
 
     def missing_details(self) -> Iterator[Reason]:
@@ -118,7 +120,9 @@ class Question:
                     "samples.hole_at_end",
                     f"Samples {gap.first_seq} to {gap.last_seq} of {gap.source} (incarnation "
                     f"{gap.boot_id}) never arrived, and no later sample includes their counts: "
-                    "land the missing batch, run the pipeline, then close again.",
+                    "if the page Pipeline shows batches under Waiting, the log of the metering "
+                    "worker says what keeps them; once they have landed, close again. Otherwise "
+                    "release the invoice with a reason.",
                 )
 
     def counter_resets(self) -> Iterator[Reason]:
@@ -128,7 +132,9 @@ class Question:
                 "samples.fall",
                 f"Counter {reset.counter} of {reset.address or reset.source} fell from "
                 f"{reset.before} to {reset.after} inside incarnation {reset.boot_id} of "
-                f"{reset.source}: check its quarantined rows, fix the source, then close again.",
+                f"{reset.source}. The samples keep this reset, so closing again finds it again: "
+                "look at the quarantined rows, fix the cause for later periods, then release the "
+                "invoice with a reason.",
             )
 
     def doubled_samples(self) -> Iterator[Reason]:
@@ -139,8 +145,10 @@ class Question:
             more = f" and {len(doubled) - _SHOWN} more" if len(doubled) > _SHOWN else ""
             yield Reason(
                 "samples.two_values",
-                f"Samples arrived with two different values: {named}{more}. One of each is wrong: "
-                "restore the file that was changed, then close again.",
+                f"Samples arrived with two different values: {named}{more}. One of each is wrong. "
+                "To find the file that was changed, verify a draft or an issued invoice of the "
+                "same month with --files; it may be of any tenant. Let an administrator restore "
+                "the file from a backup, then close again.",
             )
 
     def silent_spaces(self) -> Iterator[Reason]:
@@ -174,7 +182,7 @@ class Question:
         if found:
             yield Reason(
                 "usage.copy_differs",
-                f"The copied usage differs from gold: {found}. Copy gold again, then close again.",
+                f"The copied usage differs from gold: {found}. {_COPY_AGAIN}",
             )
 
 
@@ -198,7 +206,7 @@ def earlier_differences(
         yield Reason(
             "usage.copy_differs",
             f"The copied usage of the month of {number}, which this invoice corrects, differs from "
-            f"gold: {found}. Copy gold again, then close again.",
+            f"gold: {found}. {_COPY_AGAIN}",
         )
 
 

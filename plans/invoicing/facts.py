@@ -261,6 +261,7 @@ def segments_of(
             found.append(replace(segment, trial_seconds=trial.seconds if trial else 0))
     if not found:
         raise NoSubscription(
-            "The tenant had no plan in this period: subscribe it to a plan, then close again."
+            "The tenant had no plan in any part of this period, so there is nothing to charge. "
+            "No plan can begin in the past: leave a held invoice as it is."
         )
     return tuple(found)

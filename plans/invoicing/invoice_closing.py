@@ -22,6 +22,7 @@ from plans.invoicing import draft_batch, open_periods, states
 from plans.invoicing.close_validation import Reason
 from plans.invoicing.draft_batch import Draft, EvidenceOutdated
 from plans.invoicing.evidence import Evidence
+from plans.invoicing.facts import NoSubscription
 from plans.invoicing.states import Move
 from plans.models import CloseRunInvoice, Invoice, InvoiceLine
 from plans.rating.periods import Period
@@ -183,16 +184,24 @@ def close_now(
 
     Raises:
         TooEarly: the running period, or the tenant's first plan, began within the current second.
+        NoSubscription: the tenant had no plan in any part of the period up to this instant.
         All errors of ``request_close``.
     """
     instant = now or timezone.now()
     running = open_periods.running(tenant, instant)
     if not open_periods.has_a_second(tenant, running, instant):
         raise TooEarly("There is nothing to close yet: try again in a second.")
+    period = open_periods.whole_seconds(Period(running.starts_at, instant))
+    if not open_periods.has_plan(tenant, period):
+        # Its invoice would be held for ever, so that the tenant would never be settled.
+        raise NoSubscription(
+            f"The tenant had no plan since {period.starts_at.isoformat()}, so there is nothing to "
+            "close."
+        )
     return request_close(
         tenant=tenant,
-        starts_at=running.starts_at,
-        ends_at=instant,
+        starts_at=period.starts_at,
+        ends_at=period.ends_at,
         by=by,
         now_forced=True,
         now=instant,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, Max, Min, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 
 from controlplane.core.errors import Invalid
 from plans.models import Invoice, PlanSubscription
@@ -56,6 +56,17 @@ def has_a_second(tenant: Tenant, running: Period, now: datetime) -> bool:
     second = now.replace(microsecond=0)
     first_plan = _first_plan_at(tenant)
     return second > running.starts_at and (first_plan is None or second > first_plan)
+
+
+def has_plan(tenant: Tenant, period: Period) -> bool:
+    """Return whether the tenant had a plan in any part of ``period``, which has whole seconds.
+
+    A plan that ends during the first second of the period does not count, because the end of a plan
+    is truncated as invoices are.
+    """
+    plans = PlanSubscription.objects.filter(tenant=tenant, starts_at__lt=period.ends_at)
+    second = period.starts_at + timedelta(seconds=1)
+    return plans.filter(Q(ends_at__isnull=True) | Q(ends_at__gte=second)).exists()
 
 
 def due(

@@ -54,7 +54,8 @@ class UsageSum(models.Model):
     """The abstract base of sums of ``UsageRecord`` over several buckets.
 
     ``summed`` and ``largest`` are the sum and the maximum of ``quantity``. Triggers of the table of
-    ``UsageRecord`` keep the rows up to date: code never writes them.
+    ``UsageRecord`` keep the rows up to date: code never writes them. ``recording.copy_in`` deletes
+    them before a repeated copy.
     """
 
     tenant_id = models.CharField(max_length=40)

@@ -7,17 +7,21 @@ reads the copy.
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
+from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Model, QuerySet
 
 from controlplane.core.errors import Conflict, Invalid
-from plans.models import UsageCopy, UsageRecord
+from plans.models import UsageCopy, UsageDay, UsageHour, UsageRecord, UsageSpaceDay
 from plans.usage.reading import (
     COPY_LOCK,
     UsageCell,
 )
 
 _CHUNK = 5_000  # rows per INSERT
+# The tables of sums, each with its column of time.
+_SUMS = ((UsageHour, "hour_at"), (UsageSpaceDay, "day_at"), (UsageDay, "day_at"))
 
 
 class CopyIsOlder(Conflict):
@@ -33,6 +37,7 @@ def copy_in(
     as_of: datetime,
     days: Iterable[date],
     cells: Iterable[UsageCell],
+    with_sums: bool = False,
 ) -> UsageCopy:
     """Replace the cells of all tenants on ``days`` and record the copy, in one transaction.
 
@@ -40,6 +45,9 @@ def copy_in(
     watermark of this version of the table. Idempotent: copying the same version again writes the
     same cells. Other transactions see either the old or the new cells. Waits for a copy that is
     running, and for transactions that called ``reading.keep_still``.
+
+    ``with_sums`` also deletes all sums of the days first, in case they were altered. It reads whole
+    tables of sums. Otherwise the triggers suffice.
 
     Raises:
         CopyIsOlder: a newer version was copied already, or the table was replaced.
@@ -53,10 +61,9 @@ def copy_in(
             cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [COPY_LOCK])
         require_newer(table_id, table_version)
         for day in sorted(wanted):
-            begins = datetime.combine(day, time(), UTC)
-            UsageRecord.objects.filter(
-                bucket_at__gte=begins, bucket_at__lt=begins + timedelta(days=1)
-            ).delete()
+            _rows_of(day, UsageRecord, "bucket_at").delete()
+            for sums, column in _SUMS if with_sums else ():
+                _rows_of(day, sums, column).delete()
         rows = (record_of(cell, wanted) for cell in cells)
         # In chunks, so that the rows of a long period never have to fit into memory.
         while chunk := list(islice(rows, _CHUNK)):
@@ -65,6 +72,21 @@ def copy_in(
             table_id=table_id, table_version=table_version, defaults={"as_of": as_of}
         )
     return copy
+
+
+def copied_days() -> set[date]:
+    """Return the UTC dates that have rows of copied usage or sums of them. Reads whole tables."""
+    return {
+        instant.date()
+        for table, column in (*_SUMS, (UsageRecord, "bucket_at"))
+        for instant in table._default_manager.datetimes(column, "day", tzinfo=UTC)
+    }
+
+
+def _rows_of(day: date, table: type[Model], column: str) -> QuerySet[Any]:
+    begins = datetime.combine(day, time(), UTC)
+    inside = {f"{column}__gte": begins, f"{column}__lt": begins + timedelta(days=1)}
+    return table._default_manager.filter(**inside)
 
 
 def require_newer(table_id: str, table_version: int) -> None:

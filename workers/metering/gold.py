@@ -24,6 +24,7 @@ from workers.metering.pipeline import APP, Report, Table
 from workers.metering.roots import Root
 
 _COLUMNS = "tenant_id, space_id, address, meter, bucket_at, quantity"
+_TRIES = 3  # to copy a day again while another process copies newer versions
 
 
 class _Usage:
@@ -66,16 +67,53 @@ def copy_newest(root: Root) -> int | None:
         CopyIsOlder: another process copied a newer version in the meantime.
         StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
+    found = _newest(root)
+    return _copy_changes(root, *found) if found else None
+
+
+@roots.translated_errors()
+def copy_again(root: Root) -> int:
+    """Copy every day of the newest gold usage again; return how many days, 0 without gold.
+
+    Fixes a copy whose rows or sums were altered in the database; also deletes days that gold lacks.
+    Idempotent. Each day is a transaction of its own, so that a long table fits into memory.
+
+    Raises:
+        TableReplaced: the database has a copy of a newer version than the lakehouse.
+        CopyIsOlder: other processes copied newer versions again and again.
+        StoreAway, StoreRefuses, BucketMissing: the object store fails.
+    """
+    found = _newest(root)
+    if found is None:
+        return 0
+    days = {*_Usage(found[0]).files(), *recording.copied_days()}
+    for day in sorted(days):
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                _copy_day(root, day)
+                break
+            except recording.CopyIsOlder:  # another process copied a newer version meanwhile
+                if not tries_left:
+                    raise
+    return len(days)
+
+
+def _newest(root: Root) -> tuple[DeltaTable, datetime] | None:
+    """Return gold usage at its newest version, and its ``as_of``; None if nothing computed it."""
     if not delta.exists(root, delta.USAGE):
         return None
     table = delta.open_table(root, delta.USAGE)
+    as_of = _Usage(table).note().get("as_of")
+    return (table, datetime.fromisoformat(as_of)) if as_of else None
+
+
+def _copy_changes(root: Root, table: DeltaTable, as_of: datetime) -> int | None:
+    """Copy the days that changed since the last copy; return the version, None if it was copied."""
     table_id, version = str(table.metadata().id), int(table.version())
-    usage = _Usage(table)
-    as_of = usage.note().get("as_of")
     # A replaced table has another id, so that all its days are copied.
     newest = UsageCopy.objects.filter(table_id=table_id).order_by("-table_version").first()
     last = newest.table_version if newest else None
-    if as_of is None or last == version:
+    if last == version:
         return None
     days = changed_days(root, table, last)
     # All cells at once, so that the transaction of the copy does not wait for the lakehouse.
@@ -83,11 +121,28 @@ def copy_newest(root: Root) -> int | None:
     recording.copy_in(
         table_id=table_id,
         table_version=version,
-        as_of=datetime.fromisoformat(as_of),
+        as_of=as_of,
         days=days,
-        cells=usage.cells(f"date IN ({literals})") if days else [],
+        cells=_Usage(table).cells(f"date IN ({literals})") if days else [],
     )
     return version
+
+
+def _copy_day(root: Root, day: date) -> None:
+    found = _newest(root)
+    if found is None:
+        return
+    table, as_of = found
+    # First: the copy of one day would record that all days of this version were copied.
+    _copy_changes(root, table, as_of)
+    recording.copy_in(
+        table_id=str(table.metadata().id),
+        table_version=int(table.version()),
+        as_of=as_of,
+        days=[day],
+        cells=_Usage(table).cells(f"date = date '{day}'"),
+        with_sums=True,
+    )
 
 
 @roots.translated_errors()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, time
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -201,12 +202,10 @@ class CreditNoteForm(MandatoryReasonForm):
         super().__init__(*args, **kwargs)
         self.digits = money.minor_digits(invoice.currency)
         self.fields["amount"].label = f"Amount before tax, {invoice.currency}"
+        shown = partial(money.display, currency=invoice.currency)
         lines = invoice.lines.filter(amount_minor__gt=0)
         self.fields["position"].choices = [  # type: ignore[attr-defined]
-            (
-                line.position,
-                f"{line.description}, {money.display(line.amount_minor, invoice.currency)}",
-            )
+            (line.position, f"{line.position}. {line.description}, {shown(line.amount_minor)}")
             for line in lines
         ]
         off = -sum(invoice.lines.filter(meter=DISCOUNT).values_list("amount_minor", flat=True))

@@ -51,6 +51,15 @@ def test_the_form_says_that_amounts_of_lines_are_before_discounts(world: World, 
     assert "discounts of" not in without
 
 
+def test_the_form_shows_the_position_that_the_command_names(world: World, as_: As) -> None:
+    invoice = rows.issued(world.tenant)
+    fee = invoice.lines.get(meter="plan_fee")
+
+    page = as_(world.staff).get(f"/staff/invoices/{invoice.pk}/").content.decode()
+
+    assert f'<option value="{fee.position}">{fee.position}. {fee.description}, ' in page
+
+
 def test_a_tenant_sees_its_credit_notes_and_nobody_elses(world: World, as_: As) -> None:
     invoice = rows.issued(world.tenant)
     as_(world.staff).post(f"/staff/invoices/{invoice.pk}/void", {"reason": "never ordered"})

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
 from plans.models import PlanSubscription
-from tenants.actions import invitations
+from tenants.actions import closures, invitations
 from tenants.models import Membership, Tenant
 from tests.suites.portal.conftest import As
 from tests.support.notifications import mails
@@ -16,6 +16,7 @@ from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 HOME, STAFF = "/t/acme-shipping/", "/staff/tenants/acme-shipping/"
+PLAN = "/api/v1/tenants/acme-shipping/plan-subscription"
 SPACES = "/api/v1/tenants/acme-shipping/address-spaces"
 WANTED = {"name": "extra", "type": "brokered", "plan": "brokered-small"}
 
@@ -50,6 +51,22 @@ def test_a_suspension_without_a_valid_reason_is_refused(
 
     assert answer.status_code == status
     assert Tenant.objects.get(pk=world.tenant.pk).suspended_at is None
+
+
+def test_what_the_page_says_can_still_be_changed_can_be(world: World, as_: As) -> None:
+    owner = as_(world.owner)
+    plan = PlanSubscription.objects.get(tenant=world.tenant, ends_at=None).plan.key
+    page = owner.get(f"{HOME}close").content.decode()
+
+    closures.request(tenant=world.tenant, by=SYSTEM)
+    now = {"If-Match": owner.get(PLAN).headers["ETag"]}
+    changed = owner.put(PLAN, {"plan": plan}, "application/json", headers=now)
+    refused = owner.post(SPACES, WANTED, "application/json")
+
+    assert "nothing can be changed" not in page
+    assert "You can still change the plan and billing details, pay and take access away" in page
+    assert changed.status_code == 200
+    assert (refused.status_code, refused.json()["code"]) == (403, "tenant.closing")
 
 
 def test_an_owner_exports_closes_and_keeps_the_tenant(world: World, as_: As) -> None:

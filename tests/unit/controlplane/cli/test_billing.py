@@ -23,6 +23,7 @@ ROW = {
     "total_minor": 123456,
 }
 LINE = {
+    "position": 1,
     "description": "Messages",
     "quantity": "1234.500000000000",
     "unit": "thousand",
@@ -72,10 +73,24 @@ def test_preview_shows_what_makes_up_the_total(run: Run, answers: dict[str, Any]
 
     shown = run("invoices", "preview").stdout.splitlines()
 
-    assert shown[-2].split() == ["description", "quantity", "unit", "amount"]
-    assert shown[-1].split() == ["Messages", "1,234.5", "thousand", "0.99", "EUR"]
+    assert shown[-2].split() == ["position", "description", "quantity", "unit", "amount"]
+    assert shown[-1].split() == ["1", "Messages", "1,234.5", "thousand", "0.99", "EUR"]
     whole = json.loads(run("invoices", "preview", "-o", "json").stdout)
     assert whole["document"] == document
+
+
+def test_staff_see_the_positions_by_which_a_credit_note_names_lines(
+    run: Run, answers: dict[str, Any]
+) -> None:
+    tax = {"percent": "19", "taxable_minor": 106, "tax_minor": 20}
+    # The same description twice, as on an invoice with a change of plan.
+    lines = [LINE, {**LINE, "position": 2, "amount_minor": 7}]
+    answers["/staff/invoices/INV-1"] = {**ROW, "document": {"lines": lines, "taxes": [tax]}}
+
+    shown = run("staff", "invoices", "show", "INV-1").stdout.splitlines()[-4:]
+
+    assert shown[0].split()[0] == "position"
+    assert [row.split()[0] for row in shown[1:]] == ["1", "2", "Tax:"]
 
 
 @pytest.mark.parametrize("command", [["preview"], ["show", "INV-1"]])

@@ -272,6 +272,7 @@ def test_usage_in_a_gap_between_plans_holds_the_invoice() -> None:
 
     assert held.state == Invoice.State.HELD
     assert [reason["code"] for reason in held.held_reasons] == ["usage.without_plan"]
+    assert "only be corrected in the database" in held.held_reasons[0]["message"]
 
 
 def test_a_gap_without_usage_is_billed_by_neither_plan() -> None:

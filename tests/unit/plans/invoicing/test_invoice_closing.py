@@ -185,6 +185,11 @@ def test_close_before_it_was_asked_for_is_refused() -> None:
             "5 to 9 of spc/broker-0",
         ),
         (
+            {"gaps": (Gap("spc/broker-0", "b1", 5, 9, at_end=True),)},
+            "samples.hole_at_end",
+            "Otherwise release the invoice with a reason",
+        ),
+        (
             {
                 "counter_resets": (
                     CounterReset("spc/broker-0", "b1", "orders", "messages_in", 9, 3),
@@ -192,6 +197,16 @@ def test_close_before_it_was_asked_for_is_refused() -> None:
             },
             "samples.fall",
             "messages_in of orders fell from 9 to 3",
+        ),
+        (
+            {"counter_resets": (CounterReset("spc/broker-0", "b1", "", "connections", 9, 3),)},
+            "samples.fall",
+            "closing again finds it again",
+        ),
+        (
+            {"doubled_samples": ("spc/broker-0 b1 5",)},
+            "samples.two_values",
+            "verify a draft or an issued invoice of the same month with --files",
         ),
         (
             {"recomputed": {UsageKey("spc", "orders", "messages_in"): 4}},
@@ -223,6 +238,7 @@ def test_a_copy_that_differs_from_gold_holds_and_names_only_some_differences() -
     assert reason["code"] == "usage.copy_differs"
     assert reason["message"].count("is 5 against 0") == 3
     assert "and 2 more" in reason["message"]
+    assert "python -m django copy_gold" in reason["message"]
 
 
 @pytest.mark.parametrize(
@@ -355,7 +371,7 @@ def test_a_period_without_a_plan_is_held() -> None:
 
     (reason,) = invoice.held_reasons
     assert reason["code"] == "invoice.no_plan"
-    assert "subscribe it to a plan" in reason["message"]
+    assert "leave a held invoice as it is" in reason["message"]
 
 
 def test_the_bucket_in_which_the_first_plan_began_is_billed() -> None:

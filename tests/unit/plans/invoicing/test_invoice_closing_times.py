@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from plans.invoicing import invoice_closing
+from plans.invoicing import invoice_closing, issuing, open_periods
 from plans.invoicing.draft_batch import Batch, Draft
+from plans.invoicing.facts import NoSubscription
 from plans.models import Invoice, PlanSubscription
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, STAFF, STARTS_AT
@@ -41,6 +42,46 @@ def test_close_now_waits_for_a_second_of_the_next_period() -> None:
         invoice_closing.close_now(tenant=owner, by=STAFF, now=now + timedelta(milliseconds=700))
 
     assert Invoice.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_close_now_refuses_a_period_after_the_last_plan() -> None:
+    owner = rows.tenant()
+    ended_at = STARTS_AT + timedelta(days=10, milliseconds=600)
+    PlanSubscription.objects.filter(tenant=owner).update(ends_at=ended_at)
+    closed_at = ended_at + timedelta(milliseconds=200)  # the same second
+    last, _ = invoice_closing.close_now(tenant=owner, by=STAFF, now=closed_at)
+    drafted = invoice_closing.close(invoice=last, evidence=rows.evidence(), by=STAFF)
+    issuing.issue(invoice=issuing.approve(invoice=drafted, by=STAFF), by=STAFF)
+
+    with pytest.raises(NoSubscription, match="nothing to close"):
+        invoice_closing.close_now(tenant=owner, by=STAFF, now=ended_at + timedelta(days=1))
+
+    assert open_periods.is_settled(owner)  # so its members are removed
+
+
+@pytest.mark.django_db
+def test_close_now_refuses_a_tenant_that_never_had_a_plan() -> None:
+    owner = rows.tenant()
+    PlanSubscription.objects.all().delete()
+
+    with pytest.raises(NoSubscription, match="nothing to close"):
+        invoice_closing.close_now(tenant=owner, by=STAFF, now=STARTS_AT + timedelta(days=1))
+
+    assert not Invoice.objects.exists()
+
+
+@pytest.mark.django_db
+def test_close_now_closes_a_period_in_which_a_plan_ended() -> None:
+    owner = rows.tenant()
+    PlanSubscription.objects.update(ends_at=STARTS_AT + timedelta(seconds=1))
+
+    invoice, _ = invoice_closing.close_now(
+        tenant=owner, by=STAFF, now=STARTS_AT + timedelta(days=1)
+    )
+
+    closed = invoice_closing.close(invoice=invoice, evidence=rows.evidence(), by=STAFF)
+    assert closed.state == Invoice.State.DRAFT
 
 
 @pytest.mark.django_db

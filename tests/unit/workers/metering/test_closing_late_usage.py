@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from plans.invoicing import document, invoice_closing, issuing
 from plans.models import Invoice, UsageRecord
@@ -111,12 +112,26 @@ def test_a_correction_is_held_if_only_the_copy_has_the_late_usage(
         UsageRecord.objects.filter(bucket_at=late.bucket_at).update(quantity=9)
         return version
 
-    monkeypatch.setattr(gold, "copy_newest", copy)
-
-    closing.close(invoice.id, readers)
+    with monkeypatch.context() as altered:
+        altered.setattr(gold, "copy_newest", copy)
+        closing.close(invoice.id, readers)
 
     invoice.refresh_from_db()
     (reason,) = invoice.held_reasons
     assert reason["code"] == "usage.copy_differs"
     assert f"the month of {earlier.number}" in reason["message"]
     assert "messages_in of orders is 9 against 5" in reason["message"]
+    assert "copy_gold" in reason["message"]
+
+    call_command("copy_gold")
+    invoice_closing.request_close(
+        tenant=space.tenant,
+        starts_at=invoice.starts_at,
+        ends_at=invoice.ends_at,
+        by=STAFF,
+        now_forced=True,
+    )
+    closing.close(invoice.id, readers)
+
+    invoice.refresh_from_db()
+    assert invoice.state == Invoice.State.DRAFT
