@@ -14,7 +14,9 @@ class Permission(StrEnum):
     """One permission in a tenant; the role of a member or token includes some of them."""
 
     VIEW = "view"  # spaces and what is in them, members, usage, operations
-    MANAGE_MESSAGING = "manage_messaging"  # spaces, addresses, users, alarms, maintenance windows
+    MANAGE_MESSAGING = "manage_messaging"  # spaces, maintenance windows, and the next two
+    MANAGE_ADDRESSES = "manage_addresses"  # addresses and their alarms
+    MANAGE_MESSAGING_USERS = "manage_messaging_users"
     READ_MESSAGES = "read_messages"  # bodies and properties of stored messages
     SEND_MESSAGES = "send_messages"  # test messages
     PURGE_MESSAGES = "purge_messages"  # delete all messages of an address
@@ -43,9 +45,24 @@ OF_MESSAGES: Mapping[str, Permission] = {
 ROLES: Mapping[str, frozenset[Permission]] = {
     Role.OWNER: frozenset(Permission),
     Role.ADMIN: frozenset(Permission) - {_P.MANAGE_TENANT},
-    Role.DEVELOPER: frozenset({_P.VIEW, _P.MANAGE_MESSAGING, *OF_MESSAGES.values()}),
+    Role.DEVELOPER: frozenset(
+        {
+            _P.VIEW,
+            _P.MANAGE_MESSAGING,
+            _P.MANAGE_ADDRESSES,
+            _P.MANAGE_MESSAGING_USERS,
+            *OF_MESSAGES.values(),
+        }
+    ),
     Role.BILLING: frozenset({_P.VIEW, _P.VIEW_BILLING, _P.MANAGE_BILLING}),
     Role.VIEWER: frozenset({_P.VIEW}),
+}
+
+
+# A token that is limited to the first permission also has the others. A token can be limited to one
+# of these alone: who makes messaging users can read and send every message of the space.
+_INCLUDED: Mapping[str, frozenset[Permission]] = {
+    _P.MANAGE_MESSAGING: frozenset({_P.MANAGE_ADDRESSES, _P.MANAGE_MESSAGING_USERS})
 }
 
 
@@ -98,7 +115,10 @@ def is_given(role: str, token: ApiToken | None, permission: Permission) -> bool:
 
 def _is_within(token: ApiToken, permission: Permission) -> bool:
     is_limited = token.spaces or token.permissions
-    if token.permissions and permission not in token.permissions:
+    if token.permissions and not any(
+        permission == given or permission in _INCLUDED.get(given, frozenset())
+        for given in token.permissions
+    ):
         return False
     return not (is_limited and permission in NOT_FOR_LIMITED_TOKENS)
 

@@ -135,7 +135,7 @@ class AddressChangesView(TenantView):
 class AddressesView(AddressChangesView):
     """Lists the addresses of a space (GET) and creates one (POST)."""
 
-    needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
+    needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_ADDRESSES}
 
     @schema.describe(
         "List addresses",
@@ -180,9 +180,9 @@ class AddressView(AddressChangesView):
 
     needs = {
         "GET": Permission.VIEW,
-        "PUT": Permission.MANAGE_MESSAGING,
-        "PATCH": Permission.MANAGE_MESSAGING,
-        "DELETE": Permission.MANAGE_MESSAGING,
+        "PUT": Permission.MANAGE_ADDRESSES,
+        "PATCH": Permission.MANAGE_ADDRESSES,
+        "DELETE": Permission.MANAGE_ADDRESSES,
     }
 
     @schema.describe("Get an address", response=AddressSerializer)

@@ -79,7 +79,7 @@ class _SpaceView(TenantView):
 class AlarmsView(_SpaceView):
     """Lists the alarms of a space (GET) and creates one (POST)."""
 
-    needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
+    needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_ADDRESSES}
 
     @schema.describe(
         "List alarms",
@@ -123,8 +123,8 @@ class AlarmView(_SpaceView):
 
     needs = {
         "GET": Permission.VIEW,
-        "PUT": Permission.MANAGE_MESSAGING,
-        "DELETE": Permission.MANAGE_MESSAGING,
+        "PUT": Permission.MANAGE_ADDRESSES,
+        "DELETE": Permission.MANAGE_ADDRESSES,
     }
 
     @schema.describe("Get an alarm", response=AlarmSerializer)

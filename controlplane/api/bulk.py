@@ -70,8 +70,6 @@ class BulkAnswerSerializer(serializers.Serializer[Any]):
 class BulkView(TenantView):
     """The base class of views that change many objects of one space."""
 
-    needs = {"POST": Permission.MANAGE_MESSAGING}
-
     def results(
         self,
         request: Request,
@@ -117,6 +115,8 @@ class BulkView(TenantView):
 class CreateAddressesView(BulkView):
     """Begins to create many addresses (POST)."""
 
+    needs = {"POST": Permission.MANAGE_ADDRESSES}
+
     @schema.describe(
         "Create many addresses",
         request=BulkAddressesSerializer,
@@ -152,6 +152,8 @@ class CreateAddressesView(BulkView):
 class DeleteAddressesView(BulkView):
     """Begins to delete many addresses (POST)."""
 
+    needs = {"POST": Permission.MANAGE_ADDRESSES}
+
     @schema.describe(
         "Delete many addresses",
         request=BulkNamesSerializer,
@@ -180,6 +182,7 @@ class DeleteAddressesView(BulkView):
 class RevokeUsersView(BulkView):
     """Begins to revoke many messaging users (POST)."""
 
+    needs = {"POST": Permission.MANAGE_MESSAGING_USERS}
     ends_access = frozenset({"POST"})
 
     @schema.describe(

@@ -97,7 +97,7 @@ class MessagingUserSerializer(ReconciledSerializer):
 class MessagingUsersView(TenantView):
     """Lists the messaging users of a space (GET) and creates one (POST)."""
 
-    needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
+    needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING_USERS}
 
     @schema.describe(
         "List messaging users",
@@ -137,8 +137,8 @@ class MessagingUserView(TenantView):
 
     needs = {
         "GET": Permission.VIEW,
-        "PUT": Permission.MANAGE_MESSAGING,
-        "DELETE": Permission.MANAGE_MESSAGING,
+        "PUT": Permission.MANAGE_MESSAGING_USERS,
+        "DELETE": Permission.MANAGE_MESSAGING_USERS,
     }
     ends_access = frozenset({"DELETE"})
 

@@ -91,6 +91,46 @@ def test_a_token_of_permissions_does_only_these(two: Cast) -> None:
     problem(deleted, 403, "api_token.out_of_scope")
 
 
+def test_a_token_for_addresses_makes_no_messaging_user_and_deletes_no_space(two: Cast) -> None:
+    limited = client(two, spaces=["main"], permissions=["manage_addresses"])
+    body = {"type": "queue", "plan": "brokered-small-queue"}
+    login = {
+        "name": "worker",
+        "password": "long-enough",
+        "permissions": [{"addresses": ["#"], "operations": ["recv"]}],
+    }
+
+    made = limited.put(two.path("/address-spaces/main/addresses/a"), body, headers=_NEW)
+    many = limited.post(
+        two.path("/address-spaces/main/bulk/create-addresses"),
+        {"items": [{"name": "b", **body}]},
+    )
+    user = limited.post(two.path("/address-spaces/main/users"), login)
+    revoked = limited.post(
+        two.path("/address-spaces/main/bulk/revoke-users"), {"names": ["worker"]}
+    )
+    deleted = limited.delete(two.path("/address-spaces/main"))
+
+    assert (made.status_code, many.status_code) == (202, 200), many.content
+    for refused in (user, revoked, deleted):
+        problem(refused, 403, "api_token.out_of_scope")
+
+
+def test_a_token_for_all_of_messaging_also_makes_addresses_and_messaging_users(two: Cast) -> None:
+    limited = client(two, permissions=["manage_messaging"])
+    body = {"type": "queue", "plan": "brokered-small-queue"}
+    login = {
+        "name": "worker",
+        "password": "long-enough",
+        "permissions": [{"addresses": ["#"], "operations": ["recv"]}],
+    }
+
+    made = limited.put(two.path("/address-spaces/main/addresses/a"), body, headers=_NEW)
+    user = limited.post(two.path("/address-spaces/main/users"), login)
+
+    assert (made.status_code, user.status_code // 100) == (202, 2)
+
+
 @pytest.mark.parametrize("scope", [{"spaces": ["main"]}, {"permissions": ["view"]}])
 def test_a_limited_token_makes_no_other_token_and_invites_nobody(
     two: Cast, scope: dict[str, Any]

@@ -8,15 +8,16 @@ from tenants.models import MessageRequestKind, Role
 from tenants.permissions import Permission
 from tests.support.source_tree import ROOT
 
+MESSAGING = "manage_messaging manage_addresses manage_messaging_users"
 MESSAGES = (
     "read_messages send_messages purge_messages delete_messages move_messages resend_messages"
 )
 ALLOWED = {
-    "owner": f"view manage_messaging {MESSAGES} view_billing "
+    "owner": f"view {MESSAGING} {MESSAGES} view_billing "
     "manage_billing view_audit manage_team manage_tokens manage_notifications manage_tenant",
-    "admin": f"view manage_messaging {MESSAGES} view_billing "
+    "admin": f"view {MESSAGING} {MESSAGES} view_billing "
     "manage_billing view_audit manage_team manage_tokens manage_notifications",
-    "developer": f"view manage_messaging {MESSAGES}",
+    "developer": f"view {MESSAGING} {MESSAGES}",
     "billing": "view view_billing manage_billing",
     "viewer": "view",
 }
