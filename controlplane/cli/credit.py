@@ -220,7 +220,10 @@ def commit(
     minimum: Annotated[int, typer.Argument(min=1, help="Least a month, in minor units.")],
     form: Output = Format.TABLE,
 ) -> None:
-    """Agree on a minimum commitment, from the running billing month on."""
+    """Agree on a minimum commitment, from the first day of the running billing month on.
+
+    This month counts from its first day even if the tenant's plan began later.
+    """
     api = login_store.connect_staff()
     answer = staff.agree_on_commitment.sync_detailed(
         calls.named(slug),

@@ -14,7 +14,10 @@ from controlplane.client.models import PlanChoiceRequest
 from controlplane.client.types import Response
 from controlplane.core.errors import Denied, Missing
 from controlplane.rest_client import Api, Json
+from plans.catalog import price_texts
+from plans.catalog.definitions import MeterPrice
 from plans.rating import money
+from plans.usage.meters import BY_SLUG
 
 app = typer.Typer(no_args_is_help=True, help="Plans on offer, with their prices.")
 
@@ -25,6 +28,14 @@ def list_plans(*, how: listing.Rows) -> None:
     """List the plans of tenants, with the monthly fee in each currency."""
     columns = ["key", "title", "monthly_fee_minor", "fee_in_other_currencies"]
     listing.show_shared(how, calls.shared_list(plans.list_plans.sync_detailed), columns, _flat)
+
+
+@app.command("prices")
+@slow.change
+def list_prices(plan: str, *, how: listing.Rows) -> None:
+    """List what each part of a month's usage costs on a plan of tenants, before tax."""
+    columns = ["currency", "meter", "usage", "price"]
+    listing.show_shared(how, lambda api: _prices(api, plan), columns)
 
 
 @app.command("spaces")
@@ -142,6 +153,30 @@ def hour_price(definition: Json, currency: str) -> str:
     the result is this price.
     """
     return str(definition.get("hour_prices", {}).get(currency, definition["hour_price"]))
+
+
+def _prices(api: Api, key: str) -> Iterator[Json]:
+    """Yield a row for each tier of each price of the plan ``key``, in each currency.
+
+    Raises:
+        Missing: ``plan.none``: no such plan is on offer.
+    """
+    offers = calls.rows(api, partial(plans.list_plans.sync_detailed, client=api.client))
+    found = next((offer["definition"] for offer in offers if offer["key"] == key), None)
+    if found is None:
+        raise Missing(f"No plan {key} is on offer: see `waypost plans list`.", code="plan.none")
+    by_currency = {found["currency"]: found, **found.get("currencies", {})}
+    for currency, part in by_currency.items():
+        for meter, entry in part["prices"].items():
+            included = found["included"].get(meter, 0)
+            # A newer server may have meters that this command does not know.
+            steps = (
+                price_texts.steps(meter, MeterPrice.of(entry), included, currency)
+                if meter in BY_SLUG
+                else [price_texts.Step("", "`waypost plans list -o json` has it")]
+            )
+            for step in steps:
+                yield {"currency": currency, "meter": meter, **step._asdict()}
 
 
 def _flat(offer: Json) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 from controlplane.console import charts
 from controlplane.console.formats import AT_QUOTA
 from controlplane.core import address_types
+from plans.catalog import price_texts
 from plans.catalog.definitions import (
     AddressPlanDefinition,
-    MeterPrice,
     PlanDefinition,
     SpacePlanDefinition,
 )
@@ -44,6 +44,14 @@ class ComparedRow(NamedTuple):
 
     title: str
     texts: Sequence[str]
+
+
+class PricedMeter(NamedTuple):
+    """A meter in the table of prices: the plan that prices it, and the title of the meter."""
+
+    plan: PlanDefinition
+    title: str
+    steps: Sequence[price_texts.Step]
 
 
 class Comparable(Protocol):
@@ -86,7 +94,8 @@ def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) ->
             f"{charts.words(Decimal(amount) / _BASE.get(meter, 1))} {_METERS[meter]} included"
             for meter, amount in plan.included.items()
         ]
-        return [*quotas, *included, *(price_words(p, plan.currency) for p in plan.prices.values())]
+        prices = (price_texts.line(m, price, plan.currency) for m, price in plan.prices.items())
+        return [*quotas, *included, *prices]
     if isinstance(plan, SpacePlanDefinition):
         return [
             f"up to {plan.max_addresses:,} addresses",
@@ -183,7 +192,10 @@ def comparison(offers: Sequence[Comparable]) -> list[ComparedRow]:
     for meter in meters.REGISTRY:
         prices = [plan.prices.get(meter.slug) for plan in plans]
         if any(prices):
-            texts = [price_words(price, currency) if price else "none" for price in prices]
+            texts = [
+                price_texts.line(meter.slug, price, currency) if price else "none"
+                for price in prices
+            ]
             rows.append(ComparedRow(f"Price: {meter.plan_text}", texts))
     rows += _hour_rows(offers)
     limited = [plan for plan in plans if METERED.keys() & plan.quotas.keys()]
@@ -241,12 +253,12 @@ def includes_all(plan: PlanDefinition, resource: Resource) -> bool:
     return quota is not None and quota * _LONGEST_MONTH_HOURS <= included
 
 
-def price_words(price: MeterPrice, currency: str) -> str:
-    """Return a meter's price as one line: ``from 0.02 EUR per 1,000 messages``.
-
-    The line names the lowest price of all tiers; "from" stands in front if the tiers differ.
-    """
-    # ``min`` and not the last tier: the catalog does not require falling prices.
-    unit_prices = {tier.unit_price for tier in price.tiers}
-    least = "from " if len(unit_prices) > 1 else ""
-    return f"{least}{min(unit_prices).normalize():f} {currency} per {price.unit}"
+def priced_meters(offers: Sequence[Comparable]) -> list[PricedMeter]:
+    """Return what each part of a month's usage costs, of each meter that each plan prices."""
+    return [
+        PricedMeter(plan, meter.title, price_texts.steps(meter.slug, price, included, currency))
+        for plan, currency in ((offer.plan, offer.plan.currency) for offer in offers)
+        for meter in meters.REGISTRY
+        if (price := plan.prices.get(meter.slug))
+        for included in [plan.included.get(meter.slug, 0)]
+    ]

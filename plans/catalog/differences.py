@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from plans.catalog import price_texts
 from plans.catalog.definitions import MeterPrice
 from plans.rating import money
 from plans.usage import meters
@@ -130,7 +131,7 @@ def _fee(before: Definition, after: Definition, currency: str) -> Iterator[str]:
 def _hour_price(before: str | None, after: str | None, currency: str) -> Iterator[str]:
     if before != after:
         shown = (
-            _NONE if price is None else f"{_digits(Decimal(price))} {currency}"
+            _NONE if price is None else f"{price_texts.figure(Decimal(price), currency)} {currency}"
             for price in (before, after)
         )
         yield _changed("Price of an hour", *shown)
@@ -140,19 +141,18 @@ def _prices(before: Definition, after: Definition, currency: str) -> Iterator[st
     for meter in sorted({*before, *after}):
         old, new = before.get(meter), after.get(meter)
         if old != new:
-            shown = (_NONE if row is None else _price(row, currency) for row in (old, new))
+            shown = [_price(meter, row, currency) for row in (old, new)]
+            if old and new and shown[0] == shown[1]:  # one tier, once graduated and once per unit
+                shown = [f"{shown[0]} ({_counting(row)})" for row in (old, new)]
             yield _changed(f"Price of {_title(meter)}", *shown)
 
 
-def _price(entry: Definition, currency: str) -> str:
-    """Return a price in words: ``graduated, up to 10: 0.8 EUR, above: 0.5 EUR per …``."""
-    price = MeterPrice.of(entry)
-    tiers = [f"{_digits(tier.unit_price)} {currency}" for tier in price.tiers]
-    if len(tiers) > 1:  # a single tier has no bounds
-        ends = (tier.up_to for tier in price.tiers)
-        bounds = ("above" if end is None else f"up to {_digits(end)}" for end in ends)
-        tiers = [f"{bound}: {amount}" for bound, amount in zip(bounds, tiers, strict=True)]
-    return f"{price.model}, {', '.join(tiers)} per {price.unit}"
+def _price(meter: str, entry: Definition | None, currency: str) -> str:
+    return price_texts.in_full(meter, MeterPrice.of(entry), currency) if entry else _NONE
+
+
+def _counting(entry: Definition) -> str:
+    return f"{entry['model']}, one unit is {entry['base_per_unit']:,}"
 
 
 def _by_meter(label: str, before: Definition, after: Definition, name: str) -> Iterator[str]:
@@ -184,8 +184,3 @@ def _changed(label: str, before: str, after: str) -> str:
 def _title(key: str) -> str:
     # A quota such as ``messages_per_month`` is no meter, so it has no title in the registry.
     return _TITLES.get(key, key.replace("_", " ").replace(".", " ")).lower()
-
-
-def _digits(value: Decimal) -> str:
-    # ``normalize`` drops trailing zeros, but alone it would write 10 as 1E+1.
-    return f"{value.normalize():f}"

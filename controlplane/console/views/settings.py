@@ -40,8 +40,10 @@ def page(scope: TenantScope) -> HttpResponseBase:
         ):
             messages.success(scope.request, "Your billing details are saved.")
             return redirect(scope.url("settings"))
+    sold = admission.open_plan(scope.tenant)
     context = {
-        "plan": admission.open_plan(scope.tenant),
+        "plan": sold,
+        "offers": [Offer(sold)] if sold else [],
         "subscription": plan_versions.open_of(scope.tenant),
         "form": form if scope.may["manage_billing"] else None,
         "same": as_command.replace_billing(scope.tenant.slug, form.details_now()),

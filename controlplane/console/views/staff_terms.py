@@ -97,8 +97,10 @@ def _steps_of_terms(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]
             lambda form: discounting.give(tenant=row, reduction=form.reduction(), by=by), money_in,
         ),
         Step(
-            "commit", "Agree on a minimum", "It begins with the running billing month.", "Agree",
-            "The commitment is agreed.", forms.CommitmentForm,
+            "commit", "Agree on a minimum",
+            "It begins with the running billing month, which counts from its first day even if the "
+            "tenant's plan began later.", "Agree", "The commitment is agreed.",
+            forms.CommitmentForm,
             lambda form: discounting.commit(
                 tenant=row, title=form.cleaned_data["title"],
                 minimum_minor=form.cleaned_data["amount"],

@@ -121,6 +121,14 @@ def test_staff_grant_credit_give_a_discount_and_agree_on_a_minimum(
     assert "bank-1" in text_of(client.get(terms))
 
 
+def test_the_form_of_a_minimum_says_which_part_of_the_running_month_counts(
+    world: World, as_: As, terms: str
+) -> None:
+    text = text_of(as_(world.staff).get(terms))
+
+    assert "which counts from its first day even if the tenant&#x27;s plan began later" in text
+
+
 def test_staff_end_a_discount_and_a_commitment(world: World, as_: As, terms: str) -> None:
     client = as_(world.staff)
     partner = Reduction("Partner", percent=Decimal(10))

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from controlplane.console import plan_descriptions
-from plans.catalog import definitions, publishing
-from plans.rating.price_rules import Tier
+from controlplane.core.audit import SYSTEM
+from plans.catalog import definitions, parsing, publishing
 from tenants import admission
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -98,23 +98,50 @@ def _plan(key: str) -> definitions.PlanDefinition:
     return next(plan for plan in publishing.current().plans if plan.key == key)
 
 
-def test_a_card_names_the_lowest_price_that_a_tenant_can_pay(world: World) -> None:
-    rising = replace(
-        _plan("team"),
-        prices={
-            "messages": definitions.MeterPrice(
-                "graduated",
-                "million messages",
-                1_000_000,
-                (
-                    Tier(Decimal(10), Decimal("0.50")),
-                    Tier(Decimal(20), Decimal("0.20")),
-                    Tier(None, Decimal("0.90")),
-                ),
-            )
-        },
-    )
+@pytest.mark.parametrize(
+    "path", ["/", "/signup", HOME + "settings/plan", HOME + "settings/plan?plan=business"]
+)
+def test_a_price_with_tiers_begins_with_what_the_next_unit_costs(
+    world: World, as_: As, path: str
+) -> None:
+    client = as_(world.owner) if path.startswith(HOME) else Client()
 
-    lines = plan_descriptions.lines(rising)
+    page = client.get(path).content.decode()
 
-    assert "from 0.2 EUR per million messages" in lines
+    assert "0.70 EUR per million messages, 0.45 beyond 100 million" in page
+    assert "The next 900 million messages" in page
+    assert "0.30 EUR per million messages" in page
+
+
+def test_a_new_first_tier_is_on_the_public_pages(world: World) -> None:
+    document = publishing.default_yaml().replace('["100", "0.90"]', '["100", "1.10"]')
+    publishing.publish(parsing.parse(document), by=SYSTEM)
+
+    for path in ("/", "/signup"):
+        page = Client().get(path).content.decode()
+        assert "1.10 EUR per million messages, 0.60 beyond 100 million" in page
+        assert "0.90 EUR" not in page
+
+
+def test_the_settings_show_the_tiers_of_the_version_that_the_tenant_has(
+    world: World, as_: As
+) -> None:
+    before = as_(world.owner).get(HOME + "settings/").content.decode()
+    document = publishing.default_yaml().replace('["100", "0.90"]', '["100", "1.10"]')
+    publishing.publish(parsing.parse(document), by=SYSTEM)
+
+    page = as_(world.owner).get(HOME + "settings/").content.decode()
+
+    for shown in (before, page):
+        assert "The first 5 million messages" in shown
+        assert "0.90 EUR per million messages" in shown
+    assert "1.10 EUR" not in page
+
+
+def test_a_plan_without_prices_of_usage_has_no_table_of_them(
+    world: World, as_: As, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = _plan("free")
+    monkeypatch.setattr(admission, "open_plan", lambda tenant: free)
+
+    assert "tier by tier" not in as_(world.owner).get(HOME + "settings/").content.decode()

@@ -131,7 +131,7 @@ def test_a_plan_tells_its_quotas_what_is_included_and_its_prices() -> None:
         "500,000,000 messages a month",
         "5,000,000 messages included",
         "10,000 connection hours included",
-        "from 0.6 EUR per million messages",
+        "0.90 EUR per million messages, 0.60 beyond 100 million",
         "0.0004 EUR per connection-hour",
         "0.0009 EUR per GiB-hour",
     ]

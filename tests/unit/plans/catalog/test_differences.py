@@ -33,11 +33,11 @@ def test_each_value_of_a_plan_has_a_sentence() -> None:
 
     (found,) = differences.between(BEFORE, after)
 
-    graduated, unit = "graduated, up to 10: 0.8 EUR, above", "million messages"
+    graduated = "up to 10 million messages: 0.80 EUR per million, above"
     assert found.sentences == (
         "Monthly fee: 49.00 EUR → 0.00 EUR.",
         "Included messages: 1,000,000 → 2,000,000.",
-        f"Price of messages: {graduated}: 0.5 EUR per {unit} → {graduated}: 0.4 EUR per {unit}.",
+        f"Price of messages: {graduated}: 0.50 EUR → {graduated}: 0.40 EUR.",
         "Limit messages per month: 1,000 → none.",
         "Also has the space plans free-of-charge.",
         "No longer has the space plans standard-small.",
@@ -123,15 +123,28 @@ def test_prices_in_other_currencies_have_sentences_of_their_own() -> None:
 
     found = {row.key: row.sentences for row in differences.between(SEVERAL, after)}
 
-    unit = "per million messages"
-    before = f"graduated, up to 10: 1.6 USD, above: 1 USD {unit}"
+    before = "up to 10 million messages: 1.60 USD per million, above: 1.00 USD"
     assert found["team"] == (
         "Monthly fee: 98.00 USD → 99.00 USD.",
-        f"Price of messages: {before} → graduated, 1.5 USD {unit}.",
+        f"Price of messages: {before} → 1.50 USD per million messages.",
     )
     assert found["standard-small"] == (
         "Price of an hour: 0.06 CHF → none.",
         "Price of an hour: 0.04 USD → 0.05 USD.",
+    )
+
+
+def test_prices_in_the_same_words_say_how_they_count() -> None:
+    after = changed()
+    before = changed()
+    before["plans"]["team"]["prices"]["messages"]["tiers"] = [[None, "0.5"]]
+    after["plans"]["team"]["prices"]["messages"] |= {"tiers": [[None, "0.5"]], "model": "unit"}
+
+    (found,) = differences.between(before, after)
+
+    each, counts = "0.50 EUR per million messages", "one unit is 1,000,000"
+    assert found.sentences == (
+        f"Price of messages: {each} (graduated, {counts}) → {each} (unit, {counts}).",
     )
 
 

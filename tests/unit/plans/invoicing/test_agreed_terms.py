@@ -143,6 +143,25 @@ def test_a_commitment_is_trued_up_for_its_part_of_the_month() -> None:
     assert found["net_minor"] == 10_000
 
 
+def test_a_minimum_from_the_first_of_the_month_is_full_although_the_plan_began_later() -> None:
+    owner = rows.tenant(subscribed_at=STARTS_AT + timedelta(days=27))
+    span = Period(STARTS_AT, ENDS_AT + timedelta(days=300))
+    discounting.commit(tenant=owner, title="Deal", minimum_minor=20_000, span=span, by=STAFF)
+
+    assert made(owner)["net_minor"] == 20_000
+
+
+def test_a_discount_that_rounds_to_nothing_has_no_line() -> None:
+    owner = rows.tenant()
+    tiny = Reduction("Tiny", percent=Decimal("0.01"), meters=["plan_fee"])
+    discounting.give(tenant=owner, reduction=tiny, by=STAFF, now=IN_APRIL)
+
+    found = made(owner)
+
+    assert amounts(found, "discount") == []
+    assert found["net_minor"] == 4900
+
+
 def test_a_trial_charges_no_fee_until_it_ends() -> None:
     owner = rows.tenant()
     PlanSubscription.objects.update(trial_ends_at=STARTS_AT + timedelta(days=6))
