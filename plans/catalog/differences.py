@@ -11,6 +11,7 @@ from typing import Any
 
 from plans.catalog import price_texts
 from plans.catalog.definitions import MeterPrice
+from plans.quotas.resources import quantity_words, words
 from plans.rating import money
 from plans.usage import meters
 
@@ -88,11 +89,11 @@ def of_plan(before: Definition, after: Definition, currency: str) -> tuple[str, 
     found = [
         *_fee(before, after, currency),
         *_hour_price(before.get("hour_price"), after.get("hour_price"), currency),
-        *_by_meter("Included", before, after, "included"),
+        *_included(before.get("included", {}), after.get("included", {})),
         *_prices(before.get("prices", {}), after.get("prices", {}), currency),
         *_in_other_currencies(before, after, currency),
     ]
-    found += _by_meter("Limit", before, after, "quotas")
+    found += _limits(before.get("quotas", {}), after.get("quotas", {}))
     for name in ("space_plans", "address_plans"):
         label, old, new = name.replace("_", " "), before.get(name, ()), after.get(name, ())
         if added := sorted(set(new) - set(old)):
@@ -155,12 +156,20 @@ def _counting(entry: Definition) -> str:
     return f"{entry['model']}, one unit is {entry['base_per_unit']:,}"
 
 
-def _by_meter(label: str, before: Definition, after: Definition, name: str) -> Iterator[str]:
-    old, new = before.get(name, {}), after.get(name, {})
-    for key in sorted({*old, *new}):
-        if old.get(key) != new.get(key):
-            shown = (_NONE if row.get(key) is None else f"{row[key]:,}" for row in (old, new))
-            yield _changed(f"{label} {_title(key)}", *shown)
+def _included(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[str]:
+    for meter in sorted({*before, *after}):
+        old, new = before.get(meter), after.get(meter)
+        if old != new:
+            shown = (_NONE if n is None else price_texts.amount(meter, n) for n in (old, new))
+            yield _changed(f"Included {_title(meter)}", *shown)
+
+
+def _limits(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[str]:
+    for resource in sorted({*before, *after}):
+        old, new = before.get(resource), after.get(resource)
+        if old != new:
+            shown = (_NONE if n is None else quantity_words(resource, n) for n in (old, new))
+            yield _changed(f"Limit of {words(resource)}", *shown)
 
 
 def _fields(before: Definition, after: Definition) -> Iterator[str]:
@@ -182,5 +191,4 @@ def _changed(label: str, before: str, after: str) -> str:
 
 
 def _title(key: str) -> str:
-    # A quota such as ``messages_per_month`` is no meter, so it has no title in the registry.
-    return _TITLES.get(key, key.replace("_", " ").replace(".", " ")).lower()
+    return _TITLES[key].lower()

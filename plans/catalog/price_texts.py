@@ -69,6 +69,11 @@ def in_full(slug: str, price: MeterPrice, currency: str) -> str:
     return whole + ", ".join(texts)
 
 
+def amount(slug: str, base_units: int) -> str:
+    """Return an amount of a meter with its unit, such as ``2.5 million messages``."""
+    return _named(meters.BY_SLUG[slug], base_units)
+
+
 def steps(slug: str, price: MeterPrice, included: int, currency: str) -> list[Step]:
     """Return what each part of a month's usage of a meter costs, in ascending order.
 

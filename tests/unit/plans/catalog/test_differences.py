@@ -25,9 +25,9 @@ def test_each_value_of_a_plan_has_a_sentence() -> None:
     after = changed()
     team = after["plans"]["team"]
     team["monthly_fee_minor"] = 0
-    team["included"] = {"messages": 2_000_000}
+    team["included"] = {"messages": 2_000_000, "connection_ms": 36_000_000_000}
     team["prices"]["messages"]["tiers"] = [["10", "0.8"], [None, "0.4"]]
-    team["quotas"] = {}
+    team["quotas"] = {"connection_ms_per_month": 180_000_000}
     team["space_plans"] = ["free-of-charge"]
     team["title"] = "Crew"
 
@@ -36,9 +36,11 @@ def test_each_value_of_a_plan_has_a_sentence() -> None:
     graduated = "up to 10 million messages: 0.80 EUR per million, above"
     assert found.sentences == (
         "Monthly fee: 49.00 EUR → 0.00 EUR.",
-        "Included messages: 1,000,000 → 2,000,000.",
+        "Included connection time: 10,000 connection-hours.",
+        "Included messages: 1 million messages → 2 million messages.",
         f"Price of messages: {graduated}: 0.50 EUR → {graduated}: 0.40 EUR.",
-        "Limit messages per month: 1,000 → none.",
+        "Limit of connection hours a month: 50.",
+        "Limit of messages a month: 1,000 → none.",
         "Also has the space plans free-of-charge.",
         "No longer has the space plans standard-small.",
         "Title: Team → Crew.",
