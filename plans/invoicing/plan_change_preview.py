@@ -8,8 +8,8 @@ from plans.invoicing import (
     agreed_terms,
     billing_inputs,
     facts,
+    month_before,
     open_periods,
-    previewing,
     rated_period,
 )
 from plans.invoicing.agreed_terms import Agreed
@@ -80,7 +80,7 @@ def price(tenant: Tenant, plan: Plan, now: datetime) -> PlanChangePrice:
     """
     period = open_periods.running(tenant, now)
     found = facts.gather(tenant, period, until=now)
-    before = previewing.month_before(tenant, period, found.month)
+    before = month_before.read(tenant, period, found.month)
     found = replace(found, so_far=before.so_far)
     changed = replace(found, segments=_with_change(found, plan, period, now))
     rule = found.seller_rule

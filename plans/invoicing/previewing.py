@@ -8,10 +8,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from plans.invoicing import corrections, document, facts, open_periods, rated_period
+from plans.invoicing import document, facts, month_before, open_periods, rated_period
 from plans.invoicing.facts import Facts
 from plans.ledger import credit, grants
-from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
 from plans.rating.pricing import Rating
 from plans.usage import reading
@@ -63,7 +62,7 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     instant = now or timezone.now()
     period, as_of = open_periods.running(tenant, instant), reading.as_of()
     found = facts.gather(tenant, period, until=instant)
-    before = month_before(tenant, period, found.month)
+    before = month_before.read(tenant, period, found.month)
     found = replace(found, so_far=before.so_far)
     # Cached, because ``total_with`` and ``forecasting`` read the same windows again.
     read = functools.cache(rated_period.from_copy(tenant.id))
@@ -73,38 +72,6 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
     left = _credit_minor(tenant, found.legal_entity, made["currency"], period.ends_at)
     return Preview(period, as_of, made, left, found, rated.rating, read)
-
-
-@dataclass(frozen=True)
-class MonthBefore:
-    """The state of a month before a period.
-
-    ``is_priced`` is false if the previous invoice has no valid price, because it is closing or
-    held.
-    """
-
-    so_far: MonthSoFar
-    is_priced: bool
-
-
-def month_before(tenant: Tenant, period: Period, month: Period) -> MonthBefore:
-    """Return the state of ``month`` before ``period``. Writes nothing.
-
-    The period of a closing or held invoice is priced with the usage known now. Otherwise the rest
-    of the month would be charged the month's whole minimum again.
-    """
-    previous = corrections.previous_invoice(tenant.id, period, month)
-    known = corrections.month_after(previous)
-    if known is not None or previous is None:
-        return MonthBefore(known or MonthSoFar(), True)
-    open_period = Period(previous.starts_at, previous.ends_at)
-    so_far = month_before(tenant, open_period, month).so_far
-    try:
-        found = replace(facts.gather(tenant, open_period), so_far=so_far)
-    except facts.NoSubscription:  # nothing of the period is charged
-        return MonthBefore(so_far, False)
-    rated = rated_period.rate(found, rated_period.from_copy(tenant.id))
-    return MonthBefore(rated.rating.so_far, False)
 
 
 def _credit_minor(tenant: Tenant, legal_entity: str, currency: str, ends_at: datetime) -> int:
