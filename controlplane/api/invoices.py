@@ -64,10 +64,12 @@ class InvoiceSerializer(serializers.Serializer[Any]):
     tax_minor = serializers.IntegerField()
     total_minor = serializers.IntegerField()
     credit_minor = serializers.IntegerField(
-        help_text="The part of the total that earlier credit settles. If it is negative, the "
-        "invoice adds to the credit."
+        help_text="The part of the total that credit settles. 0 before the invoice is issued: "
+        "credit is used then. If it is negative, the invoice adds to the credit."
     )
-    payable_minor = serializers.IntegerField(help_text="Total minus credit; never negative.")
+    payable_minor = serializers.IntegerField(
+        help_text="Total minus credit; never negative once issued."
+    )
     issued_at = serializers.DateTimeField(allow_null=True)
     due_at = serializers.DateTimeField(allow_null=True)
     held_reasons = HeldReasonSerializer(many=True)

@@ -42,6 +42,10 @@ File = Annotated[
 Kind = Annotated[
     InvoiceFormat | None, typer.Option("--format", help="Only for a file without a suffix.")
 ]
+UNUSED_CREDIT = (
+    "Not issued: credit of the tenant is used when the invoice is issued, and makes payable_minor "
+    "smaller then. `waypost credit show` and `waypost staff credit show SLUG` have the credit."
+)
 VERIFIED = "verified, all bytes are identical"
 
 
@@ -187,6 +191,8 @@ def show_invoice(row: Json, form: Format) -> None:
     output.show_one(row, form)
     if form.is_table:
         _show_lines(document, row["currency"])
+        if document and row["number"] is None:
+            output.show_text(UNUSED_CREDIT)
 
 
 def kind_of(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:

@@ -145,8 +145,10 @@ def detail_context(
     shown = _shown(made) if made else {}
     for line in shown.get("lines", []):
         line["url"] = link("invoice_line", line["position"])
+    outstanding_minor = receiving.outstanding_minor(row) if row.number else 0
     return {
         "row": row,
+        "left_minor": outstanding_minor if row.state in receiving.UNPAID else 0,
         "crumb": row.number or "Not numbered yet",
         "events": invoice_reads.events(row),
         "payments": invoice_reads.payments(row),
@@ -154,7 +156,7 @@ def detail_context(
             (note, [(note_link(note.number, str(k)), INFO[k].title) for k in CREDIT_NOTE_FORMATS])
             for note in invoice_reads.credit_notes(row)
         ],
-        "outstanding_minor": receiving.outstanding_minor(row) if row.number else 0,
+        "outstanding_minor": outstanding_minor,
         "proof": invoice_reads.proof(row),
         "formats": [
             (link("invoice_file", str(kind)), info.title)

@@ -59,6 +59,17 @@ def test_show_prints_lines_and_totals_as_money(run: Run, answers: dict[str, Any]
     assert "1,234.56 EUR" in words
 
 
+def test_show_says_that_credit_pays_a_draft_only_when_it_is_issued(
+    run: Run, answers: dict[str, Any]
+) -> None:
+    issued = {**ROW, "tax_minor": 0, "document": {"lines": [LINE]}}
+    answers[f"{INVOICES}/INV-1"] = issued
+    answers[f"{INVOICES}/inv_x"] = {**issued, "number": None, "state": "draft"}
+
+    assert billing.UNUSED_CREDIT in run("invoices", "show", "inv_x").stdout
+    assert billing.UNUSED_CREDIT not in run("invoices", "show", "INV-1").stdout
+
+
 def test_preview_shows_its_amount_as_money(run: Run, answers: dict[str, Any]) -> None:
     document = {"currency": "JPY", "lines": []}
     answers[f"{INVOICES}/preview"] = {"total_minor": 5000, "document": document}
