@@ -116,7 +116,9 @@ def show_costs(
 @slow.change
 def list_invoices(*, how: listing.TenantRows) -> None:
     """List the tenant's invoices, newest period first."""
-    columns = ["number", "id", "state", "starts_at", "ends_at", "total_minor"]
+    columns = [
+        "number", "id", "state", "starts_at", "ends_at", "total_minor", "outstanding_minor",
+    ]  # fmt: skip
     listing.show(how, calls.tenant_list(invoices.list_invoices.sync_detailed), columns)
 
 

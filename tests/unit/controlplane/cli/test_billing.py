@@ -21,6 +21,7 @@ ROW = {
     "ends_at": "2026-11-01T00:00:00Z",
     "currency": "EUR",
     "total_minor": 123456,
+    "outstanding_minor": 99999,
 }
 LINE = {
     "description": "Messages",
@@ -36,6 +37,7 @@ def test_list_shows_amounts_as_money(run: Run, answers: dict[str, Any]) -> None:
     shown = run("invoices", "list")
 
     assert "1,234.56 EUR" in shown.stdout
+    assert "999.99 EUR" in shown.stdout
     assert "2026-10-01 00:00:00 UTC" in shown.stdout
     assert json.loads(run("invoices", "list", "-o", "json").stdout) == [ROW]
 
@@ -43,10 +45,12 @@ def test_list_shows_amounts_as_money(run: Run, answers: dict[str, Any]) -> None:
 def test_a_list_has_no_total_of_an_invoice_that_is_still_closing(
     run: Run, answers: dict[str, Any]
 ) -> None:
-    closing = {**ROW, "state": "closing", "currency": "", "total_minor": 0}
+    closing = {
+        **ROW, "state": "closing", "currency": "", "total_minor": 0, "outstanding_minor": 0
+    }  # fmt: skip
     answers[INVOICES] = {"items": [closing], "next": None}
 
-    assert run("invoices", "list").stdout.splitlines()[-1].split()[-1] == "-"
+    assert run("invoices", "list").stdout.splitlines()[-1].split()[-2:] == ["-", "-"]
 
 
 def test_show_prints_lines_and_totals_as_money(run: Run, answers: dict[str, Any]) -> None:
