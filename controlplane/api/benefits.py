@@ -85,7 +85,9 @@ class BalanceSerializer(serializers.Serializer[Any]):
 class CommitmentProgressSerializer(serializers.Serializer[Any]):
     """How far the running month is toward the minimum of all commitments together, before tax.
 
-    `missing_minor` is what the last invoice of the month adds if nothing more is used.
+    `reached_minor` is what the month has cost so far, after discounts. `charged_minor` is what
+    earlier invoices of the month charged up to the minimum. `missing_minor` is what the last
+    invoice of the month adds if nothing more is used; negative: what it takes back.
     """
 
     month_starts_at = serializers.DateTimeField(source="month.starts_at")
@@ -93,6 +95,7 @@ class CommitmentProgressSerializer(serializers.Serializer[Any]):
     currency = serializers.CharField()
     minimum_minor = serializers.IntegerField()
     reached_minor = serializers.IntegerField()
+    charged_minor = serializers.IntegerField()
     missing_minor = serializers.IntegerField()
     percent = serializers.IntegerField()
 

@@ -64,23 +64,29 @@ class InvoiceSerializer(serializers.Serializer[Any]):
     tax_minor = serializers.IntegerField()
     total_minor = serializers.IntegerField()
     credit_minor = serializers.IntegerField(
-        help_text="The part of the total that earlier credit settles. If it is negative, the "
-        "invoice adds to the credit."
+        help_text="The part of the total that credit settles. 0 before the invoice is issued: "
+        "credit is used then. If it is negative, the invoice adds to the credit."
     )
-    payable_minor = serializers.IntegerField(help_text="Total minus credit; never negative.")
+    payable_minor = serializers.IntegerField(
+        help_text="Total minus credit; never negative once issued."
+    )
+    outstanding_minor = serializers.SerializerMethodField(help_text="What is still to pay.")
     issued_at = serializers.DateTimeField(allow_null=True)
     due_at = serializers.DateTimeField(allow_null=True)
     held_reasons = HeldReasonSerializer(many=True)
+
+    def get_outstanding_minor(self, row: Invoice) -> int:
+        """Return what is due, which rows of lists have already."""
+        known: int | None = getattr(row, "known_due_minor", None)
+        return receiving.due_minor(row) if known is None else known
 
 
 class InvoiceDetailSerializer(InvoiceSerializer):
     """An invoice with its document: seller, buyer, lines, taxes, usage, quality, manifest.
 
-    `document` is null until the period has been closed successfully. `outstanding_minor` is what is
-    still to pay.
+    `document` is null until the period has been closed successfully.
     """
 
-    outstanding_minor = serializers.IntegerField()
     document = serializers.DictField(allow_null=True)
 
 
@@ -115,7 +121,7 @@ class InvoicesView(TenantView):
         """Return the invoices of the tenant in every state."""
         # Document and manifest are large and not shown in a list.
         rows = Invoice.objects.filter(tenant=self.tenant).defer("document", "manifest")
-        page = _LISTING.page(request, rows)
+        page = _LISTING.page(request, receiving.with_due(rows))
         return Response(pagination.body(page, InvoiceSerializer))
 
 
@@ -276,4 +282,4 @@ def find_in(rows: QuerySet[Invoice], name: str) -> Invoice:
 def detail_of(invoice: Invoice) -> dict[str, Any]:
     """Return what the detail of ``invoice`` has besides the fields of a list's row."""
     document = invoice_files.document_of(invoice) if invoice.document else None
-    return {"outstanding_minor": receiving.due_minor(invoice), "document": document}
+    return {"document": document}

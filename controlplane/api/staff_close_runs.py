@@ -11,7 +11,7 @@ from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.staff_invoices import ApproveSerializer, StaffInvoiceSerializer
 from controlplane.api.views import StaffView
-from plans.invoicing import close_run_reads, close_runs
+from plans.invoicing import close_run_reads, close_runs, receiving
 from plans.invoicing.close_run_reads import RunReading
 from plans.models import CloseRun, CloseRunAction, Invoice
 from tenants import queries
@@ -180,7 +180,8 @@ class CloseRunInvoicesView(StaffView):
     )
     def get(self, request: Request, run: str) -> Response:
         """Return the invoices of the run, or those that the filters select."""
-        page = _INVOICES.page(request, close_run_reads.invoices(close_runs.get(run)))
+        rows = receiving.with_due(close_run_reads.invoices(close_runs.get(run)))
+        page = _INVOICES.page(request, rows)
         return Response(pagination.body(page, CloseRunInvoiceSerializer))
 
 

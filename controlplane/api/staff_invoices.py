@@ -92,8 +92,7 @@ class StaffInvoiceSerializer(InvoiceSerializer):
 class StaffInvoiceDetailSerializer(InvoiceDetailSerializer):
     """An invoice of any tenant with its document; `tenant` is the slug.
 
-    `document` is null until the period has been closed successfully. `outstanding_minor` is what is
-    still to pay.
+    `document` is null until the period has been closed successfully.
     """
 
     tenant = serializers.CharField(source="tenant.slug")
@@ -111,7 +110,7 @@ class StaffInvoicesView(StaffView):
         """Return the invoices of all tenants, or those that the filters select."""
         rows = Invoice.objects.select_related("tenant")
         rows = rows.defer("document", "manifest")  # large, and not in a list
-        page = _LISTING.page(request, rows)
+        page = _LISTING.page(request, receiving.with_due(rows))
         return Response(pagination.body(page, StaffInvoiceSerializer))
 
 

@@ -42,6 +42,10 @@ File = Annotated[
 Kind = Annotated[
     InvoiceFormat | None, typer.Option("--format", help="Only for a file without a suffix.")
 ]
+UNUSED_CREDIT = (
+    "Not issued: credit of the tenant is used when the invoice is issued, and makes payable_minor "
+    "smaller then. `waypost credit show` and `waypost staff credit show SLUG` have the credit."
+)
 VERIFIED = "verified, all bytes are identical"
 
 
@@ -112,7 +116,9 @@ def show_costs(
 @slow.change
 def list_invoices(*, how: listing.TenantRows) -> None:
     """List the tenant's invoices, newest period first."""
-    columns = ["number", "id", "state", "starts_at", "ends_at", "total_minor"]
+    columns = [
+        "number", "id", "state", "starts_at", "ends_at", "total_minor", "outstanding_minor",
+    ]  # fmt: skip
     listing.show(how, calls.tenant_list(invoices.list_invoices.sync_detailed), columns)
 
 
@@ -187,6 +193,8 @@ def show_invoice(row: Json, form: Format) -> None:
     output.show_one(row, form)
     if form.is_table:
         _show_lines(document, row["currency"])
+        if document and row["number"] is None:
+            output.show_text(UNUSED_CREDIT)
 
 
 def kind_of(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:

@@ -325,8 +325,11 @@ def _show(found: Json, form: Format) -> None:
         days = f"{trial['plan']}, {trial['days_left']} days left"
         rows.append({**trial, "what": "trial", "title": days})
     if progress := found.get("progress"):
+        charged = progress["charged_minor"]
+        earlier = f", {charged} charged by earlier invoices" if charged else ""
+        title = f"{progress['percent']} % of this month{earlier}"
         rows.append(
-            {**progress, "what": "minimum", "title": f"{progress['percent']} % of this month",
+            {**progress, "what": "minimum", "title": title,
              "amount_minor": progress["minimum_minor"], "left_minor": progress["missing_minor"]}
         )  # fmt: skip
     rows += [{**one, "what": "discount"} for one in found["discounts"]]

@@ -17,7 +17,9 @@ from controlplane.rest_client import Api, Json, segment
 from plans.invoice_formats import INFO
 
 app = typer.Typer(no_args_is_help=True, help="Invoices of all tenants.")
-_COLUMNS = ["id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor"]
+_COLUMNS = [
+    "id", "tenant", "number", "state", "starts_at", "ends_at", "total_minor", "outstanding_minor",
+]  # fmt: skip
 Invoice = Annotated[str, typer.Argument(help="The number or the id of the invoice.")]
 
 

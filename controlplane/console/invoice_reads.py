@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Case, Count, Q, QuerySet, Sum, When
 
 from controlplane.core.errors import Missing, WaypostError
 from controlplane.core.models import Operation
-from plans.invoicing import previewing
+from plans.invoicing import previewing, receiving
 from plans.invoicing.previewing import Preview
 from plans.models import CreditNote, Invoice, InvoiceEvent, Payment
 from tenants.models import Tenant
@@ -37,14 +37,18 @@ _HELD_FIRST = [
 
 
 def of(tenant: Tenant) -> QuerySet[Invoice]:
-    """Return a tenant's invoices, newest period first. Large JSON columns are deferred."""
+    """Return a tenant's invoices, newest period first. Large JSON columns are deferred.
+
+    ``left_minor`` of a row is what is left to pay.
+    """
     return _light().filter(tenant=tenant).order_by("-starts_at")
 
 
 def everyone(state: str = "") -> QuerySet[Invoice]:
     """Return the invoices of all tenants, only those in ``state`` if it is given.
 
-    Held ones come first; then the newest period first, and by the tenant's name.
+    Held ones come first; then the newest period first, and by the tenant's name. ``left_minor`` of
+    a row is what is left to pay.
     """
     rows = _light().select_related("tenant").annotate(is_held=Q(state=Invoice.State.HELD))
     rows = rows.order_by("-is_held", "-starts_at", "tenant__name")
@@ -89,6 +93,18 @@ def running(tenant: Tenant) -> Preview | None:
         return previewing.preview(tenant)
     except WaypostError:  # such as no subscription: the page must show the other parts
         return None
+
+
+def invoiced_minor(preview: Preview) -> int:
+    """Return the totals with tax of the issued invoices of the previewed month, in minor units."""
+    month = preview.facts.month
+    rows = Invoice.objects.filter(
+        tenant_id=preview.facts.tenant_id,
+        number__isnull=False,
+        starts_at__gte=month.starts_at,
+        ends_at__lte=month.ends_at,
+    )
+    return rows.aggregate(total=Sum("total_minor"))["total"] or 0
 
 
 def events(row: Invoice) -> Sequence[InvoiceEvent]:
@@ -146,4 +162,7 @@ def proof(row: Invoice) -> Operation | None:
 
 def _light() -> QuerySet[Invoice]:
     # These JSON columns are large, and lists do not show them.
-    return Invoice.objects.defer("document", "manifest", "quality")
+    rows = Invoice.objects.defer("document", "manifest", "quality")
+    # Computed only for the rows of the page, and only if something may be due.
+    is_unpaid = When(state__in=receiving.UNPAID, then=receiving.outstanding())
+    return rows.annotate(left_minor=Case(is_unpaid, default=0))

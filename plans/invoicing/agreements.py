@@ -3,20 +3,18 @@
 Portal, API and command show the results.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Q, Sum
-
 from plans.catalog import publishing
 from plans.invoicing import previewing
 from plans.invoicing.facts import NoSubscription
-from plans.models import Invoice, InvoiceLine, PlanSubscription
-from plans.rating import money
+from plans.models import PlanSubscription
+from plans.rating import money, pricing
+from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period, month_of
-from plans.rating.terms import COMMITMENT
 from tenants.models import Tenant
 
 
@@ -25,8 +23,10 @@ class Progress:
     """How far a month is toward the minimum of its commitments, before tax, in minor units.
 
     ``minimum_minor`` is the minimum of the whole month; a part counts by its seconds.
-    ``reached_minor`` is what the month has cost so far, after discounts. ``missing_minor`` is what
-    the last invoice of the month would add (the true-up) if nothing more were used.
+    ``reached_minor`` is what the month has cost so far, after discounts and without true-ups.
+    ``charged_minor`` is the true-up that earlier invoices of the month charged. ``missing_minor``
+    is what the last invoice of the month would add to it if nothing more were used; negative: what
+    it would take back. The preview of the running period has the same amount as a line.
     """
 
     month: Period
@@ -34,10 +34,13 @@ class Progress:
     titles: Sequence[str]
     minimum_minor: int
     reached_minor: int
+    charged_minor: int
+    missing_minor: int
 
     @property
-    def missing_minor(self) -> int:
-        return max(0, self.minimum_minor - self.reached_minor)
+    def taken_back_minor(self) -> int:
+        """What the last invoice would take back, as a positive amount; 0 if it adds something."""
+        return max(0, -self.missing_minor)
 
     @property
     def percent(self) -> int:
@@ -74,31 +77,24 @@ def progress(tenant: Tenant, now: datetime) -> Progress | None:
     facts, rows = preview.facts, preview.facts.terms.commitments
     if not rows:
         return None
-    month, rule = facts.month, facts.seller_rule
+    month, rule, after = facts.month, facts.seller_rule, preview.rating.so_far
     exact = sum((row.minimum(month, month.ends_at) for row in rows), Decimal(0))
-    lines = preview.document["lines"]
-    running = sum(line["amount_minor"] for line in lines if line["kind"] != COMMITMENT)
+    keys = {row.key for row in rows}
+    charged = _adjusted(facts.so_far, lambda key: key in keys)
     return Progress(
         month,
         rule.currency,
         [row.title for row in rows],
         money.round_minor(exact, rule.rounding),
-        running + _billed(tenant, month),
+        sum(pricing.amounts(after.charged, rule).values())
+        + _adjusted(after, lambda key: key not in keys),
+        charged,
+        _adjusted(after, lambda key: key in keys) - charged,
     )
 
 
-def _billed(tenant: Tenant, month: Period) -> int:
-    """Return what earlier invoices of ``month`` charged, without commitments and other months."""
-    # A closing or held invoice may still have the lines of an earlier draft.
-    invoices = Invoice.objects.filter(
-        tenant=tenant, starts_at__gte=month.starts_at, ends_at__lte=month.ends_at
-    ).exclude(state__in=[Invoice.State.CLOSING, Invoice.State.HELD])
-    numbers = [number for number in invoices.values_list("number", flat=True) if number]
-    # A correction counts for the month whose invoice it names.
-    own = ~Q(detail__kind="correction") | Q(detail__corrects__in=numbers)
-    lines = InvoiceLine.objects.filter(own, invoice__in=invoices)
-    lines = lines.exclude(detail__kind=COMMITMENT)
-    return lines.aggregate(total=Sum("amount_minor"))["total"] or 0
+def _adjusted(state: MonthSoFar, is_chosen: Callable[[str], bool]) -> int:
+    return sum(amount for key, amount in state.adjusted.items() if is_chosen(key))
 
 
 def trial(tenant: Tenant, now: datetime) -> Trial | None:

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from controlplane.core.errors import Conflict, Missing
-from plans.invoicing import document, sample_readings
+from plans.invoicing import document, sample_readings, true_ups
 from plans.invoicing.document import Document
 from plans.invoicing.sample_readings import Hour
 from plans.models import Invoice
@@ -152,6 +152,8 @@ def usage_line(made: Document, position: int) -> UsageLine:
     ]
     if line["kind"] != "usage" or not mine or not states[mine[0]]["counted"]:
         why = _WHY.get(line["kind"], "It was made by an earlier version of Waypost.")
+        if found := true_ups.of_line(made, line):
+            why = f"{why} {found.words}"
         raise NoUsageBehind(f"This line has no days. {why}")
     meter = line["meter"]
     # A usage in the state of a month is [space, meter, quantity].

@@ -7,8 +7,8 @@ from decimal import Decimal
 from plans.invoicing import (
     agreed_terms,
     billing_inputs,
-    corrections,
     facts,
+    month_before,
     open_periods,
     rated_period,
 )
@@ -80,8 +80,8 @@ def price(tenant: Tenant, plan: Plan, now: datetime) -> PlanChangePrice:
     """
     period = open_periods.running(tenant, now)
     found = facts.gather(tenant, period, until=now)
-    before = corrections.month_after(corrections.previous_invoice(tenant.id, period, found.month))
-    found = replace(found, so_far=before or found.so_far)
+    before = month_before.read(tenant, period, found.month)
+    found = replace(found, so_far=before.so_far)
     changed = replace(found, segments=_with_change(found, plan, period, now))
     rule = found.seller_rule
     return PlanChangePrice(

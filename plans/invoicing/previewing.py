@@ -8,18 +8,19 @@ from typing import Any
 
 from django.utils import timezone
 
-from plans.invoicing import corrections, document, facts, open_periods, rated_period
+from plans.invoicing import document, facts, month_before, open_periods, rated_period
 from plans.invoicing.facts import Facts
 from plans.ledger import credit, grants
 from plans.rating.periods import Period
+from plans.rating.pricing import Rating
 from plans.usage import reading
 from plans.usage.reading import Figure
 from tenants.models import Tenant
 
 _NOTE = "A preview: the period is still running and later samples will be added."
 _NOTE_OPEN = (
-    " The previous invoice of this month is not a draft yet. Until then, included amounts and "
-    "price tiers start from zero here, and the final invoice may differ."
+    " The previous invoice of this month is not a draft yet. Its period is priced here with the "
+    "usage known so far, and the final invoice may differ."
 )
 
 
@@ -30,7 +31,8 @@ class Preview:
     ``document`` is an invoice document without number and manifest, which is not stored. Usage and
     hours are those known so far; ``as_of`` is up to when usage is complete (None: no usage was
     copied yet). ``credit_minor`` is the credit that can pay the invoice of the period. ``facts`` is
-    what was priced, with lifetimes until now. ``read`` returns usage, and reads each window once.
+    what was priced, with lifetimes until now; ``rating`` is its price, which ``document`` states.
+    ``read`` returns usage, and reads each window once.
     """
 
     period: Period
@@ -38,6 +40,7 @@ class Preview:
     document: dict[str, Any]
     credit_minor: int
     facts: Facts
+    rating: Rating
     read: rated_period.Reader
 
     @property
@@ -50,8 +53,7 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     """Return the tenant's running period, priced with the usage known so far. Writes nothing.
 
     Corrections of earlier usage are not included. While the previous invoice of the month is
-    closing or held, the period is priced as if nothing was used or charged before it, and the
-    document's note on quality says so.
+    closing or held, the document's note on quality says so (``month_before``).
 
     Raises:
         NoSubscription: the tenant has no plan in any part of the period.
@@ -60,17 +62,16 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     instant = now or timezone.now()
     period, as_of = open_periods.running(tenant, instant), reading.as_of()
     found = facts.gather(tenant, period, until=instant)
-    # None while the previous invoice of the month is closing or held.
-    before = corrections.month_after(corrections.previous_invoice(tenant.id, period, found.month))
-    found = replace(found, so_far=before or found.so_far)
+    before = month_before.read(tenant, period, found.month)
+    found = replace(found, so_far=before.so_far)
     # Cached, because ``total_with`` and ``forecasting`` read the same windows again.
     read = functools.cache(rated_period.from_copy(tenant.id))
     rated = rated_period.rate(found, read)
-    note = _NOTE if before is not None else _NOTE + _NOTE_OPEN
+    note = _NOTE if before.is_priced else _NOTE + _NOTE_OPEN
     quality = {"flagged": False, "text": note, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
     left = _credit_minor(tenant, found.legal_entity, made["currency"], period.ends_at)
-    return Preview(period, as_of, made, left, found, read)
+    return Preview(period, as_of, made, left, found, rated.rating, read)
 
 
 def _credit_minor(tenant: Tenant, legal_entity: str, currency: str, ends_at: datetime) -> int:

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from controlplane.core import audit, enqueue
@@ -124,6 +124,12 @@ def due_minor(invoice: Invoice) -> int:
     """Return how much of a payment the invoice can take now; the rest is credit of the tenant."""
     takes = invoice.state in UNPAID | _LOST
     return max(0, outstanding_minor(invoice)) if takes else 0
+
+
+def with_due(rows: QuerySet[Invoice]) -> QuerySet[Invoice]:
+    """Return ``rows`` with ``known_due_minor``, which is what ``due_minor`` returns of a row."""
+    takes = When(state__in=UNPAID | _LOST, then=Greatest(outstanding(), 0))
+    return rows.annotate(known_due_minor=Case(takes, default=0))
 
 
 def debt_account(invoice: Invoice) -> str:

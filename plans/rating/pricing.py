@@ -145,6 +145,14 @@ def tax_on(taxable_minor: int, seller: SellerRule) -> TaxLine:
     return TaxLine(seller.tax_percent, taxable_minor, rounded, seller.tax_category, seller.tax_note)
 
 
+def amounts(charged: Mapping[tuple[str, Price], int], seller: SellerRule) -> dict[str, int]:
+    """Return {meter: amount in minor units} of ``charged``, which is {(meter, price): quantity}."""
+    found: Counter[str] = Counter()
+    for (meter, price), base in charged.items():
+        found[meter] += price_rules.amount_minor(price, (0, base), seller.currency, seller.rounding)
+    return dict(found)
+
+
 @dataclass(frozen=True)
 class _Bill:
     """Makes the lines of one invoice and keeps what its month was charged.
@@ -299,12 +307,7 @@ class _Bill:
 
     def amounts(self) -> dict[str, int]:
         """Return {meter: amount in minor units} of everything that the month was charged so far."""
-        found: Counter[str] = Counter()
-        for (meter, price), base in self.charged.items():
-            found[meter] += price_rules.amount_minor(
-                price, (0, base), self.seller.currency, self.seller.rounding
-            )
-        return dict(found)
+        return amounts(self.charged, self.seller)
 
     def adjusted(self, due: Sequence[Adjustment], before: Mapping[str, int]) -> Iterator[Line]:
         """Yield a line for each discount or commitment that comes to more or less than before.

@@ -41,9 +41,10 @@ class CloseRunInvoice:
         net_minor (int):
         tax_minor (int):
         total_minor (int):
-        credit_minor (int): The part of the total that earlier credit settles. If it is negative, the invoice adds to
-            the credit.
-        payable_minor (int): Total minus credit; never negative.
+        credit_minor (int): The part of the total that credit settles. 0 before the invoice is issued: credit is used
+            then. If it is negative, the invoice adds to the credit.
+        payable_minor (int): Total minus credit; never negative once issued.
+        outstanding_minor (int): What is still to pay.
         issued_at (datetime.datetime | None):
         due_at (datetime.datetime | None):
         held_reasons (list[HeldReason]):
@@ -61,6 +62,7 @@ class CloseRunInvoice:
     total_minor: int
     credit_minor: int
     payable_minor: int
+    outstanding_minor: int
     issued_at: datetime.datetime | None
     due_at: datetime.datetime | None
     held_reasons: list[HeldReason]
@@ -90,6 +92,8 @@ class CloseRunInvoice:
         credit_minor = self.credit_minor
 
         payable_minor = self.payable_minor
+
+        outstanding_minor = self.outstanding_minor
 
         issued_at: None | str
         if isinstance(self.issued_at, datetime.datetime):
@@ -125,6 +129,7 @@ class CloseRunInvoice:
                 "total_minor": total_minor,
                 "credit_minor": credit_minor,
                 "payable_minor": payable_minor,
+                "outstanding_minor": outstanding_minor,
                 "issued_at": issued_at,
                 "due_at": due_at,
                 "held_reasons": held_reasons,
@@ -165,6 +170,8 @@ class CloseRunInvoice:
         credit_minor = d.pop("credit_minor")
 
         payable_minor = d.pop("payable_minor")
+
+        outstanding_minor = d.pop("outstanding_minor")
 
         def _parse_issued_at(data: object) -> datetime.datetime | None:
             if data is None:
@@ -217,6 +224,7 @@ class CloseRunInvoice:
             total_minor=total_minor,
             credit_minor=credit_minor,
             payable_minor=payable_minor,
+            outstanding_minor=outstanding_minor,
             issued_at=issued_at,
             due_at=due_at,
             held_reasons=held_reasons,

@@ -14,7 +14,9 @@ T = TypeVar("T", bound="CommitmentProgress")
 class CommitmentProgress:
     """How far the running month is toward the minimum of all commitments together, before tax.
 
-    `missing_minor` is what the last invoice of the month adds if nothing more is used.
+    `reached_minor` is what the month has cost so far, after discounts. `charged_minor` is what
+    earlier invoices of the month charged up to the minimum. `missing_minor` is what the last
+    invoice of the month adds if nothing more is used; negative: what it takes back.
 
         Attributes:
             month_starts_at (datetime.datetime):
@@ -22,6 +24,7 @@ class CommitmentProgress:
             currency (str):
             minimum_minor (int):
             reached_minor (int):
+            charged_minor (int):
             missing_minor (int):
             percent (int):
     """
@@ -31,6 +34,7 @@ class CommitmentProgress:
     currency: str
     minimum_minor: int
     reached_minor: int
+    charged_minor: int
     missing_minor: int
     percent: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -46,6 +50,8 @@ class CommitmentProgress:
 
         reached_minor = self.reached_minor
 
+        charged_minor = self.charged_minor
+
         missing_minor = self.missing_minor
 
         percent = self.percent
@@ -59,6 +65,7 @@ class CommitmentProgress:
                 "currency": currency,
                 "minimum_minor": minimum_minor,
                 "reached_minor": reached_minor,
+                "charged_minor": charged_minor,
                 "missing_minor": missing_minor,
                 "percent": percent,
             }
@@ -79,6 +86,8 @@ class CommitmentProgress:
 
         reached_minor = d.pop("reached_minor")
 
+        charged_minor = d.pop("charged_minor")
+
         missing_minor = d.pop("missing_minor")
 
         percent = d.pop("percent")
@@ -89,6 +98,7 @@ class CommitmentProgress:
             currency=currency,
             minimum_minor=minimum_minor,
             reached_minor=reached_minor,
+            charged_minor=charged_minor,
             missing_minor=missing_minor,
             percent=percent,
         )

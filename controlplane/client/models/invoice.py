@@ -43,9 +43,10 @@ class Invoice:
             net_minor (int):
             tax_minor (int):
             total_minor (int):
-            credit_minor (int): The part of the total that earlier credit settles. If it is negative, the invoice adds to
-                the credit.
-            payable_minor (int): Total minus credit; never negative.
+            credit_minor (int): The part of the total that credit settles. 0 before the invoice is issued: credit is used
+                then. If it is negative, the invoice adds to the credit.
+            payable_minor (int): Total minus credit; never negative once issued.
+            outstanding_minor (int): What is still to pay.
             issued_at (datetime.datetime | None):
             due_at (datetime.datetime | None):
             held_reasons (list[HeldReason]):
@@ -62,6 +63,7 @@ class Invoice:
     total_minor: int
     credit_minor: int
     payable_minor: int
+    outstanding_minor: int
     issued_at: datetime.datetime | None
     due_at: datetime.datetime | None
     held_reasons: list[HeldReason]
@@ -90,6 +92,8 @@ class Invoice:
         credit_minor = self.credit_minor
 
         payable_minor = self.payable_minor
+
+        outstanding_minor = self.outstanding_minor
 
         issued_at: None | str
         if isinstance(self.issued_at, datetime.datetime):
@@ -123,6 +127,7 @@ class Invoice:
                 "total_minor": total_minor,
                 "credit_minor": credit_minor,
                 "payable_minor": payable_minor,
+                "outstanding_minor": outstanding_minor,
                 "issued_at": issued_at,
                 "due_at": due_at,
                 "held_reasons": held_reasons,
@@ -162,6 +167,8 @@ class Invoice:
         credit_minor = d.pop("credit_minor")
 
         payable_minor = d.pop("payable_minor")
+
+        outstanding_minor = d.pop("outstanding_minor")
 
         def _parse_issued_at(data: object) -> datetime.datetime | None:
             if data is None:
@@ -212,6 +219,7 @@ class Invoice:
             total_minor=total_minor,
             credit_minor=credit_minor,
             payable_minor=payable_minor,
+            outstanding_minor=outstanding_minor,
             issued_at=issued_at,
             due_at=due_at,
             held_reasons=held_reasons,

@@ -21,8 +21,7 @@ T = TypeVar("T", bound="InvoiceDetail")
 class InvoiceDetail:
     """An invoice with its document: seller, buyer, lines, taxes, usage, quality, manifest.
 
-    `document` is null until the period has been closed successfully. `outstanding_minor` is what is
-    still to pay.
+    `document` is null until the period has been closed successfully.
 
         Attributes:
             id (str):
@@ -45,13 +44,13 @@ class InvoiceDetail:
             net_minor (int):
             tax_minor (int):
             total_minor (int):
-            credit_minor (int): The part of the total that earlier credit settles. If it is negative, the invoice adds to
-                the credit.
-            payable_minor (int): Total minus credit; never negative.
+            credit_minor (int): The part of the total that credit settles. 0 before the invoice is issued: credit is used
+                then. If it is negative, the invoice adds to the credit.
+            payable_minor (int): Total minus credit; never negative once issued.
+            outstanding_minor (int): What is still to pay.
             issued_at (datetime.datetime | None):
             due_at (datetime.datetime | None):
             held_reasons (list[HeldReason]):
-            outstanding_minor (int):
             document (InvoiceDetailDocumentType0 | None):
     """
 
@@ -66,10 +65,10 @@ class InvoiceDetail:
     total_minor: int
     credit_minor: int
     payable_minor: int
+    outstanding_minor: int
     issued_at: datetime.datetime | None
     due_at: datetime.datetime | None
     held_reasons: list[HeldReason]
-    outstanding_minor: int
     document: InvoiceDetailDocumentType0 | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -99,6 +98,8 @@ class InvoiceDetail:
 
         payable_minor = self.payable_minor
 
+        outstanding_minor = self.outstanding_minor
+
         issued_at: None | str
         if isinstance(self.issued_at, datetime.datetime):
             issued_at = self.issued_at.isoformat()
@@ -115,8 +116,6 @@ class InvoiceDetail:
         for held_reasons_item_data in self.held_reasons:
             held_reasons_item = held_reasons_item_data.to_dict()
             held_reasons.append(held_reasons_item)
-
-        outstanding_minor = self.outstanding_minor
 
         document: dict[str, Any] | None
         if isinstance(self.document, InvoiceDetailDocumentType0):
@@ -139,10 +138,10 @@ class InvoiceDetail:
                 "total_minor": total_minor,
                 "credit_minor": credit_minor,
                 "payable_minor": payable_minor,
+                "outstanding_minor": outstanding_minor,
                 "issued_at": issued_at,
                 "due_at": due_at,
                 "held_reasons": held_reasons,
-                "outstanding_minor": outstanding_minor,
                 "document": document,
             }
         )
@@ -182,6 +181,8 @@ class InvoiceDetail:
 
         payable_minor = d.pop("payable_minor")
 
+        outstanding_minor = d.pop("outstanding_minor")
+
         def _parse_issued_at(data: object) -> datetime.datetime | None:
             if data is None:
                 return data
@@ -219,8 +220,6 @@ class InvoiceDetail:
 
             held_reasons.append(held_reasons_item)
 
-        outstanding_minor = d.pop("outstanding_minor")
-
         def _parse_document(data: object) -> InvoiceDetailDocumentType0 | None:
             if data is None:
                 return data
@@ -248,10 +247,10 @@ class InvoiceDetail:
             total_minor=total_minor,
             credit_minor=credit_minor,
             payable_minor=payable_minor,
+            outstanding_minor=outstanding_minor,
             issued_at=issued_at,
             due_at=due_at,
             held_reasons=held_reasons,
-            outstanding_minor=outstanding_minor,
             document=document,
         )
 

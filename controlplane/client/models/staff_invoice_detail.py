@@ -23,8 +23,7 @@ T = TypeVar("T", bound="StaffInvoiceDetail")
 class StaffInvoiceDetail:
     """An invoice of any tenant with its document; `tenant` is the slug.
 
-    `document` is null until the period has been closed successfully. `outstanding_minor` is what is
-    still to pay.
+    `document` is null until the period has been closed successfully.
 
         Attributes:
             id (str):
@@ -47,13 +46,13 @@ class StaffInvoiceDetail:
             net_minor (int):
             tax_minor (int):
             total_minor (int):
-            credit_minor (int): The part of the total that earlier credit settles. If it is negative, the invoice adds to
-                the credit.
-            payable_minor (int): Total minus credit; never negative.
+            credit_minor (int): The part of the total that credit settles. 0 before the invoice is issued: credit is used
+                then. If it is negative, the invoice adds to the credit.
+            payable_minor (int): Total minus credit; never negative once issued.
+            outstanding_minor (int): What is still to pay.
             issued_at (datetime.datetime | None):
             due_at (datetime.datetime | None):
             held_reasons (list[HeldReason]):
-            outstanding_minor (int):
             document (None | StaffInvoiceDetailDocumentType0):
             tenant (str):
     """
@@ -69,10 +68,10 @@ class StaffInvoiceDetail:
     total_minor: int
     credit_minor: int
     payable_minor: int
+    outstanding_minor: int
     issued_at: datetime.datetime | None
     due_at: datetime.datetime | None
     held_reasons: list[HeldReason]
-    outstanding_minor: int
     document: None | StaffInvoiceDetailDocumentType0
     tenant: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -105,6 +104,8 @@ class StaffInvoiceDetail:
 
         payable_minor = self.payable_minor
 
+        outstanding_minor = self.outstanding_minor
+
         issued_at: None | str
         if isinstance(self.issued_at, datetime.datetime):
             issued_at = self.issued_at.isoformat()
@@ -121,8 +122,6 @@ class StaffInvoiceDetail:
         for held_reasons_item_data in self.held_reasons:
             held_reasons_item = held_reasons_item_data.to_dict()
             held_reasons.append(held_reasons_item)
-
-        outstanding_minor = self.outstanding_minor
 
         document: dict[str, Any] | None
         if isinstance(self.document, StaffInvoiceDetailDocumentType0):
@@ -147,10 +146,10 @@ class StaffInvoiceDetail:
                 "total_minor": total_minor,
                 "credit_minor": credit_minor,
                 "payable_minor": payable_minor,
+                "outstanding_minor": outstanding_minor,
                 "issued_at": issued_at,
                 "due_at": due_at,
                 "held_reasons": held_reasons,
-                "outstanding_minor": outstanding_minor,
                 "document": document,
                 "tenant": tenant,
             }
@@ -193,6 +192,8 @@ class StaffInvoiceDetail:
 
         payable_minor = d.pop("payable_minor")
 
+        outstanding_minor = d.pop("outstanding_minor")
+
         def _parse_issued_at(data: object) -> datetime.datetime | None:
             if data is None:
                 return data
@@ -230,8 +231,6 @@ class StaffInvoiceDetail:
 
             held_reasons.append(held_reasons_item)
 
-        outstanding_minor = d.pop("outstanding_minor")
-
         def _parse_document(data: object) -> None | StaffInvoiceDetailDocumentType0:
             if data is None:
                 return data
@@ -261,10 +260,10 @@ class StaffInvoiceDetail:
             total_minor=total_minor,
             credit_minor=credit_minor,
             payable_minor=payable_minor,
+            outstanding_minor=outstanding_minor,
             issued_at=issued_at,
             due_at=due_at,
             held_reasons=held_reasons,
-            outstanding_minor=outstanding_minor,
             document=document,
             tenant=tenant,
         )

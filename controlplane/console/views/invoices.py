@@ -20,7 +20,9 @@ from plans.invoicing import (
     previewing,
     receiving,
     rendering,
+    true_ups,
 )
+from plans.invoicing.document import Document
 from plans.models import CreditNote, Invoice
 from tenants.permissions import Permission
 
@@ -40,8 +42,8 @@ def invoice_list(scope: TenantScope) -> HttpResponseBase:
 @tenant_page(Permission.VIEW_BILLING)
 def preview(scope: TenantScope) -> HttpResponseBase:
     """Show what the current period costs so far, as an invoice without a number."""
-    document = previewing.preview(scope.tenant).document
-    context = {"crumb": "This period so far", **rendering.context(document)}
+    made = previewing.preview(scope.tenant).document
+    context = {"crumb": "This period so far", **_shown(made)}
     return scope.render("invoices/preview.html", context)
 
 
@@ -140,11 +142,13 @@ def detail_context(
     ``rendering.context`` makes from the document.
     """
     made = document.loaded(row.document) if row.document else None
-    shown = rendering.context(made) if made else {}
+    shown = _shown(made) if made else {}
     for line in shown.get("lines", []):
         line["url"] = link("invoice_line", line["position"])
+    outstanding_minor = receiving.outstanding_minor(row) if row.number else 0
     return {
         "row": row,
+        "left_minor": outstanding_minor if row.state in receiving.UNPAID else 0,
         "crumb": row.number or "Not numbered yet",
         "events": invoice_reads.events(row),
         "payments": invoice_reads.payments(row),
@@ -152,7 +156,7 @@ def detail_context(
             (note, [(note_link(note.number, str(k)), INFO[k].title) for k in CREDIT_NOTE_FORMATS])
             for note in invoice_reads.credit_notes(row)
         ],
-        "outstanding_minor": receiving.outstanding_minor(row) if row.number else 0,
+        "outstanding_minor": outstanding_minor,
         "proof": invoice_reads.proof(row),
         "formats": [
             (link("invoice_file", str(kind)), info.title)
@@ -165,6 +169,18 @@ def detail_context(
         "change_url": link("invoice_change"),
         **shown,
     }
+
+
+def _shown(made: Document) -> dict[str, Any]:
+    """Return the context of a document. Its true-ups say how they came about.
+
+    Only pages say so, because the files of an issued invoice keep their text.
+    """
+    shown = rendering.context(made)
+    for line in shown["lines"]:
+        if found := true_ups.of_line(made, line):
+            line["note"] = found.words
+    return shown
 
 
 def find(scope: TenantScope, invoice: str) -> Invoice:

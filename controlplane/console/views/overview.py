@@ -99,6 +99,10 @@ def page(scope: TenantScope) -> HttpResponseBase:
     # Not every role may see amounts.
     if scope.may["view_billing"]:
         preview = context["preview"] = invoice_reads.running(scope.tenant)
+        # A part of the month is closed already.
+        if preview is not None and preview.period != preview.facts.month:
+            context["is_rest"] = True
+            context["invoiced_minor"] = invoice_reads.invoiced_minor(preview)
         # Nothing is due on a free plan, so no invoice waits for the details.
         is_due = preview is not None and preview.total_minor > 0
         context["billing_missing"] = [

@@ -269,7 +269,8 @@ def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
     )
     issue_now = NextAction(
         "Issue",
-        "Assigns the next number and posts it to the ledger. Its content never changes afterwards.",
+        "Assigns the next number and posts it to the ledger. Credit that the tenant has pays it "
+        "first. Its content never changes afterwards.",
         _url("issue", row),
     )
     # Functions, so that only the forms of this state are built: a payment form needs the invoice's

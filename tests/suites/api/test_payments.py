@@ -11,6 +11,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 from standardwebhooks import Webhook
 
+from plans.invoicing import receiving
 from plans.models import DunningPause, Invoice, Payment, Refund
 from plans.payments import providers
 from plans.payments.manual import Manual
@@ -75,6 +76,15 @@ def test_who_manages_billing_gets_a_page_and_nobody_else(
     assert outsider.post(path).status_code == 404
     assert cast.call("developer").post(path).status_code == 403
     assert owner.get(cast.path(f"/invoices/{invoice.number}")).json()["outstanding_minor"] == 119
+
+
+def test_lists_have_what_is_left_of_each_invoice(
+    cast: Cast, owner: APIClient, staff: APIClient, invoice: Invoice
+) -> None:
+    for client, path in ((owner, cast.path("/invoices")), (staff, "/api/v1/staff/invoices")):
+        left = {row["id"]: row["outstanding_minor"] for row in client.get(path).json()["items"]}
+        assert left == {row.pk: receiving.due_minor(row) for row in Invoice.objects.all()}
+        assert left[invoice.pk] == 119
 
 
 def test_by_transfer_only_there_is_no_page(

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
 from plans.catalog import selling
-from plans.invoicing import discounting, granting
+from plans.invoicing import discounting, granting, previewing
 from plans.invoicing.discounting import Reduction
 from plans.invoicing.granting import Wish
 from plans.models import (
@@ -21,9 +21,11 @@ from plans.models import (
     TaxExemption,
     TaxIdCheck,
 )
+from plans.rating.periods import Period
 from tests.suites.portal.conftest import As
 from tests.support.plans import two_sellers
 from tests.support.plans.term_rows import VAT_ID
+from tests.support.portal import rows
 from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +86,24 @@ def test_the_page_shows_credit_movements_commitment_trial_and_discount(
         "4 days left",
     ):  # fmt: skip
         assert words in text, words
+
+
+def test_after_an_early_close_the_page_says_what_was_charged_and_what_is_added(
+    world: World, as_: As
+) -> None:
+    discounting.commit(
+        tenant=world.tenant, title="Deal", minimum_minor=100_000, span=None, by=SYSTEM
+    )
+    begins, now = rows.this_month(), timezone.now()
+    half = begins + (now.replace(microsecond=0) - begins) / 2
+    rows.issued(world.tenant, month=Period(begins, half.replace(microsecond=0)))
+
+    text = text_of(as_(world.owner).get(f"/t/{world.tenant.slug}/credit/"))
+
+    lines = previewing.preview(world.tenant).document["lines"]
+    (left,) = [line["amount_minor"] for line in lines if line["kind"] == "commitment"]
+    assert "Earlier invoices of this month have charged" in text
+    assert f"the invoice adds <strong>{left / 100:.2f} EUR</strong> before tax" in text
 
 
 def test_a_coupon_is_redeemed_once_and_its_refusal_is_in_the_form(world: World, as_: As) -> None:

@@ -8,6 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.core import operations
+from controlplane.core.audit import SYSTEM
+from plans.invoicing import discounting
 from plans.models import Invoice, SampleReading
 from tests.suites.portal.conftest import As
 from tests.support.plans import read_samples
@@ -75,6 +77,24 @@ def test_a_line_without_usage_says_where_it_comes_from(
     page = as_(world.billing).get(line_url(invoice, "plan_fee")).content.decode()
 
     assert "fee of a plan" in page
+
+
+def test_a_line_of_a_minimum_and_its_invoice_say_how_it_comes_about(world: World, as_: As) -> None:
+    discounting.commit(
+        tenant=world.tenant,
+        title="Deal",
+        minimum_minor=100_000,
+        span=rows.last_month(),
+        by=SYSTEM,
+    )
+    invoice, client = rows.issued(world.tenant), as_(world.billing)
+
+    page = client.get(f"{LIST}{invoice.id}/").content.decode()
+    line = client.get(line_url(invoice, "commitment")).content.decode()
+
+    for text in (page, line):
+        assert "1,000.00 EUR a month for" in text
+        assert "is missing" in text
 
 
 def test_late_usage_is_told_and_leads_to_the_reading(

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -11,9 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from controlplane.core import operations
+from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
+from plans.invoicing import receiving
 from plans.ledger import posting
-from plans.models import Invoice
+from plans.models import Invoice, Payment
+from plans.rating.periods import Period
 from tenants.models import Tenant
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -39,6 +42,44 @@ def test_the_list_leads_to_invoices_and_to_the_running_period(
     assert f'href="{LIST}{invoice.id}/"' in page
     assert str(invoice.number) in page
     assert f'href="{LIST}preview"' in page
+
+
+def test_lists_and_pages_show_what_is_left_of_a_partly_paid_invoice(
+    world: World, invoice: Invoice, as_: As
+) -> None:
+    left = f"{(invoice.payable_minor - 1000) / 100:,.2f} EUR"
+    paid = Payment(
+        source="manual", reference="bank-1", amount_minor=1000, received_on=timezone.localdate()
+    )
+    client, staff = as_(world.billing), as_(world.staff)
+    before = client.get(LIST).content.decode()
+    receiving.receive(invoice=invoice, payment=paid, by=SYSTEM)
+
+    assert "Left to pay" not in before
+    for page in (
+        client.get(LIST),
+        client.get(f"{LIST}{invoice.id}/"),
+        staff.get("/staff/invoices/"),
+        staff.get(f"/staff/invoices/{invoice.id}/"),
+        staff.get(f"/staff/tenants/{world.tenant.slug}/"),
+    ):
+        text = page.content.decode()
+        assert "Left to pay" in text
+        assert left in text
+
+
+def test_the_overview_says_since_when_it_counts_after_an_early_close(world: World, as_: As) -> None:
+    rows.space(world.tenant)
+    client, home = as_(world.owner), "/t/acme-shipping/"
+    begins = rows.this_month()
+    whole = client.get(home).content.decode()
+    closed = rows.issued(world.tenant, month=Period(begins, begins + timedelta(seconds=1)))
+    Invoice.objects.filter(pk=closed.pk).update(state=Invoice.State.PAID)
+    rest = client.get(home).content.decode()
+
+    assert "Invoiced before in this month" not in whole
+    assert "Since <time" in rest
+    assert f"Invoiced before in this month: {closed.total_minor / 100:.2f} EUR" in rest
 
 
 def test_lists_show_the_period_by_days_of_the_tenant(world: World, as_: As) -> None:

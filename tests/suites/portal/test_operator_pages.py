@@ -149,6 +149,7 @@ def test_revenue_is_that_of_issued_invoices(world: World, as_: As) -> None:
     assert f"{invoice.net_minor / 100:,.2f}" in page
     assert ">Acme Shipping</a>" in page
     assert ">Other People</a>" not in page
+    assert "before discounts, minimums, usage and tax" in page
 
 
 def billed(tenant: Tenant, month: str, zone: str, currency: str = "EUR") -> None:

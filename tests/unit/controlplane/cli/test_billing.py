@@ -21,6 +21,7 @@ ROW = {
     "ends_at": "2026-11-01T00:00:00Z",
     "currency": "EUR",
     "total_minor": 123456,
+    "outstanding_minor": 99999,
 }
 LINE = {
     "position": 1,
@@ -37,6 +38,7 @@ def test_list_shows_amounts_as_money(run: Run, answers: dict[str, Any]) -> None:
     shown = run("invoices", "list")
 
     assert "1,234.56 EUR" in shown.stdout
+    assert "999.99 EUR" in shown.stdout
     assert "2026-10-01 00:00:00 UTC" in shown.stdout
     assert json.loads(run("invoices", "list", "-o", "json").stdout) == [ROW]
 
@@ -44,10 +46,12 @@ def test_list_shows_amounts_as_money(run: Run, answers: dict[str, Any]) -> None:
 def test_a_list_has_no_total_of_an_invoice_that_is_still_closing(
     run: Run, answers: dict[str, Any]
 ) -> None:
-    closing = {**ROW, "state": "closing", "currency": "", "total_minor": 0}
+    closing = {
+        **ROW, "state": "closing", "currency": "", "total_minor": 0, "outstanding_minor": 0
+    }  # fmt: skip
     answers[INVOICES] = {"items": [closing], "next": None}
 
-    assert run("invoices", "list").stdout.splitlines()[-1].split()[-1] == "-"
+    assert run("invoices", "list").stdout.splitlines()[-1].split()[-2:] == ["-", "-"]
 
 
 def test_show_prints_lines_and_totals_as_money(run: Run, answers: dict[str, Any]) -> None:
@@ -58,6 +62,17 @@ def test_show_prints_lines_and_totals_as_money(run: Run, answers: dict[str, Any]
     assert "1,234.5 " in words
     assert "0.99 EUR" in words
     assert "1,234.56 EUR" in words
+
+
+def test_show_says_that_credit_pays_a_draft_only_when_it_is_issued(
+    run: Run, answers: dict[str, Any]
+) -> None:
+    issued = {**ROW, "tax_minor": 0, "document": {"lines": [LINE]}}
+    answers[f"{INVOICES}/INV-1"] = issued
+    answers[f"{INVOICES}/inv_x"] = {**issued, "number": None, "state": "draft"}
+
+    assert billing.UNUSED_CREDIT in run("invoices", "show", "inv_x").stdout
+    assert billing.UNUSED_CREDIT not in run("invoices", "show", "INV-1").stdout
 
 
 def test_preview_shows_its_amount_as_money(run: Run, answers: dict[str, Any]) -> None:

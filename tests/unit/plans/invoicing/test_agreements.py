@@ -1,13 +1,21 @@
 """What commitments and trials come to now, worked by hand."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
-from plans.invoicing import agreements, discounting, invoice_closing, issuing
+from plans.catalog import publishing
+from plans.invoicing import (
+    agreements,
+    discounting,
+    invoice_closing,
+    issuing,
+    plan_change_preview,
+    previewing,
+)
 from plans.invoicing.discounting import Reduction
-from plans.models import PlanSubscription
+from plans.models import Invoice, PlanSubscription
 from plans.rating.periods import Period
 from plans.usage import reading
 from tenants.models import Tenant
@@ -40,25 +48,68 @@ def test_the_progress_is_the_month_after_discounts_and_the_rest_is_the_true_up()
     assert (found.percent, found.currency, found.titles) == (42, "EUR", ["Deal", "Deal"])
 
 
-def test_an_invoice_of_the_month_counts_but_not_the_true_up_that_it_charged() -> None:
-    owner = rows.tenant()
-    commit(owner, 60_000)
+def drafted_until_the_middle(owner: Tenant) -> Invoice:
     invoice, _ = invoice_closing.request_close(
         tenant=owner, starts_at=STARTS_AT, ends_at=MIDDLE, by=STAFF, now_forced=True, now=MIDDLE
     )
     evidence = rows.evidence(reading.cells(owner.pk, STARTS_AT, MIDDLE), as_of=MIDDLE)
-    drafted = invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
+    return invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
+
+
+def line_of_the_preview(owner: Tenant, at: datetime) -> int:
+    lines = previewing.preview(owner, at).document["lines"]
+    return sum(line["amount_minor"] for line in lines if line["kind"] == "commitment")
+
+
+def test_the_rest_of_a_minimum_is_the_line_of_the_preview_after_an_early_close() -> None:
+    owner = rows.tenant()
+    commit(owner, 60_000)
+    drafted = drafted_until_the_middle(owner)
     # Half of the fee, and half of the minimum: 300.00 - 24.50 is charged already.
     assert drafted.net_minor == 30_000
 
-    found = agreements.progress(owner, MIDDLE + timedelta(days=1))
+    later = MIDDLE + timedelta(days=1)
+    found = agreements.progress(owner, later)
 
     assert found is not None
-    assert (found.reached_minor, found.missing_minor) == (4900, 55_100)
+    # The month's minimum less its fee is 551.00, of which 275.50 is charged.
+    assert (found.reached_minor, found.charged_minor) == (4900, 27_550)
+    assert found.missing_minor == line_of_the_preview(owner, later) == 27_550
     approved = issuing.approve(invoice=drafted, by=STAFF)
     issuing.issue(invoice=approved, by=STAFF, now=AFTER_GRACE)
-    again = agreements.progress(owner, MIDDLE + timedelta(days=1))
-    assert again == found
+    assert agreements.progress(owner, later) == found
+
+
+def test_a_minimum_that_use_reaches_after_an_early_close_takes_its_rest_back() -> None:
+    owner = rows.tenant()
+    commit(owner, 6000)
+    drafted_until_the_middle(owner)  # 30.00 - 24.50
+    rows.space(owner, active_since=MIDDLE)
+    later = MIDDLE + timedelta(days=14)
+
+    found = agreements.progress(owner, later)
+
+    # 14 days at 0.02 an hour are 6.72, so the month has cost 55.72.
+    assert found is not None
+    assert (found.reached_minor, found.charged_minor) == (5572, 550)
+    assert found.missing_minor == line_of_the_preview(owner, later) == -122
+    assert found.taken_back_minor == 122
+
+
+def test_a_period_that_is_being_closed_counts_with_the_use_known_now() -> None:
+    owner = rows.tenant()
+    commit(owner, 60_000)
+    drafted = drafted_until_the_middle(owner)
+    later = MIDDLE + timedelta(days=1)
+    found, total = agreements.progress(owner, later), previewing.preview(owner, later).total_minor
+    business = publishing.plan("business")
+    change = plan_change_preview.price(owner, business, later).running
+
+    Invoice.objects.filter(pk=drafted.pk).update(state=Invoice.State.CLOSING, document="")
+
+    assert agreements.progress(owner, later) == found
+    assert previewing.preview(owner, later).total_minor == total
+    assert plan_change_preview.price(owner, business, later).running == change
 
 
 def test_a_reached_minimum_adds_nothing() -> None:

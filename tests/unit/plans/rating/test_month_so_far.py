@@ -199,8 +199,8 @@ def test_a_preview_says_that_the_invoice_before_it_is_open(
 
     after_a_held_one = previewing.preview(owner, instant).document["quality"]["text"]
 
-    assert "start from zero here" not in after_a_draft
-    assert "start from zero here" in after_a_held_one
+    assert "is not a draft yet" not in after_a_draft
+    assert "is not a draft yet" in after_a_held_one
 
 
 def test_closing_now_twice_costs_what_the_month_costs(owner: Tenant, shop: AddressSpace) -> None:
