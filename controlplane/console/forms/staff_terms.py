@@ -108,7 +108,8 @@ class ReductionForm(AmountForm):
         widget=forms.CheckboxSelectMultiple,
         help_text="None chosen: all lines.",
     )
-    field_order = ["title", "percent", "amount", "months", "meters"]
+    reason = forms.CharField(label="Reason", max_length=1000)
+    field_order = ["title", "percent", "amount", "months", "meters", "reason"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -132,7 +133,8 @@ class CommitmentForm(AmountForm):
     title = forms.CharField(label="Title", max_length=100, help_text="Invoices print it.")
     amount = forms.DecimalField(label="Least a month, before tax", max_digits=20)
     last_day = day_field("Last day", help_text="Leave empty: without end.")
-    field_order = ["title", "amount", "last_day"]
+    reason = forms.CharField(label="Reason", max_length=1000)
+    field_order = ["title", "amount", "last_day", "reason"]
 
     def span(self, time_zone: str, now: datetime) -> Period | None:
         """Return the time of the commitment; None: from the running month on, without end."""
@@ -249,7 +251,7 @@ class CouponCreateForm(ReductionForm):
     expires_on = day_field("Last day to redeem it", help_text="Leave empty: without end.")
     field_order = [
         "code", "title", "percent", "amount", "coupon_currency", "months", "meters", "limit",
-        "expires_on",
+        "expires_on", "reason",
     ]  # fmt: skip
 
     def __init__(self, *args: Any, currencies: Sequence[str], **kwargs: Any) -> None:

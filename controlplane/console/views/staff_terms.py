@@ -94,7 +94,9 @@ def _steps_of_terms(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]
         Step(
             "discount", "Give a discount", "It begins with the running billing month.", "Give",
             "The discount is given.", forms.ReductionForm,
-            lambda form: discounting.give(tenant=row, reduction=form.reduction(), by=by), money_in,
+            lambda form: discounting.give(
+                tenant=row, reduction=form.reduction(), by=by, reason=form.cleaned_data["reason"],
+            ), money_in,
         ),
         Step(
             "commit", "Agree on a minimum", "It begins with the running billing month.", "Agree",
@@ -103,6 +105,7 @@ def _steps_of_terms(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]
                 tenant=row, title=form.cleaned_data["title"],
                 minimum_minor=form.cleaned_data["amount"],
                 span=form.span(row.billing_time_zone, now), by=by,
+                reason=form.cleaned_data["reason"],
             ), money_in,
         ),
     ]  # fmt: skip
@@ -200,7 +203,8 @@ def coupons(scope: StaffScope) -> HttpResponseBase:
             "create", "Create a coupon", "Each tenant can redeem it once.", "Create it",
             "The coupon is created.", forms.CouponCreateForm,
             lambda form: discounting.create_coupon(
-                code=form.cleaned_data["code"], reduction=form.reduction(), use=form.use(), by=by
+                code=form.cleaned_data["code"], reduction=form.reduction(), use=form.use(), by=by,
+                reason=form.cleaned_data["reason"],
             ), {"currencies": publishing.current().currencies},
         )
     ]  # fmt: skip

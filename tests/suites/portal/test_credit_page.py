@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from controlplane.console import audit_words
 from controlplane.core.audit import SYSTEM
+from controlplane.core.models import AuditEvent
 from plans.catalog import selling
 from plans.invoicing import discounting, granting
 from plans.invoicing.discounting import Reduction
@@ -109,8 +111,9 @@ def test_staff_grant_credit_give_a_discount_and_agree_on_a_minimum(
         {"step": "grant", "kind": "prepaid", "amount": "12.50", "reference": "bank-1",
          "expires_on": day, "reason": "paid"},
         {"step": "discount", "title": "Partner", "percent": "10", "months": "2",
-         "meters": ["plan_fee"]},
-        {"step": "commit", "title": "Deal", "amount": "150", "last_day": day},
+         "meters": ["plan_fee"], "reason": "a partner"},
+        {"step": "commit", "title": "Deal", "amount": "150", "last_day": day,
+         "reason": "the contract"},
     ):  # fmt: skip
         assert client.post(terms, body).status_code == 302, body
 
@@ -118,6 +121,11 @@ def test_staff_grant_credit_give_a_discount_and_agree_on_a_minimum(
     assert Discount.objects.get().meters == ["plan_fee"]
     agreed = Commitment.objects.get()
     assert (agreed.minimum_minor, agreed.ends_at is None) == (15_000, False)
+    given = AuditEvent.objects.get(action="discount.give")
+    assert (given.reason, given.after["percent"], given.after["months"]) == ("a partner", "10", 2)
+    assert AuditEvent.objects.get(action="commitment.agree").reason == "the contract"
+    (event,) = [text for text in audit_words.changes(given) if "plan" in text]
+    assert event == "meters: plan_fee"
     assert "bank-1" in text_of(client.get(terms))
 
 
@@ -149,7 +157,7 @@ def test_a_wrong_amount_is_refused_in_its_form_only(world: World, as_: As, terms
     assert answer.status_code == 400
     assert answer.content.decode().count("at most 2 decimals") == 1
     assert not CreditGrant.objects.exists()
-    both = {"step": "discount", "title": "x", "percent": "1", "amount": "1"}
+    both = {"step": "discount", "title": "x", "percent": "1", "amount": "1", "reason": "x"}
     assert as_(world.staff).post(terms, both).status_code == 422
 
 
@@ -234,7 +242,7 @@ def test_coupons_are_created_and_ended(world: World, as_: As) -> None:
 
     body = {
         "step": "create", "code": "launch", "title": "Launch", "amount": "5",
-        "coupon_currency": "EUR", "months": "3", "limit": "100",
+        "coupon_currency": "EUR", "months": "3", "limit": "100", "reason": "the fair",
     }  # fmt: skip
     assert client.post("/staff/coupons/", body).status_code == 302
     row = Coupon.objects.get()
