@@ -206,7 +206,7 @@ BILLING_KINDS = (
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
-        to_staff=True,
+        staff_path="/staff/invoices/{invoice}/",
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",

@@ -39,6 +39,21 @@ def test_a_page_of_an_event_exists(kind: EventKind) -> None:
         assert page.func.__module__.startswith("controlplane.console.views.")
 
 
+@pytest.mark.parametrize(
+    "kind", [kind for kind in REGISTRY if kind.to_staff], ids=lambda kind: kind.key
+)
+def test_staff_get_the_name_of_the_organization_and_a_page_that_they_may_open(
+    kind: EventKind,
+) -> None:
+    made = rendering.sample(kind.for_staff(), "Acme", "acme")
+
+    assert made.subject.startswith("Acme: ")
+    assert made.text.endswith(" The organization is Acme (acme).")
+    path = re.sub(r"^https?://[^/]+", "", made.url)
+    assert resolve(path).func.__module__.startswith("controlplane.console.views.staff_")
+    assert "?" not in made.url
+
+
 @BY_NAME
 def test_the_members_who_get_it_may_see_it(kind: EventKind) -> None:
     assert all(may_get(role, kind) for role in kind.roles)
