@@ -19,7 +19,7 @@ def sent(cast: domain.Cast, user: User) -> tuple[str, str]:
     event.fields = {**BY_KEY["space.trouble"].sample, **named}
     mail.send(Delivery(event=event, tenant=cast.tenant, user=user, email=user.email))
     (made,) = django_mail.outbox
-    return made.subject, str(made.body)
+    return str(made.subject), str(made.body)
 
 
 def test_staff_get_the_page_of_staff(cast: domain.Cast) -> None:
