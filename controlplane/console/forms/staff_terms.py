@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 
+from controlplane.console import meters
 from controlplane.console.forms.amounts import minor_amount
 from controlplane.console.forms.base import ConsoleForm
 from controlplane.console.forms.staff import MandatoryReasonForm
@@ -113,8 +114,9 @@ class ReductionForm(AmountForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = sorted(discounting.known_meters())
-        self.fields["meters"].choices = [(name, name.replace("_", " ")) for name in names]  # type: ignore[attr-defined]
+        titles = {name: meters.title_of(name) for name in discounting.known_meters()}
+        by_title = sorted(titles.items(), key=lambda item: item[1])
+        self.fields["meters"].choices = by_title  # type: ignore[attr-defined]
 
     def reduction(self) -> Reduction:
         """Return the discount; the action checks it."""

@@ -74,6 +74,7 @@ def terms(scope: StaffScope, tenant: str) -> HttpResponseBase:
         "row": row,
         "discounts": credit_reads.discounts(row),
         "commitments": credit_reads.commitments(row),
+        "terms_zone": row.billing_time_zone,
         "page": scope.page_of(movements.of_tenant(row.pk).order_by("-pk")),
         "cards": cards,
     }

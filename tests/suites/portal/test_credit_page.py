@@ -1,6 +1,6 @@
 """The page of credit and discounts, and the operator's pages of terms, tax and coupons."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -86,6 +86,26 @@ def test_the_page_shows_credit_movements_commitment_trial_and_discount(
         "4 days left",
     ):  # fmt: skip
         assert words in text, words
+
+
+def test_terms_have_the_days_of_the_tenant_and_titles_of_meters(
+    world: World, as_: As, terms: str
+) -> None:
+    world.tenant.billing_time_zone = "Europe/Berlin"
+    world.tenant.save()
+    tenth = Reduction("Launch", Decimal(10), meters=["connection_ms", "plan_fee"], months=3)
+    winter = datetime(2026, 11, 20, tzinfo=UTC)
+    discounting.give(tenant=world.tenant, reduction=tenth, by=SYSTEM, now=winter)
+
+    own = text_of(as_(world.owner).get(f"/t/{world.tenant.slug}/credit/"))
+    shown = text_of(as_(world.staff).get(terms))
+
+    for text in (own, shown):
+        assert "Connection time, Plan fee" in text
+        assert "1 Nov 2026" in text
+        assert "31 Jan 2027" in text
+    assert "Steps of 64 KiB in" in shown
+    assert "steps 64k" not in shown
 
 
 def test_a_coupon_is_redeemed_once_and_its_refusal_is_in_the_form(world: World, as_: As) -> None:

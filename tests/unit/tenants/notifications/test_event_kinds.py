@@ -82,7 +82,7 @@ def test_a_sentence_that_an_older_version_did_not_write_is_left_out() -> None:
     made = rendering.message(event)
 
     assert made.text == "The invoice EU-000042 of A is issued."
-    assert made.subject == "Invoice EU-000042 over 119.00 EUR"
+    assert made.subject == "Invoice EU-000042: 119.00 EUR to pay"
     event.fields["to_pay"] = "There is nothing to pay."
     assert rendering.message(event).text.endswith("is issued. There is nothing to pay.")
 
