@@ -104,9 +104,8 @@ def _steps_of_terms(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]
             "The commitment is agreed.", forms.CommitmentForm,
             lambda form: discounting.commit(
                 tenant=row, title=form.cleaned_data["title"],
-                minimum_minor=form.cleaned_data["amount"],
+                minimum_minor=form.cleaned_data["amount"], reason=form.cleaned_data["reason"],
                 span=form.span(row.billing_time_zone, now), by=by,
-                reason=form.cleaned_data["reason"],
             ), money_in,
         ),
     ]  # fmt: skip
