@@ -168,7 +168,7 @@ def require_changeable(tenant: Tenant, permission: Permission) -> None:
         return
     if tenant.suspended_at is not None:
         raise Denied(
-            f"This organization is suspended: {tenant.suspension_reason} Ask the operator.",
+            f"This organization is suspended: {tenant.suspension_sentence} Ask the operator.",
             code="tenant.suspended",
         )
     if tenant.unpaid_stage == UnpaidStage.SUSPENDED:

@@ -105,6 +105,11 @@ class AddressSpaceSerializer(ReconciledSerializer):
         help_text="True while no client may send: a quota is used up, invoices are unpaid, or the "
         "tenant is suspended or being closed."
     )
+    send_withdrawn_reason = serializers.CharField(
+        allow_blank=True,
+        help_text="Why no client may send: `quota`, `unpaid_invoices`, `suspension` or `closure`. "
+        "Empty while clients may send.",
+    )
     throttle_percent = serializers.IntegerField(
         allow_null=True,
         help_text="The part of the plan's limits of connections and message rates that clients "

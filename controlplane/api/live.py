@@ -33,7 +33,9 @@ class LiveSerializer(serializers.Serializer[LiveReading]):
     consumers = serializers.IntegerField(source="gauges.consumers", allow_null=True)
     producers = serializers.IntegerField(source="gauges.producers", allow_null=True)
     oldest_seconds = serializers.IntegerField(
-        allow_null=True, help_text="Age of the oldest stored message; null if there is none."
+        allow_null=True,
+        help_text="Age of the oldest stored message, from the creation time that its sender set. "
+        "Null if the address stores no message, or if that message has no creation time.",
     )
     expired = serializers.IntegerField(
         source="gauges.expired", allow_null=True, help_text="Since the last start of its brokers."

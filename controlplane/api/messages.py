@@ -110,7 +110,11 @@ class MessageSerializer(serializers.Serializer[Any]):
     """A stored message, as its broker shows it. A time is null if the message has none."""
 
     id = serializers.CharField()
-    sent_at = MillisecondsField(source="sent_ms", allow_null=True)
+    sent_at = MillisecondsField(
+        source="sent_ms",
+        allow_null=True,
+        help_text="The creation time that the sender set. Null if it set none.",
+    )
     expires_at = MillisecondsField(source="expires_ms", allow_null=True)
     size = serializers.IntegerField()
     durable = serializers.BooleanField()

@@ -55,6 +55,7 @@ class ReductionSerializer(StrictSerializer):
     months = serializers.IntegerField(
         min_value=1, max_value=120, allow_null=True, required=False, default=None
     )
+    reason = serializers.CharField(max_length=1000)
 
 
 class CouponCreateSerializer(ReductionSerializer):
@@ -96,6 +97,7 @@ class CommitmentCreateSerializer(StrictSerializer):
 
     title = serializers.CharField(max_length=100)
     minimum_minor = serializers.IntegerField(min_value=1, max_value=10**15)
+    reason = serializers.CharField(max_length=1000)
     starts_at = serializers.DateTimeField(allow_null=True, required=False, default=None)
     ends_at = serializers.DateTimeField(allow_null=True, required=False, default=None)
 
@@ -168,6 +170,7 @@ class CouponsView(StaffView):
             reduction=Reduction(**{name: values[name] for name in _REDUCTION}),
             use=CouponUse(values["limit"], values["expires_at"], values["currency"]),
             by=self.actor,
+            reason=values["reason"],
         )
         return Response(CouponSerializer(row).data, status=201)
 
@@ -196,11 +199,13 @@ class StaffDiscountsView(StaffView):
         """Give the tenant a discount from the running billing month on."""
         serializer = ReductionSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
         # It names no currency: an amount is in that of the tenant's invoices.
         row = discounting.give(
             tenant=queries.get_tenant(tenant),
-            reduction=Reduction(**serializer.validated_data),
+            reduction=Reduction(**{name: values[name] for name in _REDUCTION}),
             by=self.actor,
+            reason=values["reason"],
         )
         return Response(DiscountSerializer(row).data, status=201)
 
@@ -228,6 +233,7 @@ class StaffCommitmentsView(StaffView):
             minimum_minor=values["minimum_minor"],
             span=Period(*given) if all(given) else None,
             by=self.actor,
+            reason=values["reason"],
         )
         return Response(CommitmentSerializer(row).data, status=201)
 

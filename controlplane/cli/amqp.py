@@ -206,7 +206,13 @@ def _explained(address: str) -> Iterator[None]:
         # Only the errors for an end by the peer have a condition (LinkDetached, ConnectionClosed).
         condition = getattr(error, "condition", None)
         kind, code = _BY_CONDITION.get(condition, (MessagingFailed, MessagingFailed.code))
-        raise kind(f"The space refused {address}: {error}", code=code) from None
+        text = f"The space refused {address}: {error}"
+        if kind is Denied:
+            text += (
+                " Give the user a permission for the address. If sending is withdrawn, by a "
+                "suspension or a quota, `waypost spaces show` says why."
+            )
+        raise kind(text, code=code) from None
 
 
 def _require_accepted(address: str, delivery: Delivery) -> None:

@@ -54,6 +54,16 @@ class GrantNotes:
     expires: Expires = "never"
 
 
+@dataclass(frozen=True)
+class Cheaper:
+    """How much cheaper a month gets, and why."""
+
+    reason: Reason
+    percent: Percent = ""
+    amount: Amount = 0
+    months: Months = 0
+
+
 @app.command()
 def show(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Show the tenant's discounts, commitments and credit."""
@@ -165,20 +175,20 @@ def grant(
 
 
 @staff_app.command()
+@slow.change
 def discount(
     slug: Slug,
     title: str,
-    percent: Percent = "",
-    amount: Amount = 0,
-    months: Months = 0,
     meters: Meters = None,
+    *,
+    cheaper: Annotated[Any, Cheaper],
 ) -> None:
     """Give a tenant a discount, from the running billing month on."""
     api = login_store.connect_staff()
     answer = staff.give_discount.sync_detailed(
         calls.named(slug),
         client=api.client,
-        body=models.ReductionRequest.from_dict(_reduction(title, percent, amount, months, meters)),
+        body=models.ReductionRequest.from_dict(_reduction(title, cheaper, meters)),
         idempotency_key=calls.new_key(),
     )
     output.show_one(calls.body(api, answer), Format.TABLE)
@@ -189,15 +199,13 @@ def discount(
 def coupon(
     code: str,
     title: str,
-    percent: Percent = "",
-    amount: Amount = 0,
-    months: Months = 0,
     *,
+    cheaper: Annotated[Any, Cheaper],
     use: Annotated[Any, CouponUse],
 ) -> None:
     """Create a coupon."""
     body = {
-        **_reduction(title, percent, amount, months, None),
+        **_reduction(title, cheaper, None),
         "code": code,
         "currency": use.currency,
         # 0 on the command line is null in the API: no limit.
@@ -218,6 +226,7 @@ def commit(
     slug: Slug,
     title: str,
     minimum: Annotated[int, typer.Argument(min=1, help="Least a month, in minor units.")],
+    reason: Reason,
     form: Output = Format.TABLE,
 ) -> None:
     """Agree on a minimum commitment, from the first day of the running billing month on.
@@ -228,7 +237,9 @@ def commit(
     answer = staff.agree_on_commitment.sync_detailed(
         calls.named(slug),
         client=api.client,
-        body=models.CommitmentCreateRequest.from_dict({"title": title, "minimum_minor": minimum}),
+        body=models.CommitmentCreateRequest.from_dict(
+            {"title": title, "minimum_minor": minimum, "reason": reason}
+        ),
         idempotency_key=calls.new_key(),
     )
     output.show_one(calls.body(api, answer), form)
@@ -299,16 +310,15 @@ def list_coupons(*, how: listing.Rows) -> None:
     listing.show_shared(how, calls.shared_list(staff.list_coupons.sync_detailed), columns)
 
 
-def _reduction(
-    title: str, percent: str, amount: int, months: int, meters: list[str] | None
-) -> dict[str, Any]:
+def _reduction(title: str, cheaper: Cheaper, meters: list[str] | None) -> dict[str, Any]:
     return {
         "title": title,
         # An option that is not given is empty or 0, which the API would refuse.
-        "percent": percent or None,
-        "amount_minor": amount or None,
-        "months": months or None,
+        "percent": cheaper.percent or None,
+        "amount_minor": cheaper.amount or None,
+        "months": cheaper.months or None,
         "meters": meters or [],
+        "reason": cheaper.reason,
     }
 
 

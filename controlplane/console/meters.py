@@ -35,6 +35,12 @@ SHOWN = tuple(
 )
 
 
+def title_of(meter: str) -> str:
+    """Return the title of a meter, or of the plan fee."""
+    known = meters.BY_SLUG.get(meter)
+    return known.title if known else meter.replace("_", " ").capitalize()
+
+
 def relevant(named: Collection[str]) -> Sequence[Shown]:
     """Return the meters to show to a tenant whose plan or limits name the meters ``named``.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -76,6 +77,7 @@ def create_coupon(
     reduction: Reduction,
     by: Actor,
     use: CouponUse | None = None,
+    reason: str = "",
 ) -> Coupon:
     """Create a coupon. An amount counts for tenants with invoices in the currency of ``use``.
 
@@ -110,7 +112,11 @@ def create_coupon(
         row, is_new = Coupon.objects.get_or_create(code=wanted, defaults=values)
         if not is_new:
             raise _code_refused()
-        audit.record(by, "coupon.create", audit.Subject("coupon", wanted, row.title))
+        subject = audit.Subject("coupon", wanted, row.title)
+        after = {**_written(row), "months": row.months, "limit": row.limit}
+        if row.expires_at:
+            after["expires_at"] = row.expires_at.isoformat()
+        audit.record(by, "coupon.create", subject, after=_without_empty(after), reason=reason)
     return row
 
 
@@ -140,11 +146,16 @@ def redeem(*, tenant: Tenant, code: str, by: Actor, now: datetime | None = None)
         reduction = Reduction(
             coupon.title, coupon.percent, coupon.amount_minor, coupon.meters, coupon.months
         )
-        return _discount(tenant, reduction, by, instant, coupon)
+        return _discount(tenant, reduction, by, instant, coupon=coupon)
 
 
 def give(
-    *, tenant: Tenant, reduction: Reduction, by: Actor, now: datetime | None = None
+    *,
+    tenant: Tenant,
+    reduction: Reduction,
+    by: Actor,
+    now: datetime | None = None,
+    reason: str = "",
 ) -> Discount:
     """Give the tenant a discount from the running billing month on.
 
@@ -153,11 +164,17 @@ def give(
     """
     checked(reduction)
     with transaction.atomic():
-        return _discount(tenant, reduction, by, now or timezone.now(), None)
+        return _discount(tenant, reduction, by, now or timezone.now(), reason=reason)
 
 
 def commit(
-    *, tenant: Tenant, title: str, minimum_minor: int, span: Period | None, by: Actor
+    *,
+    tenant: Tenant,
+    title: str,
+    minimum_minor: int,
+    span: Period | None,
+    by: Actor,
+    reason: str = "",
 ) -> Commitment:
     """Record that the tenant pays at least ``minimum_minor`` a month, before tax, over ``span``.
 
@@ -184,7 +201,8 @@ def commit(
             created_by=by.name,
         )
         subject = audit.Subject("commitment", row.pk, row.title, tenant.pk)
-        audit.record(by, "commitment.agree", subject, after={"minimum_minor": minimum_minor})
+        after = {"minimum_minor": minimum_minor, "currency": row.currency, **_span(row)}
+        audit.record(by, "commitment.agree", subject, after=after, reason=reason)
     return row
 
 
@@ -223,8 +241,35 @@ def _code_refused() -> Invalid:
     return Invalid("Give the coupon a code that no other one has.", code="coupon.code")
 
 
+def _written(row: Coupon | Discount) -> dict[str, Any]:
+    return {
+        "title": row.title,
+        "percent": None if row.percent is None else f"{row.percent.normalize():f}",
+        "amount_minor": row.amount_minor,
+        "currency": row.currency,
+        "meters": row.meters,
+    }
+
+
+def _span(row: Discount | Commitment) -> dict[str, str | None]:
+    return {
+        "starts_at": row.starts_at.isoformat(),
+        "ends_at": row.ends_at.isoformat() if row.ends_at else None,
+    }
+
+
+def _without_empty(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, "", [])}
+
+
 def _discount(
-    tenant: Tenant, reduction: Reduction, by: Actor, now: datetime, coupon: Coupon | None
+    tenant: Tenant,
+    reduction: Reduction,
+    by: Actor,
+    now: datetime,
+    *,
+    coupon: Coupon | None = None,
+    reason: str = "",
 ) -> Discount:
     month = month_of(now, tenant.billing_time_zone)
     ends_at = None
@@ -245,10 +290,17 @@ def _discount(
         ends_at=ends_at,
         created_by=by.name,
     )
+    after = {
+        "coupon": coupon.code if coupon else "",
+        **_written(row),
+        "months": reduction.months,
+        **_span(row),
+    }
     audit.record(
         by,
         "coupon.redeem" if coupon else "discount.give",
         audit.Subject("discount", row.pk, row.title, tenant.pk),
-        after={"coupon": coupon.code if coupon else "", "title": row.title},
+        after=_without_empty(after),
+        reason=reason,
     )
     return row

@@ -32,7 +32,12 @@ def _write(kind: str, invoice: Invoice, key: str, now: datetime) -> None:
         "outstanding": receiving.outstanding_minor(invoice),
     }
     words = {name: money.display(n, invoice.currency) for name, n in amounts.items()}
-    is_due = f"{words['payable']} are due by {due_on}."
+    to_pay = "There is nothing to pay."
+    if invoice.payable_minor:
+        to_pay = f"{words['payable']} are due by {due_on}."
+    if used_minor := invoice.total_minor - invoice.payable_minor:
+        used = money.display(used_minor, invoice.currency)
+        to_pay = f"Its total is {words['total']}, of which credit pays {used}. {to_pay}"
     outbox.write(
         kind,
         tenant=invoice.tenant,
@@ -41,7 +46,7 @@ def _write(kind: str, invoice: Invoice, key: str, now: datetime) -> None:
             "invoice": invoice.id,
             "number": invoice.number,
             "due_on": due_on,
-            "to_pay": is_due if invoice.payable_minor else "There is nothing to pay.",
+            "to_pay": to_pay,
             **words,
         },
         now=now,

@@ -18,6 +18,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from controlplane.core import audit
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import WaypostError
+from controlplane.core.models import AuditEvent
 from plans.models import QuotaAlert, UsageTail
 from plans.quotas import standings
 from plans.quotas.resources import SPEND, AtQuota, quantity_words, words
@@ -42,6 +43,16 @@ CONSEQUENCES = {
     AtQuota.REFUSE_CONNECTIONS: "Clients can no longer connect until the month ends or the limit "
     "is raised. Stored messages stay.",
 }
+# Actions of the audit that end a restriction, and why spaces are free after them.
+_ENDS = {
+    "tenant.restore": "the suspension has ended",
+    "tenant.keep": "the organization is not being closed any more",
+    "tenant.unpaid": "no invoice is overdue for long any more",
+    "quota.lift": "usage is below the limit in force",
+}
+_RESTRICTIONS = [
+    f"address_space.{verb}" for verb in ("withdraw_send", "throttle", "refuse_connections")
+]
 
 
 class PassIncomplete(WaypostError):
@@ -193,7 +204,7 @@ def _reason(tenant: Tenant, demands: dict[AtQuota, Standing]) -> str:
         return "the tenant is suspended" if tenant.suspended_at else "the tenant is being closed"
     breached = [quota for action, quota in demands.items() if action is not AtQuota.NOTIFY]
     if not breached:
-        return "usage is below the limit in force"
+        return _why_lifted(tenant)
     quota = breached[0]
     used, limit = (
         amount_words(quota.resource, n, quota.currency) for n in (quota.used, quota.limit or 0)
@@ -202,6 +213,13 @@ def _reason(tenant: Tenant, demands: dict[AtQuota, Standing]) -> str:
         f"{used} of {limit} {words(quota.resource)} are used; this ends by itself at "
         f"{quota.period.ends_at.isoformat()}, or when the limit is raised"
     )
+
+
+def _why_lifted(tenant: Tenant) -> str:
+    """Return which end of a restriction came after the last restriction of the tenant's spaces."""
+    of_tenant = AuditEvent.objects.filter(tenant_id=tenant.pk)
+    newest = of_tenant.filter(action__in=[*_ENDS, *_RESTRICTIONS]).order_by("-at", "-id").first()
+    return _ENDS.get(newest.action if newest else "", "usage is below the limit in force")
 
 
 def amount_words(resource: str, amount: int, currency: str = "") -> str:

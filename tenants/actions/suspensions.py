@@ -48,7 +48,7 @@ def suspend(*, tenant: Tenant, reason: str, by: Actor) -> Tenant:
             locked.save(update_fields=["suspended_at", "suspension_reason", "updated_at"])
             subject = tenants.subject(locked)
             audit.record(by, "tenant.suspend", subject, reason=reason)
-            fields = {"reason": reason}
+            fields = {"reason": locked.suspension_sentence}
             # The time makes each suspension an event of its own.
             key = f"{locked.pk}:{now}"
             outbox.write("tenant.suspended", tenant=locked, key=key, fields=fields)

@@ -131,6 +131,17 @@ class AddressSpace(Reconciled):
             models.CheckConstraint(name="space_type_known", condition=Q(type__in=SpaceType.values)),
         ]
 
+    @property
+    def send_withdrawn_reason(self) -> str:
+        """Why no client may send, as the API names it; empty while clients may send."""
+        if not self.send_withdrawn:
+            return ""
+        if self.tenant.unpaid_stage:
+            return "unpaid_invoices"
+        if self.tenant.suspended_at is not None:
+            return "suspension"
+        return "quota" if self.tenant.erase_at is None else "closure"
+
 
 class FormerSpacePlan(Timestamped):
     """A plan version that a space had until ``ended_at``; billing reads it. Immutable.

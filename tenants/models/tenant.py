@@ -79,6 +79,12 @@ class Tenant(Timestamped):
         ]
 
     @property
+    def suspension_sentence(self) -> str:
+        """``suspension_reason`` with a full stop, for texts that go on after it."""
+        reason = self.suspension_reason
+        return reason if not reason or reason.endswith((".", "!", "?")) else f"{reason}."
+
+    @property
     def is_frozen(self) -> bool:
         """Whether the tenant is suspended, by staff or for unpaid invoices, or being closed."""
         is_suspended = self.suspended_at is not None or self.unpaid_stage == UnpaidStage.SUSPENDED

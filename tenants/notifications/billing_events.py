@@ -65,7 +65,7 @@ BILLING_KINDS = (
         "Invoice issued",
         "A new invoice of your organization is there.",
         Severity.INFO,
-        "Invoice {number} over {total}",
+        "Invoice {number}: {payable} to pay",
         "The invoice {number} of {organization} is issued. {to_pay}",
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
@@ -126,7 +126,7 @@ BILLING_KINDS = (
         "Credit note issued",
         "A credit note takes back a part of an invoice, or all of it.",
         Severity.INFO,
-        "Credit note {number} over {total} for invoice {invoice_number}",
+        "Credit note {number} of {total} for invoice {invoice_number}",
         "The credit note {number} takes back {total} of the invoice {invoice_number} of "
         "{organization}. {outcome}",
         "/t/{tenant}/invoices/{invoice}/",
@@ -206,7 +206,7 @@ BILLING_KINDS = (
         "/t/{tenant}/invoices/{invoice}/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
-        to_staff=True,
+        staff_path="/staff/invoices/{invoice}/",
         sample={
             "invoice": "inv_7m2k",
             "number": "EU-000042",

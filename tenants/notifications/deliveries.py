@@ -107,6 +107,14 @@ def why_dropped(delivery: Delivery) -> str:
     return "" if role and may_get(role[0], kind) else "The person may not see this any more."
 
 
+def is_to_staff(delivery: Delivery) -> bool:
+    """Return whether a person gets the event as staff, who cannot open the pages of the tenant."""
+    user = delivery.user
+    if user is None or not user.is_staff or not BY_KEY[delivery.event.kind].to_staff:
+        return False
+    return not Membership.objects.filter(tenant=delivery.tenant, user=user).exists()
+
+
 def drop(delivery: Delivery, reason: str, now: datetime) -> None:
     """End a waiting delivery without an attempt. Idempotent."""
     waiting = Delivery.objects.filter(pk=delivery.pk, state=State.WAITING)

@@ -1,7 +1,7 @@
 """What a kind of event is, how urgent events are, and groups of roles that get them by mail."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -34,7 +34,8 @@ class EventKind:
     * ``needs``: the permission without which a member never gets it, and nobody may have it sent
       to a channel (``subscriptions``).
     * ``roles``: the members who get it by mail unless they, or the tenant, chose otherwise.
-    * ``to_staff``: the operator's staff get it by mail too.
+    * ``staff_path``: the page of staff about the event. The operator's staff get the event by mail
+      too, with this link. Empty: they do not get it.
     * ``to_invoice_email``: the address of the tenant's billing details gets it too.
     * ``is_required``: nobody can turn it off.
     * ``is_addressed``: it goes only to the email address or the channel that the event names.
@@ -55,7 +56,7 @@ class EventKind:
     path: str = ""
     needs: Permission = Permission.VIEW
     roles: frozenset[str] = frozenset()
-    to_staff: bool = False
+    staff_path: str = ""
     to_invoice_email: bool = False
     is_required: bool = False
     is_addressed: bool = False
@@ -63,3 +64,17 @@ class EventKind:
     ends_incident: bool = False
     secrets: frozenset[str] = frozenset()
     sample: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def to_staff(self) -> bool:
+        """Whether the operator's staff get it by mail too."""
+        return bool(self.staff_path)
+
+    def for_staff(self) -> "EventKind":
+        """Return the kind as staff get it: it names the organization and links to their page."""
+        return replace(
+            self,
+            subject=f"{{organization}}: {self.subject}",
+            text=f"{self.text} The organization is {{organization}} ({{tenant}}).",
+            path=self.staff_path,
+        )

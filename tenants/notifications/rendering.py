@@ -41,8 +41,8 @@ class Message:
         return render_to_string("notifications/mail.html", {"message": self})
 
 
-def message(event: Event) -> Message:
-    """Return the event as a message for people.
+def message(event: Event, *, to_staff: bool = False) -> Message:
+    """Return the event as a message for people; ``to_staff``: for the operator's staff.
 
     A newer version may name more fields than the version that wrote the event. A field that the
     event lacks shows as ``?``; if the field is a whole sentence, the sentence is left out.
@@ -50,7 +50,7 @@ def message(event: Event) -> Message:
     kind = BY_KEY[event.kind]
     fields = event.fields
     clear = {name: secrets.decrypt(fields[name]) for name in kind.secrets if name in fields}
-    return _message(kind, fields | clear)
+    return _message(kind.for_staff() if to_staff else kind, fields | clear)
 
 
 def _message(kind: EventKind, values: Mapping[str, Any]) -> Message:

@@ -84,6 +84,7 @@ def _open_troubles(now: datetime) -> None:
         if is_new:
             fields = {
                 "space": space.name,
+                "space_id": space.pk,
                 "since": instants.text(began_at),
                 "reason": ready["reason"],
                 "message": ready["message"],
@@ -102,7 +103,11 @@ def _end_troubles(now: datetime) -> None:
     for trouble in open_ones.select_related("space__tenant").filter(ended_at__isnull=True):
         space = trouble.space
         ready = phases.find_condition(space.conditions, phases.READY)
-        fields = {"space": space.name, "since": instants.text(trouble.began_at)}
+        fields = {
+            "space": space.name,
+            "space_id": space.pk,
+            "since": instants.text(trouble.began_at),
+        }
         if space.deletion_requested_at is not None:
             kind = "space.trouble_ended"
         elif ready is not None and ready["status"] == "True":
@@ -120,7 +125,12 @@ def _certificates() -> Iterable[_Finding]:
     for space in rows:
         found = phases.find_condition(space.conditions, "Certificate")
         if found is not None and found["reason"] in _CERTIFICATES:
-            fields = {"space": space.name, "reason": found["reason"], "message": found["message"]}
+            fields = {
+                "space": space.name,
+                "space_id": space.pk,
+                "reason": found["reason"],
+                "message": found["message"],
+            }
             key = f"{space.pk}:{found['reason']}:{found['since']}"
             yield _Finding("certificate.expiring", space.tenant, key, fields)
 

@@ -111,7 +111,8 @@ class AddressGauges:
     * ``depth``: messages stored, those that are being delivered included. ``stored_bytes``: their
       persistent size.
     * ``delivering``: messages sent to a consumer that it has not acknowledged yet.
-    * ``oldest_ms``: the age of the oldest stored message.
+    * ``oldest_ms``: the age of the oldest stored message, from the creation time that its sender
+      set; None if there is no such time.
     * ``expired``, ``dead_lettered``: messages of this incarnation that outlived their time to live,
       and messages that were given up after the last delivery attempt.
     """

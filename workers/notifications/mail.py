@@ -6,7 +6,7 @@ import time
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 
-from tenants.notifications import rendering
+from tenants.notifications import deliveries, rendering
 from tenants.notifications.deliveries import Outcome
 from tenants.notifications.models import Delivery
 
@@ -22,7 +22,7 @@ def send(delivery: Delivery) -> Outcome:
     The id of the mail is that of the delivery, so a mail program can recognize one that arrives
     twice. A receiver that the server refuses for good gets no further attempt.
     """
-    made = rendering.message(delivery.event)
+    made = rendering.message(delivery.event, to_staff=deliveries.is_to_staff(delivery))
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip(">") or "localhost"
     mail = EmailMultiAlternatives(
         subject=made.subject,

@@ -35,6 +35,8 @@ class AddressSpace:
             digits, dots, hyphens and underscores; a value may be empty.
         send_withdrawn (bool): True while no client may send: a quota is used up, invoices are unpaid, or the tenant is
             suspended or being closed.
+        send_withdrawn_reason (str): Why no client may send: `quota`, `unpaid_invoices`, `suspension` or `closure`.
+            Empty while clients may send.
         throttle_percent (int | None): The part of the plan's limits of connections and message rates that clients have
             while a used-up quota throttles them; null: all of it.
         connections_refused (bool): True while no client may connect: a quota is used up, or invoices are unpaid.
@@ -56,6 +58,7 @@ class AddressSpace:
     plan: str
     labels: AddressSpaceLabels
     send_withdrawn: bool
+    send_withdrawn_reason: str
     throttle_percent: int | None
     connections_refused: bool
     probed_at: datetime.datetime | None
@@ -95,6 +98,8 @@ class AddressSpace:
 
         send_withdrawn = self.send_withdrawn
 
+        send_withdrawn_reason = self.send_withdrawn_reason
+
         throttle_percent: int | None
         throttle_percent = self.throttle_percent
 
@@ -133,6 +138,7 @@ class AddressSpace:
                 "plan": plan,
                 "labels": labels,
                 "send_withdrawn": send_withdrawn,
+                "send_withdrawn_reason": send_withdrawn_reason,
                 "throttle_percent": throttle_percent,
                 "connections_refused": connections_refused,
                 "probed_at": probed_at,
@@ -191,6 +197,8 @@ class AddressSpace:
         labels = AddressSpaceLabels.from_dict(d.pop("labels"))
 
         send_withdrawn = d.pop("send_withdrawn")
+
+        send_withdrawn_reason = d.pop("send_withdrawn_reason")
 
         def _parse_throttle_percent(data: object) -> int | None:
             if data is None:
@@ -251,6 +259,7 @@ class AddressSpace:
             plan=plan,
             labels=labels,
             send_withdrawn=send_withdrawn,
+            send_withdrawn_reason=send_withdrawn_reason,
             throttle_percent=throttle_percent,
             connections_refused=connections_refused,
             probed_at=probed_at,

@@ -22,12 +22,14 @@ class CommitmentCreateRequest:
         Attributes:
             title (str):
             minimum_minor (int):
+            reason (str):
             starts_at (datetime.datetime | None | Unset):
             ends_at (datetime.datetime | None | Unset):
     """
 
     title: str
     minimum_minor: int
+    reason: str
     starts_at: datetime.datetime | None | Unset = UNSET
     ends_at: datetime.datetime | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -36,6 +38,8 @@ class CommitmentCreateRequest:
         title = self.title
 
         minimum_minor = self.minimum_minor
+
+        reason = self.reason
 
         starts_at: None | str | Unset
         if isinstance(self.starts_at, Unset):
@@ -59,6 +63,7 @@ class CommitmentCreateRequest:
             {
                 "title": title,
                 "minimum_minor": minimum_minor,
+                "reason": reason,
             }
         )
         if starts_at is not UNSET:
@@ -74,6 +79,8 @@ class CommitmentCreateRequest:
         title = d.pop("title")
 
         minimum_minor = d.pop("minimum_minor")
+
+        reason = d.pop("reason")
 
         def _parse_starts_at(data: object) -> datetime.datetime | None | Unset:
             if data is None:
@@ -112,6 +119,7 @@ class CommitmentCreateRequest:
         commitment_create_request = cls(
             title=title,
             minimum_minor=minimum_minor,
+            reason=reason,
             starts_at=starts_at,
             ends_at=ends_at,
         )

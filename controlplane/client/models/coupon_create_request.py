@@ -20,6 +20,7 @@ class CouponCreateRequest:
 
         Attributes:
             title (str):
+            reason (str):
             code (str):
             percent (None | str | Unset):
             amount_minor (int | None | Unset):
@@ -31,6 +32,7 @@ class CouponCreateRequest:
     """
 
     title: str
+    reason: str
     code: str
     percent: None | str | Unset = UNSET
     amount_minor: int | None | Unset = UNSET
@@ -43,6 +45,8 @@ class CouponCreateRequest:
 
     def to_dict(self) -> dict[str, Any]:
         title = self.title
+
+        reason = self.reason
 
         code = self.code
 
@@ -89,6 +93,7 @@ class CouponCreateRequest:
         field_dict.update(
             {
                 "title": title,
+                "reason": reason,
                 "code": code,
             }
         )
@@ -113,6 +118,8 @@ class CouponCreateRequest:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
         title = d.pop("title")
+
+        reason = d.pop("reason")
 
         code = d.pop("code")
 
@@ -175,6 +182,7 @@ class CouponCreateRequest:
 
         coupon_create_request = cls(
             title=title,
+            reason=reason,
             code=code,
             percent=percent,
             amount_minor=amount_minor,

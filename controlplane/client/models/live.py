@@ -25,7 +25,8 @@ class Live:
             delivering (int | None): Messages sent to a receiver that has not acknowledged them yet.
             consumers (int | None):
             producers (int | None):
-            oldest_seconds (int | None): Age of the oldest stored message; null if there is none.
+            oldest_seconds (int | None): Age of the oldest stored message, from the creation time that its sender set. Null
+                if the address stores no message, or if that message has no creation time.
             expired (int | None): Since the last start of its brokers.
             dead_lettered (int | None): Given up after the last delivery attempt, since the last start of its brokers.
             messages_in (int): Since the first reading; not billed.

@@ -21,7 +21,7 @@ class Message:
 
     Attributes:
         id (str):
-        sent_at (datetime.datetime | None):
+        sent_at (datetime.datetime | None): The creation time that the sender set. Null if it set none.
         expires_at (datetime.datetime | None):
         size (int):
         durable (bool):

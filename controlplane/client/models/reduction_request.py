@@ -20,6 +20,7 @@ class ReductionRequest:
 
         Attributes:
             title (str):
+            reason (str):
             percent (None | str | Unset):
             amount_minor (int | None | Unset):
             meters (list[str] | Unset):
@@ -27,6 +28,7 @@ class ReductionRequest:
     """
 
     title: str
+    reason: str
     percent: None | str | Unset = UNSET
     amount_minor: int | None | Unset = UNSET
     meters: list[str] | Unset = UNSET
@@ -35,6 +37,8 @@ class ReductionRequest:
 
     def to_dict(self) -> dict[str, Any]:
         title = self.title
+
+        reason = self.reason
 
         percent: None | str | Unset
         if isinstance(self.percent, Unset):
@@ -63,6 +67,7 @@ class ReductionRequest:
         field_dict.update(
             {
                 "title": title,
+                "reason": reason,
             }
         )
         if percent is not UNSET:
@@ -80,6 +85,8 @@ class ReductionRequest:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
         title = d.pop("title")
+
+        reason = d.pop("reason")
 
         def _parse_percent(data: object) -> None | str | Unset:
             if data is None:
@@ -112,6 +119,7 @@ class ReductionRequest:
 
         reduction_request = cls(
             title=title,
+            reason=reason,
             percent=percent,
             amount_minor=amount_minor,
             meters=meters,

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 
+from controlplane.console import meters
 from controlplane.console.forms.amounts import minor_amount
 from controlplane.console.forms.base import ConsoleForm
 from controlplane.console.forms.staff import MandatoryReasonForm
@@ -108,12 +109,14 @@ class ReductionForm(AmountForm):
         widget=forms.CheckboxSelectMultiple,
         help_text="None chosen: all lines.",
     )
-    field_order = ["title", "percent", "amount", "months", "meters"]
+    reason = forms.CharField(label="Reason", max_length=1000)
+    field_order = ["title", "percent", "amount", "months", "meters", "reason"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = sorted(discounting.known_meters())
-        self.fields["meters"].choices = [(name, name.replace("_", " ")) for name in names]  # type: ignore[attr-defined]
+        titles = {name: meters.title_of(name) for name in discounting.known_meters()}
+        by_title = sorted(titles.items(), key=lambda item: item[1])
+        self.fields["meters"].choices = by_title  # type: ignore[attr-defined]
 
     def reduction(self) -> Reduction:
         """Return the discount; the action checks it."""
@@ -132,7 +135,8 @@ class CommitmentForm(AmountForm):
     title = forms.CharField(label="Title", max_length=100, help_text="Invoices print it.")
     amount = forms.DecimalField(label="Least a month, before tax", max_digits=20)
     last_day = day_field("Last day", help_text="Leave empty: without end.")
-    field_order = ["title", "amount", "last_day"]
+    reason = forms.CharField(label="Reason", max_length=1000)
+    field_order = ["title", "amount", "last_day", "reason"]
 
     def span(self, time_zone: str, now: datetime) -> Period | None:
         """Return the time of the commitment; None: from the running month on, without end."""
@@ -249,7 +253,7 @@ class CouponCreateForm(ReductionForm):
     expires_on = day_field("Last day to redeem it", help_text="Leave empty: without end.")
     field_order = [
         "code", "title", "percent", "amount", "coupon_currency", "months", "meters", "limit",
-        "expires_on",
+        "expires_on", "reason",
     ]  # fmt: skip
 
     def __init__(self, *args: Any, currencies: Sequence[str], **kwargs: Any) -> None:

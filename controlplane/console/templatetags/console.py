@@ -6,7 +6,7 @@ They give templates the functions of ``formats``, ``charts``, ``plan_description
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from controlplane.console import charts, formats, help_pages, plan_descriptions
+from controlplane.console import charts, formats, help_pages, meters, plan_descriptions
 from controlplane.core.errors import Invalid
 from plans.rating import money as currencies
 from plans.rating import periods
@@ -26,6 +26,7 @@ register = template.Library()
 register.filter("phase_class", formats.phase_class)
 register.filter("invoice_class", formats.invoice_class)
 register.filter("invoice_state_words", formats.invoice_state_words)
+register.filter("meter_title", meters.title_of)
 register.filter("step_class", formats.step_class)
 register.filter("quantity", formats.quantity)
 register.filter("plain_words", formats.plain_words)
@@ -120,6 +121,12 @@ def day_in(moment: datetime, zone_name: str) -> date:
         return periods.day_of(moment, zone_name)
     except Invalid:  # such as a zone that a newer time zone database lacks
         return periods.day_of(moment, "UTC")
+
+
+@register.filter
+def last_day_in(end: datetime, zone_name: str) -> date:
+    """Return the last day in a time zone of what is over at ``end``."""
+    return day_in(end - timedelta(microseconds=1), zone_name)
 
 
 @register.filter

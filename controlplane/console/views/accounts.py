@@ -122,8 +122,8 @@ def sign_up(request: HttpRequest) -> HttpResponseBase:
 def new_organization(scope: Scope) -> HttpResponseBase:
     """Show the form for a new organization of a logged-in user; on POST create the organization.
 
-    Then redirect to the form for a first space. Where sign-up is disabled, only staff may do this,
-    and others get 403.
+    Then redirect to the form for a first space; staff, who create it for a customer, to the page
+    Team. Where sign-up is disabled, only staff may do this, and others get 403.
     """
     if not (settings.SIGNUP_ENABLED or scope.user.is_staff):
         return render(scope.request, "console/accounts/signup_closed.html", status=403)
@@ -142,6 +142,10 @@ def new_organization(scope: Scope) -> HttpResponseBase:
             plan_key=form.cleaned_data["plan"],
             offer=chosen,
         )
+        if signed_up and scope.user.is_staff:
+            text = f"{signed_up.tenant.name} is ready. Invite its owner here, then leave it."
+            messages.success(scope.request, text)
+            return redirect("console:team", signed_up.tenant.slug)
         if signed_up:
             return _first_space(scope.request, signed_up.tenant)
     context = {"form": form, **sellers.links(chosen)}

@@ -34,6 +34,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         **credit_reads.tax(scope.tenant),
         "discounts": credit_reads.discounts(scope.tenant),
         "commitments": credit_reads.commitments(scope.tenant),
+        "terms_zone": scope.tenant.billing_time_zone,
         "page": scope.page_of(movements.of_tenant(scope.tenant.pk).order_by("-pk")),
         "form": form if scope.may["manage_billing"] else None,
     }

@@ -30,7 +30,8 @@ def suspend(scope: StaffScope, tenant: str) -> HttpResponseBase:
         "question": f"Suspend {row.name}?",
         "consequence": "Its programs can no longer send. Its members can look at everything and "
         "pay, but they and their tokens change nothing else. Stored messages stay and can be "
-        "received. The owners get a mail with your reason. You can restore it at any time.",
+        "received. Owners, admins and members with the role billing get a mail with your reason. "
+        "You can restore it at any time.",
         "verb": "Suspend",
         "back": f"/staff/tenants/{row.slug}/",
         "back_label": row.name,

@@ -74,6 +74,7 @@ def terms(scope: StaffScope, tenant: str) -> HttpResponseBase:
         "row": row,
         "discounts": credit_reads.discounts(row),
         "commitments": credit_reads.commitments(row),
+        "terms_zone": row.billing_time_zone,
         "page": scope.page_of(movements.of_tenant(row.pk).order_by("-pk")),
         "cards": cards,
     }
@@ -94,7 +95,9 @@ def _steps_of_terms(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]
         Step(
             "discount", "Give a discount", "It begins with the running billing month.", "Give",
             "The discount is given.", forms.ReductionForm,
-            lambda form: discounting.give(tenant=row, reduction=form.reduction(), by=by), money_in,
+            lambda form: discounting.give(
+                tenant=row, reduction=form.reduction(), by=by, reason=form.cleaned_data["reason"],
+            ), money_in,
         ),
         Step(
             "commit", "Agree on a minimum",
@@ -103,7 +106,7 @@ def _steps_of_terms(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]
             forms.CommitmentForm,
             lambda form: discounting.commit(
                 tenant=row, title=form.cleaned_data["title"],
-                minimum_minor=form.cleaned_data["amount"],
+                minimum_minor=form.cleaned_data["amount"], reason=form.cleaned_data["reason"],
                 span=form.span(row.billing_time_zone, now), by=by,
             ), money_in,
         ),
@@ -202,7 +205,8 @@ def coupons(scope: StaffScope) -> HttpResponseBase:
             "create", "Create a coupon", "Each tenant can redeem it once.", "Create it",
             "The coupon is created.", forms.CouponCreateForm,
             lambda form: discounting.create_coupon(
-                code=form.cleaned_data["code"], reduction=form.reduction(), use=form.use(), by=by
+                code=form.cleaned_data["code"], reduction=form.reduction(), use=form.use(), by=by,
+                reason=form.cleaned_data["reason"],
             ), {"currencies": publishing.current().currencies},
         )
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from tests.suites.api.conftest import Cast, problem
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE
 
-HALF = {"title": "Launch", "percent": "50", "months": 3}
+HALF = {"title": "Launch", "percent": "50", "months": 3, "reason": "the launch"}
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_staff_give_what_the_tenant_reads(
 ) -> None:
     base = f"/api/v1/staff/tenants/{cast.tenant.slug}"
     credit = {"kind": "prepaid", "amount_minor": 5000, "reference": "bank-1", "reason": "paid"}
-    deal = {"title": "Deal", "minimum_minor": 20_000}
+    deal = {"title": "Deal", "minimum_minor": 20_000, "reason": "the contract"}
 
     answers = [
         staff.post(f"{base}/discounts", HALF),
@@ -112,6 +112,9 @@ def test_staff_give_what_the_tenant_reads(
     ]
 
     assert [answer.status_code for answer in answers] == [201] * 4
+    problem(staff.post(f"{base}/discounts", {**HALF, "reason": ""}), 422, "request.invalid")
+    why = dict(AuditEvent.objects.exclude(reason="").values_list("action", "reason"))
+    assert (why["discount.give"], why["commitment.agree"]) == ("the launch", "the contract")
     found = owner.get(cast.path("/benefits")).json()
     assert found == staff.get(f"{base}/benefits").json()
     assert [row["left_minor"] for row in found["credits"]] == [5000]

@@ -68,7 +68,14 @@ READ_CREDIT_NOTES = (
     *(INFO[kind].staff_note_operation for kind in CREDIT_NOTE_FORMATS),
     "verify_credit_note_staff",
 )
-COUPON = {"code": "LAUNCH", "title": "Launch", "percent": "50", "months": 3, "limit": 100}
+COUPON = {
+    "code": "LAUNCH",
+    "title": "Launch",
+    "percent": "50",
+    "months": 3,
+    "limit": 100,
+    "reason": "the launch",
+}
 CAP = {"amount_minor": 10000, "action": "withdraw_send"}
 # Operations that need more than the scene. All others are a request without a body.
 CASES = {
@@ -126,8 +133,10 @@ CASES = {
     "create_coupon": Case(COUPON),
     "list_coupons": Case(before=("create_coupon",)),
     "redeem_coupon": Case({"code": "LAUNCH"}, before=("create_coupon",)),
-    "give_discount": Case({"title": "Partner", "percent": "10"}),
-    "agree_on_commitment": Case({"title": "Yearly deal", "minimum_minor": 15000}),
+    "give_discount": Case({"title": "Partner", "percent": "10", "reason": "a partner"}),
+    "agree_on_commitment": Case(
+        {"title": "Yearly deal", "minimum_minor": 15000, "reason": "the contract"}
+    ),
     "grant_credit": Case(
         {"kind": "prepaid", "amount_minor": 5000, "reference": "bank-1", "reason": "paid ahead"}
     ),

@@ -39,6 +39,8 @@ def test_staff_suspend_and_restore_a_tenant(
     assert suspended.json()["suspension_reason"] == WHY["reason"]
     space.refresh_from_db()
     assert space.send_withdrawn
+    shown = owner.get(cast.path("/address-spaces/main")).json()
+    assert shown["send_withdrawn_reason"] == "suspension"
     body = {"name": "two", "type": "brokered", "plan": "brokered-small"}
     problem(owner.post(cast.path("/address-spaces"), body), 403, "tenant.suspended")
     assert owner.get(cast.path("/address-spaces")).status_code == 200
@@ -116,6 +118,8 @@ def test_an_owner_exports_closes_keeps_and_is_erased(
     assert closing.status_code == 200, closing.content
     space.refresh_from_db()
     assert space.send_withdrawn
+    shown = owner.get(cast.path("/address-spaces/main")).json()
+    assert shown["send_withdrawn_reason"] == "closure"
     problem(owner.delete(cast.path("/address-spaces/main")), 403, "tenant.closing")
     listed = staff.get("/api/v1/staff/tenants", {"closing": "true"}).json()["items"]
     assert [row["erase_at"] for row in listed] == [closing.json()["erase_at"]]

@@ -73,7 +73,7 @@ def test_staff_end_a_discount_a_commitment_and_a_coupon(
 def test_a_commitment_with_one_instant_is_refused(
     cast: Cast, staff: APIClient, given: str, missing: str
 ) -> None:
-    wish = {"title": "Deal", "minimum_minor": 1, given: "2199-01-01T00:00:00Z"}
+    wish = {"title": "Deal", "minimum_minor": 1, "reason": "x", given: "2199-01-01T00:00:00Z"}
 
     refused = staff.post(at(cast, "/commitments"), wish)
 
@@ -122,7 +122,7 @@ def test_sellers_are_offered_and_staff_change_a_tenants(cast: Cast, staff: APICl
     owner = cast.call("owner")
     assert owner.get(cast.path("/seller")).json()["legal_entity"] == "wp-inc"
     assert owner.get(cast.path("/plan-subscription")).json()["currency"] == "USD"
-    staff.post(at(cast, "/commitments"), {"title": "Deal", "minimum_minor": 1})
+    staff.post(at(cast, "/commitments"), {"title": "Deal", "minimum_minor": 1, "reason": "x"})
     problem(staff.post(at(cast, "/seller"), {**change, "legal_entity": "waypost",
                                              "currency": "EUR"}), 409, "seller.fixed")  # fmt: skip
 

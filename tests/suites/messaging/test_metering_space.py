@@ -1,5 +1,6 @@
 """Metering a real space: the product's readers against a real broker, last samples at its end."""
 
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
     newest, news = live["orders"].gauges, live["news"].gauges
     assert (newest.depth, newest.delivering, newest.consumers) == (4, 0, 0)
     assert newest.stored_bytes
-    assert newest.oldest_at
+    assert newest.oldest_at is None  # these messages have no creation time
     assert (news.depth, news.consumers) == (0, 1)
     assert (newest.expired, newest.dead_lettered) == (0, 0)
     peak = MeteredSource.objects.get(space_id=space.id, boot_id=source_states.SPACE)
@@ -109,6 +110,24 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
     assert (last["orders"]["messages_in"], last["orders"]["messages_out"]) == (7, 4)
     assert (last["news"]["messages_in"], last["news"]["messages_out"]) == (2, 2)
     assert max(row["connections_opened"] for row in payloads) == 1
+
+
+def test_the_age_of_a_message_is_known_if_its_sender_set_the_time(
+    ports: Ports, product: Readers, tmp_path: Path
+) -> None:
+    space = rows.make_space(rows.make_tenant())
+    rows.make_address(space, "orders")
+    rows.make_user(space, "alice", ("#", "send recv"))
+    settle(space, ports)
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        message = amqp.message("m")
+        message.creation_time = time.time() - 60
+        connection.create_sender("orders").send(message)
+        eventually(lambda: counted(product, space)["orders"] == (1, 0), "the message is stored")
+        sampling.sample_all(product)
+
+    assert 55 <= (live_readings.of_spaces([space.id])[space.id]["orders"].oldest_seconds or 0) < 120
 
 
 def metrics(client: Client, name: str, space: AddressSpace, instance: str) -> float:

@@ -62,7 +62,7 @@ def test_owners_billing_members_and_the_email_for_invoices_get_each_step_and_nob
     assert receivers == {"owner@a.test", "billing@a.test", "bills@example.org"}
     to_books = {mail.subject for mail in found if "bills@example.org" in mail.recipients}
     assert to_books == {
-        f"Invoice {number} over 58.31 EUR",
+        f"Invoice {number}: 58.31 EUR to pay",
         f"Invoice {number} is overdue",
         f"Reminder: invoice {number} was due on {invoice.due_at:%Y-%m-%d}",
     }

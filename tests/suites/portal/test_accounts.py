@@ -85,9 +85,10 @@ def test_staff_create_tenants_where_sign_up_is_switched_off(
     client = as_(world.staff)
 
     assert 'href="/organizations/new"' in client.get("/staff/tenants/").content.decode()
+    assert "<h1>New tenant</h1>" in client.get("/organizations/new").content.decode()
     answer = client.post("/organizations/new", {"organization": "Customer", "plan": "team"})
 
-    assert answer["Location"] == "/t/customer/spaces/-/new"
+    assert answer["Location"] == "/t/customer/team/"
     owner = Membership.objects.get(tenant__slug="customer")
     assert (owner.user, owner.role) == (world.staff, Role.OWNER)
     # The invoices are the customer's: the overview asks the owner where they go.

@@ -1,13 +1,15 @@
 """The page of credit and discounts, and the operator's pages of terms, tax and coupons."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from controlplane.console import audit_words
 from controlplane.core.audit import SYSTEM
+from controlplane.core.models import AuditEvent
 from plans.catalog import selling
 from plans.invoicing import discounting, granting, previewing
 from plans.invoicing.discounting import Reduction
@@ -106,6 +108,26 @@ def test_after_an_early_close_the_page_says_what_was_charged_and_what_is_added(
     assert f"the invoice adds <strong>{left / 100:.2f} EUR</strong> before tax" in text
 
 
+def test_terms_have_the_days_of_the_tenant_and_titles_of_meters(
+    world: World, as_: As, terms: str
+) -> None:
+    world.tenant.billing_time_zone = "Europe/Berlin"
+    world.tenant.save()
+    tenth = Reduction("Launch", Decimal(10), meters=["connection_ms", "plan_fee"], months=3)
+    winter = datetime(2026, 11, 20, tzinfo=UTC)
+    discounting.give(tenant=world.tenant, reduction=tenth, by=SYSTEM, now=winter)
+
+    own = text_of(as_(world.owner).get(f"/t/{world.tenant.slug}/credit/"))
+    shown = text_of(as_(world.staff).get(terms))
+
+    for text in (own, shown):
+        assert "Connection time, Plan fee" in text
+        assert "1 Nov 2026" in text
+        assert "31 Jan 2027" in text
+    assert "Steps of 64 KiB in" in shown
+    assert "steps 64k" not in shown
+
+
 def test_a_coupon_is_redeemed_once_and_its_refusal_is_in_the_form(world: World, as_: As) -> None:
     half = Reduction("Half the price", Decimal(50))
     discounting.create_coupon(code="LAUNCH", reduction=half, by=SYSTEM)
@@ -129,8 +151,9 @@ def test_staff_grant_credit_give_a_discount_and_agree_on_a_minimum(
         {"step": "grant", "kind": "prepaid", "amount": "12.50", "reference": "bank-1",
          "expires_on": day, "reason": "paid"},
         {"step": "discount", "title": "Partner", "percent": "10", "months": "2",
-         "meters": ["plan_fee"]},
-        {"step": "commit", "title": "Deal", "amount": "150", "last_day": day},
+         "meters": ["plan_fee"], "reason": "a partner"},
+        {"step": "commit", "title": "Deal", "amount": "150", "last_day": day,
+         "reason": "the contract"},
     ):  # fmt: skip
         assert client.post(terms, body).status_code == 302, body
 
@@ -138,6 +161,11 @@ def test_staff_grant_credit_give_a_discount_and_agree_on_a_minimum(
     assert Discount.objects.get().meters == ["plan_fee"]
     agreed = Commitment.objects.get()
     assert (agreed.minimum_minor, agreed.ends_at is None) == (15_000, False)
+    given = AuditEvent.objects.get(action="discount.give")
+    assert (given.reason, given.after["percent"], given.after["months"]) == ("a partner", "10", 2)
+    assert AuditEvent.objects.get(action="commitment.agree").reason == "the contract"
+    (event,) = [text for text in audit_words.changes(given) if "plan" in text]
+    assert event == "meters: plan_fee"
     assert "bank-1" in text_of(client.get(terms))
 
 
@@ -177,7 +205,7 @@ def test_a_wrong_amount_is_refused_in_its_form_only(world: World, as_: As, terms
     assert answer.status_code == 400
     assert answer.content.decode().count("at most 2 decimals") == 1
     assert not CreditGrant.objects.exists()
-    both = {"step": "discount", "title": "x", "percent": "1", "amount": "1"}
+    both = {"step": "discount", "title": "x", "percent": "1", "amount": "1", "reason": "x"}
     assert as_(world.staff).post(terms, both).status_code == 422
 
 
@@ -262,7 +290,7 @@ def test_coupons_are_created_and_ended(world: World, as_: As) -> None:
 
     body = {
         "step": "create", "code": "launch", "title": "Launch", "amount": "5",
-        "coupon_currency": "EUR", "months": "3", "limit": "100",
+        "coupon_currency": "EUR", "months": "3", "limit": "100", "reason": "the fair",
     }  # fmt: skip
     assert client.post("/staff/coupons/", body).status_code == 302
     row = Coupon.objects.get()

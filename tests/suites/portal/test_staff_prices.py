@@ -58,6 +58,7 @@ def test_a_draft_shows_words_then_money_and_is_published(world: World, as_: As) 
     published = client.post(f"{draft}/publish", {"effective_at": "", "moves": "period"})
 
     assert "Monthly fee: 49.00 EUR → 59.00 EUR." in before
+    assert f"Made by {world.staff.email}, " in before
     assert "enter 00:00 of the day before it begins" in before
     assert "Rate the last month first" in before
     assert "0 of 2 tenants are rated" in progress

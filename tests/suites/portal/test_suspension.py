@@ -4,8 +4,10 @@ import pytest
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent
-from tenants.actions import api_tokens, closures, unpaid_stages
+from tenants.actions import api_tokens, closures, suspensions, unpaid_stages
 from tenants.models import AddressSpace, UnpaidStage
+from tenants.notifications import rendering
+from tenants.notifications.models import Event
 from tests.suites.portal.conftest import As
 from tests.support.notifications import notified
 from tests.support.portal import rows
@@ -20,6 +22,21 @@ REASON = "The invoice EU-1 is not paid."
 def suspend(world: World, as_: As) -> None:
     answer = as_(world.staff).post(TENANT + "suspend", {"reason": REASON})
     assert answer["Location"] == TENANT
+
+
+def test_a_reason_without_a_full_stop_gets_one(world: World, as_: As) -> None:
+    suspensions.suspend(tenant=world.tenant, reason="see ticket 42", by=SYSTEM)
+    owner = as_(world.owner)
+
+    page = owner.get(HOME).content.decode()
+    refused = owner.post(HOME + "spaces/-/new", {"name": "more", "space_plan": "standard-small"})
+
+    assert "is suspended: see ticket 42.</strong>" in page
+    assert "suspended: see ticket 42. Ask the operator." in refused.content.decode()
+    (event,) = Event.objects.filter(kind="tenant.suspended")
+    assert "see ticket 42. Clients cannot send" in rendering.message(event).text
+    asks = as_(world.staff).get(f"/staff/tenants/{world.other.slug}/suspend").content.decode()
+    assert "Owners, admins and members with the role billing get a mail" in asks
 
 
 def test_a_suspended_tenant_cannot_change_messaging_but_sees_everything(

@@ -64,6 +64,9 @@ from workers.messaging.observed import (
 Row = Mapping[str, Any]
 _TOPIC = next(row.slug for row in address_types.REGISTRY if row.broker_form is BrokerForm.TOPIC)
 _TRIES = 5  # to read all queues while no message is being moved
+# The broker computes an age from the creation time that the sender set. Without one it counts from
+# the year 1970; some clients set seconds instead of milliseconds, which is a time in 1970, too.
+_TOO_OLD_MS = 20 * 365 * 24 * 3600 * 1000
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,8 @@ class _Reading:
     def sizes_and_ages(self, queues: Sequence[Row]) -> tuple[Mapping[str, int], Mapping[str, int]]:
         """Return {queue: persistent size in bytes} and {queue: age of the oldest message in ms}.
 
-        Empty queues, internal ones, and those that have vanished meanwhile are missing.
+        Empty queues, internal ones, and those that have vanished meanwhile are missing. A queue
+        whose oldest message has no plausible creation time has no age.
         """
         names = [
             row["name"]
@@ -193,7 +197,7 @@ class _Reading:
             }
             for _ in attributes
         )
-        return sizes, ages
+        return sizes, {name: age for name, age in ages.items() if age < _TOO_OLD_MS}
 
     def health(self) -> EngineHealth:
         """Return how full the broker is. A value that the broker refuses to show is None."""

@@ -48,7 +48,7 @@ def test_a_credit_note_is_reported_with_its_invoice_and_amount() -> None:
     event = Event.objects.get(kind="credit_note.issued")
     assert (event.tenant_id, event.occurred_at) == (owner.pk, note.issued_at)
     found = rendering.message(event)
-    assert found.subject.endswith("Credit note WP-CN-000001 over 11.90 EUR for invoice WP-000001")
+    assert found.subject.endswith("Credit note WP-CN-000001 of 11.90 EUR for invoice WP-000001")
     assert found.text == (
         f"The credit note WP-CN-000001 takes back 11.90 EUR of the invoice WP-000001 of "
         f"{owner.name}. It lowers what is due of the invoice by 11.90 EUR, to 46.41 EUR."

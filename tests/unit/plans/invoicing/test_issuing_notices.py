@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from pytest_django import Settings
 
-from plans.invoicing import document, invoice_closing, issuing
+from plans.invoicing import document, granting, invoice_closing, issuing
 from plans.invoicing import rendering as invoice_rendering
 from plans.models import Invoice
 from plans.payments import dunning
@@ -32,6 +32,21 @@ def test_issue_and_overdue_are_reported_once_with_amounts_and_dates() -> None:
     assert issued.fields["to_pay"] == "58.31 EUR are due by 2026-05-18."
     assert overdue.fields["due_on"] == "2026-05-18"
     assert issued.tenant_id == invoice.tenant_id
+
+
+def test_a_notice_names_what_credit_pays() -> None:
+    owner = rows.tenant()
+    wish = granting.Wish("prepaid", 2000, "bank-1", "paid", None)
+    granting.grant(tenant=owner, wish=wish, by=STAFF)
+    rows.issued(owner)
+
+    made = rendering.message(Event.objects.get(kind="invoice.issued"))
+
+    assert made.subject == "Invoice WP-000001: 38.31 EUR to pay"
+    assert made.text.endswith(
+        "is issued. Its total is 58.31 EUR, of which credit pays 20.00 EUR. 38.31 EUR are due by "
+        "2026-05-18."
+    )
 
 
 def test_a_notice_of_an_invoice_with_nothing_to_pay_says_so() -> None:

@@ -10,7 +10,7 @@ from controlplane.core.models import AuditEvent
 from plans.models import Plan, QuotaAlert, QuotaOverride, UsageTail
 from plans.quotas import enforcement, standings
 from plans.quotas.resources import AtQuota
-from tenants.actions import spend_caps
+from tenants.actions import closures, spend_caps, suspensions
 from tenants.models import AddressSpace, Tenant, UnpaidStage
 from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
@@ -250,6 +250,25 @@ def test_the_state_of_the_tenant_is_a_reason_of_its_own(state: dict[str, Any], r
     sent(owner, 1000)
 
     assert set(reasons()) == {reason}
+
+
+def test_the_reason_to_lift_a_restriction_is_what_ended() -> None:
+    owner = tenant()
+    suspensions.suspend(tenant=owner, reason="Abuse.", by=STAFF)
+    suspensions.restore(tenant=owner, by=STAFF)
+    sent(owner, 0)
+    closures.request(tenant=owner, by=STAFF)
+    closures.undo(tenant=owner, by=STAFF)
+    sent(owner, 0)
+    sent(owner, 1001)
+    sent(owner, 0, now=ENDS_AT)
+
+    lifted = AuditEvent.objects.filter(action="address_space.restore_send").order_by("id")
+    assert [event.reason for event in lifted] == [
+        "the suspension has ended",
+        "the organization is not being closed any more",
+        "usage is below the limit in force",
+    ]
 
 
 def test_the_first_of_two_quotas_is_the_reason() -> None:

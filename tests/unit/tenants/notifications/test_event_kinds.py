@@ -39,6 +39,21 @@ def test_a_page_of_an_event_exists(kind: EventKind) -> None:
         assert page.func.__module__.startswith("controlplane.console.views.")
 
 
+@pytest.mark.parametrize(
+    "kind", [kind for kind in REGISTRY if kind.to_staff], ids=lambda kind: kind.key
+)
+def test_staff_get_the_name_of_the_organization_and_a_page_that_they_may_open(
+    kind: EventKind,
+) -> None:
+    made = rendering.sample(kind.for_staff(), "Acme", "acme")
+
+    assert made.subject.startswith("Acme: ")
+    assert made.text.endswith(" The organization is Acme (acme).")
+    path = re.sub(r"^https?://[^/]+", "", made.url)
+    assert resolve(path).func.__module__.startswith("controlplane.console.views.staff_")
+    assert "?" not in made.url
+
+
 @BY_NAME
 def test_the_members_who_get_it_may_see_it(kind: EventKind) -> None:
     assert all(may_get(role, kind) for role in kind.roles)
@@ -67,7 +82,7 @@ def test_a_sentence_that_an_older_version_did_not_write_is_left_out() -> None:
     made = rendering.message(event)
 
     assert made.text == "The invoice EU-000042 of A is issued."
-    assert made.subject == "Invoice EU-000042 over 119.00 EUR"
+    assert made.subject == "Invoice EU-000042: 119.00 EUR to pay"
     event.fields["to_pay"] = "There is nothing to pay."
     assert rendering.message(event).text.endswith("is issued. There is nothing to pay.")
 

@@ -60,9 +60,12 @@ def newest(kind: str) -> Event:
 
 
 def received(kind: str) -> list[MailboxMessage]:
-    """Deliver what waits; return the mails in the mailbox with the subject of the event."""
-    subject = rendering.message(newest(kind)).subject
-    return [mail for mail in mails.delivered() if mail.subject == subject]
+    """Deliver what waits; return the mails in the mailbox with the subject of the event.
+
+    That of the operator's staff differs.
+    """
+    subjects = {rendering.message(newest(kind), to_staff=each).subject for each in (False, True)}
+    return [mail for mail in mails.delivered() if mail.subject in subjects]
 
 
 def test_each_kind_has_a_cause() -> None:
