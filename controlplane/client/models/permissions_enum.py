@@ -2,8 +2,10 @@ from typing import Literal, cast
 
 PermissionsEnum = Literal[
     "delete_messages",
+    "manage_addresses",
     "manage_billing",
     "manage_messaging",
+    "manage_messaging_users",
     "manage_notifications",
     "manage_team",
     "manage_tenant",
