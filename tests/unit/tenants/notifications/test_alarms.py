@@ -96,12 +96,13 @@ def test_age_raises_without_any_change_of_the_reading(orders: Address, cycle: Cy
 
 def test_the_age_of_a_raised_alarm_keeps_growing(orders: Address, cycle: Cycle) -> None:
     alarm = notified.alarm(orders, "age", 20)
-    for seconds in (0, 39, 179):
+    # In one minute: at the end of a minute of its history, the reading is written.
+    for seconds in (0, 39, 55):
         cycle(seconds, 1, seconds)
 
     alarm.refresh_from_db()
     assert alarm.raised_at == NOON + timedelta(seconds=39)
-    assert alarm.last_value == 179
+    assert alarm.last_value == 55
     assert kinds() == ["alarm.raised"]
 
 
