@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from controlplane.api import etags, pagination, schema
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import TenantView, person
-from tenants import queries
+from tenants import admission, queries
 from tenants.actions import notification_preferences
 from tenants.models import Membership
 from tenants.notifications import preferences
@@ -46,6 +46,7 @@ class DefaultsSerializer(serializers.Serializer[Any]):
 
     choices = serializers.DictField(child=serializers.BooleanField())
     budget_minor = serializers.IntegerField(allow_null=True)
+    currency = serializers.CharField(allow_blank=True, help_text="Of the budget; empty: no plan.")
 
 
 class DefaultsChangeSerializer(StrictSerializer):
@@ -137,9 +138,11 @@ class DefaultPreferencesView(TenantView):
 
     def _shown(self) -> Any:
         budget = SpendBudget.objects.filter(tenant=self.tenant).first()
+        plan = admission.open_plan(self.tenant)
         body = {
             "choices": preferences.of_tenant(self.tenant),
             "budget_minor": budget.amount_minor if budget else None,
+            "currency": plan.currency if plan else "",
         }
         return DefaultsSerializer(body).data
 

@@ -6,7 +6,9 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from plans.quotas import standings
-from plans.quotas.resources import METERED, SPEND, TENANT_RESOURCES, WORDS, words
+from plans.quotas.resources import METERED, SPEND, TENANT_RESOURCES, WORDS, unit, words
+from plans.quotas.standings import Standing
+from plans.rating.money import minor_digits
 from plans.usage import reading
 from tenants import admission
 from tenants.models import Tenant
@@ -17,7 +19,8 @@ class QuotaSerializer(serializers.Serializer[Any]):
 
     `used` is `landed` plus `tail`. Of a monthly resource, `landed` is complete up to `as_of`, and
     `tail` is what was counted and is not in `landed` yet. Amounts are in base units, such as
-    milliseconds. The resource `spend` is the spend cap, in minor units; it is there only for
+    milliseconds: `base_per_unit` of them are one `unit`, such as an hour. The resource `spend` is
+    the spend cap; its `unit` is a currency, and amounts are in minor units. It is there only for
     callers who may see amounts.
     """
 
@@ -27,6 +30,12 @@ class QuotaSerializer(serializers.Serializer[Any]):
     used = serializers.IntegerField()
     landed = serializers.IntegerField()
     tail = serializers.IntegerField()
+    unit = serializers.CharField(
+        allow_blank=True, help_text="The unit that people read; empty for counted objects."
+    )
+    base_per_unit = serializers.IntegerField(
+        help_text="How many of the amounts' base units are one `unit`."
+    )
     at_quota = serializers.CharField(
         allow_blank=True, help_text="For a monthly resource: what happens at 100 percent."
     )
@@ -56,6 +65,7 @@ def rows(tenant: Tenant, *, with_money: bool) -> list[dict[str, Any]]:
             "used": quota.used,
             "landed": quota.use.landed,
             "tail": quota.use.tail,
+            **_unit(quota),
             "at_quota": str(quota.at_quota),
             "as_of": as_of,
         }
@@ -71,6 +81,8 @@ def rows(tenant: Tenant, *, with_money: bool) -> list[dict[str, Any]]:
             "used": counted[resource],
             "landed": counted[resource],
             "tail": 0,
+            "unit": "",
+            "base_per_unit": 1,
             "at_quota": "",
             # The use of these resources is the number of rows at this moment.
             "as_of": None,
@@ -79,3 +91,9 @@ def rows(tenant: Tenant, *, with_money: bool) -> list[dict[str, Any]]:
     ]
     # The cap is no limit of a plan, so ``TENANT_RESOURCES`` lacks it.
     return [*found, metered[SPEND]] if SPEND in metered else found
+
+
+def _unit(quota: Standing) -> dict[str, Any]:
+    if quota.resource == SPEND:
+        return {"unit": quota.currency, "base_per_unit": 10 ** minor_digits(quota.currency)}
+    return dict(zip(("unit", "base_per_unit"), unit(quota.resource), strict=True))

@@ -62,6 +62,10 @@ class SimulationSerializer(serializers.Serializer[Any]):
     amount_minor = serializers.IntegerField()
     action = serializers.ChoiceField(_ACTIONS)
     spent_minor = serializers.IntegerField()
+    fee_minor = serializers.IntegerField(
+        help_text="The month without spaces and usage, with tax. Not less than the cap: the cap "
+        "acts on the first day of each month."
+    )
     acted_at = serializers.DateTimeField(allow_null=True)
     affected = serializers.DictField(child=serializers.IntegerField())
     days = SimulatedDaySerializer(many=True)
@@ -149,6 +153,7 @@ class SimulationView(TenantView):
             "amount_minor": found.cap_minor,
             "action": found.action.value,
             "spent_minor": found.spent_minor,
+            "fee_minor": found.fee_minor,
             "acted_at": found.acted_at,
             "affected": found.affected,
             "days": [{"day": day, "spent_minor": spent} for day, spent in found.days],

@@ -27,7 +27,10 @@ class OtherTenant(Conflict):
 
 def apply(
     file: Annotated[
-        Path, typer.Option("--file", "-f", help="A YAML file (docs/cli.md); - is stdin.")
+        Path,
+        typer.Option(
+            "--file", "-f", help="A YAML file, as `waypost export` writes it; - is stdin."
+        ),
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help=f"Only show the differences; exit code {DRIFT}.")

@@ -87,7 +87,8 @@ def show_usage(
 @usage_app.command("costs")
 def show_costs(
     by: Annotated[
-        str, typer.Option("--by", help="The key of a label, such as team; default: by space.")
+        str,
+        typer.Option("--by", help="The key of a label of spaces, such as team; default: by space."),
     ] = "",
     month: Annotated[str, typer.Option(help="Such as 2026-11; default: the running month.")] = "",
     tenant: Tenant = None,
@@ -102,7 +103,11 @@ def show_costs(
     # The API divides by space if no space has the label. Here it may be a misspelled key.
     if by and by != costs["divided_by"]:
         known = ", ".join(costs["labels"]) or "none"
-        raise Missing(f"No space has a label {by}; there are: {known}.", code="labels.missing")
+        raise Missing(
+            f"No space has the label {by}. Labels of spaces: {known}. Labels of addresses do not "
+            "divide the cost.",
+            code="labels.missing",
+        )
     if form.is_document:
         output.show_document(costs, form)
         return

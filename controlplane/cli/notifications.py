@@ -1,4 +1,4 @@
-"""`waypost notifications`: kinds of events, own mails, channels, and what was sent to them."""
+"""`waypost notifications`: kinds of events, own mails, budget, channels, and what was sent."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -72,6 +72,33 @@ def mail(
         if_match=calls.tag(present),
     )
     output.say(f"{kind}: {'on' if on else 'off'}")
+
+
+@app.command()
+def budget(
+    amount: Annotated[
+        int | None, typer.Argument(min=1, help="In minor units such as cents; absent: show it.")
+    ] = None,
+    none: Annotated[bool, typer.Option("--none", help="Remove the budget.")] = False,
+    tenant: Tenant = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show or set the monthly budget: at 50, 80 and 100 percent an event reports it."""
+    if none and amount is not None:
+        raise output.WrongUse("Give an amount or --none, not both.")
+    api, tenant = login_store.connect(tenant)
+    answer = notification_preferences.get_notification_defaults.sync_detailed(
+        tenant, client=api.client
+    )
+    if none or amount is not None:
+        answer = notification_preferences.change_notification_defaults.sync_detailed(
+            tenant,
+            client=api.client,
+            body=models.PatchedDefaultsChangeRequest(budget_minor=amount),
+            if_match=calls.tag(answer),
+        )
+    shown = calls.body(api, answer)
+    output.show_one({name: shown.get(name) for name in ("budget_minor", "currency")}, form)
 
 
 @app.command()

@@ -11,6 +11,7 @@ from controlplane.cli import (
     close_runs,
     credit,
     exports,
+    limits,
     listing,
     login_store,
     output,
@@ -115,7 +116,7 @@ def restore(slug: Slug, form: Output = Format.TABLE) -> None:
 @slow.change
 def list_quotas(slug: Slug, *, how: listing.Rows) -> None:
     """List the limits of a tenant with its use, and which of them are overridden."""
-    columns = ["resource", "used", "limit", "override", "reason", "expires_at"]
+    columns = ["resource", "unit", "used", "limit", "override", "reason", "expires_at"]
     calls.named(slug)
 
     def read(api: Api) -> list[Json]:
@@ -134,7 +135,7 @@ def list_quotas(slug: Slug, *, how: listing.Rows) -> None:
             for override in [overrides.get(limit["resource"], nothing)]
         ]
 
-    listing.show_shared(how, read, columns)
+    listing.show_shared(how, read, columns, limits.in_unit)
 
 
 @quotas_app.command("set")

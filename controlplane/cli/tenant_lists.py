@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from controlplane.cli import calls, listing, login_store, output, slow
+from controlplane.cli import calls, limits, listing, login_store, output, slow
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
 from controlplane.client.api import audit_events, operations, quotas
@@ -22,7 +22,8 @@ Newest = Annotated[int, typer.Option("--limit", min=1, help="At most so many, th
 def list_quotas(*, how: listing.TenantRows) -> None:
     """List the limits of the tenant, and how much it uses of each."""
     columns = ["resource", "title", "used", "landed", "tail", "limit", "at_quota", "as_of"]
-    listing.show(how, calls.tenant_list(quotas.list_quotas.sync_detailed), columns)
+    rows = calls.tenant_list(quotas.list_quotas.sync_detailed)
+    listing.show(how, rows, columns, limits.in_unit)
 
 
 @audit_app.command("list")

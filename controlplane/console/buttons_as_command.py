@@ -184,9 +184,15 @@ def own_preferences(tenant: str, choices: Mapping[str, bool | None]) -> Equivale
 def default_preferences(
     tenant: str, choices: Mapping[str, bool | None], budget_minor: int | None
 ) -> Equivalent:
-    """Return the equivalent of setting the organization's defaults and budget (None: no budget)."""
+    """Return the equivalent of setting the organization's defaults and budget (None: no budget).
+
+    There is a command only if no default changes.
+    """
     path = f"/tenants/{tenant}/notification-preferences"
-    return Equivalent([], "PATCH", path, {"choices": dict(choices), "budget_minor": budget_minor})
+    amount = "--none" if budget_minor is None else str(budget_minor)
+    command = [] if choices else _command(tenant, "notifications", "budget", amount)
+    body = {"choices": dict(choices), "budget_minor": budget_minor}
+    return Equivalent(command, "PATCH", path, body)
 
 
 def _command(tenant: str, *words: str) -> list[str]:

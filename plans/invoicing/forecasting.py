@@ -4,6 +4,7 @@ The forecast assumes that usage goes on at its average pace so far on the presen
 spaces and addresses run on to the end of the period.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -42,18 +43,32 @@ def from_preview(tenant: Tenant, preview: Preview, now: datetime) -> int | None:
     last = rated_period.windows(preview.facts)[-1]
     if known is None or known < last.starts_at + LEAST:
         return None
+
+    def expected(window: Period) -> list[Figure]:
+        figures = list(preview.read(window))
+        return [_scaled(figure, last, known) for figure in figures] if window == last else figures
+
+    return _total(tenant, preview, expected)
+
+
+def least_minor(tenant: Tenant, preview: Preview) -> int:
+    """Return what the running period costs at least with tax, if spaces and addresses stay.
+
+    That is its fee, their hours until its end, and the usage so far. Unlike the forecast, it is
+    known from the first minute of a period on.
+    """
+    return _total(tenant, preview, preview.read)
+
+
+def _total(tenant: Tenant, preview: Preview, read: Callable[[Period], Sequence[Figure]]) -> int:
+    """Return the total of the period with usage by ``read``; lifetimes go on to its end."""
     whole = KnownLifetimes.read(tenant, preview.period)
     found = replace(
         preview.facts,
         known_lifetimes=whole,
         lifetimes=whole.lifetimes(preview.facts.seller_rule.currency),
     )
-
-    def expected(window: Period) -> list[Figure]:
-        figures = list(preview.read(window))
-        return [_scaled(figure, last, known) for figure in figures] if window == last else figures
-
-    rating = rated_period.rate(found, expected).rating
+    rating = rated_period.rate(found, read).rating
     return rating.net_minor + rating.tax_minor
 
 

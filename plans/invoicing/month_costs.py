@@ -44,6 +44,7 @@ class Costs:
     * ``preview``: the running period; None for another month, or if the period cannot be priced.
     * ``forecast_minor``: the likely total of the running period with tax; None without ``preview``,
       or if too little of the period is known (``forecasting``).
+    * ``least_minor``: what the running period costs at least with tax; only without a forecast.
     * ``keys``: the keys of the labels of the tenant's spaces. ``key``: the chosen one, or ''.
     * ``rows``: net amounts by space, or by the value of the chosen label.
     """
@@ -51,6 +52,7 @@ class Costs:
     currency: str
     preview: Preview | None
     forecast_minor: int | None
+    least_minor: int | None
     keys: Sequence[str]
     key: str
     rows: Sequence[CostRow]
@@ -81,10 +83,12 @@ def of_month(tenant: Tenant, month: Period, key: str, now: datetime) -> Costs | 
     spaces = list(AddressSpace.objects.filter(tenant=tenant).only("id", "name", "labels"))
     keys = sorted({name for space in spaces for name in space.labels})
     chosen = key if key in keys else ""
+    forecast = forecasting.from_preview(tenant, preview, now) if preview else None
     return Costs(
         documents[0]["currency"],
         preview,
-        forecasting.from_preview(tenant, preview, now) if preview else None,
+        forecast,
+        forecasting.least_minor(tenant, preview) if preview and forecast is None else None,
         keys,
         chosen,
         _rows(space_costs.divide(documents), spaces, chosen),

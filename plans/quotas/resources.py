@@ -82,14 +82,24 @@ def quantity_words(resource: str, amount: int) -> str:
     """Return an amount of ``resource`` as a number that people read, without a unit: ``1,000``.
 
     Amounts of meters are base units, which this function divides by the meter's ``base_per_unit``:
-    5,400,000 ms of connection time are ``1.5``. It rounds down to one decimal.
+    5,400,000 ms of connection time are ``1.5``. It rounds down to one decimal; less is ``<0.1``.
     """
-    meter = METERED.get(resource)  # type: ignore[call-overload]
-    base = BY_SLUG[meter].base_per_unit if meter else 1
+    base = unit(resource)[1]
     if base == 1:
         return f"{amount:,}"
     whole, rest = divmod(amount * 10 // base, 10)
+    if amount and not whole and not rest:
+        return "<0.1"
     return f"{whole:,}.{rest}" if rest else f"{whole:,}"
+
+
+def unit(resource: str) -> tuple[str, int]:
+    """Return the unit of ``quantity_words`` and how many base units it has: ``("GiB", 2**30)``.
+
+    A resource that is no meter has the unit "" of one base unit.
+    """
+    slug = METERED.get(resource)  # type: ignore[call-overload]
+    return (BY_SLUG[slug].unit, BY_SLUG[slug].base_per_unit) if slug else ("", 1)
 
 
 def words(resource: str) -> str:

@@ -31,6 +31,7 @@ _HOUR = timedelta(hours=1)
 class Simulation:
     """What a cap would have done in ``month``, on the present plan and at the usage of that month.
 
+    * ``fee_minor``: what a month without spaces and usage costs, with tax.
     * ``days``: (local day, what the month had cost at its end, with tax), the first day first.
     * ``acted_at``: the end of the hour in which the cap was reached; None: it never was.
     * ``affected``: {meter: quantity} counted in the hours after ``acted_at`` that the action would
@@ -41,9 +42,15 @@ class Simulation:
     currency: str
     cap_minor: int
     action: AtQuota
+    fee_minor: int
     days: tuple[tuple[date, int], ...]
     acted_at: datetime | None
     affected: Mapping[str, int]
+
+    @property
+    def is_below_fee(self) -> bool:
+        """Whether the fee alone reaches the cap, on the first day of each month."""
+        return self.fee_minor >= self.cap_minor
 
     @property
     def spent_minor(self) -> int:
@@ -113,6 +120,7 @@ class _Month:
             self.facts.seller_rule.currency,
             cap_minor,
             action,
+            self._fee(),
             tuple(zip(local, spent, strict=True)),
             acted_at,
             self._after(acted_at, AFFECTED[action]),
@@ -143,6 +151,9 @@ class _Month:
         """
         known = KnownLifetimes.read_until_each(self.tenant, self.facts.month, instants)
         return map(self._price, instants, known)
+
+    def _fee(self) -> int:
+        return self._price(self.facts.month.starts_at, KnownLifetimes((), {}))
 
     def _price(self, until: datetime, known: KnownLifetimes) -> int:
         used: dict[str, int] = {}

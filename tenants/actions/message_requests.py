@@ -18,7 +18,14 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces
-from tenants.models import Address, MessageRequest, MessageRequestKind, Tenant, UnpaidStage
+from tenants.models import (
+    Address,
+    AddressType,
+    MessageRequest,
+    MessageRequestKind,
+    Tenant,
+    UnpaidStage,
+)
 
 SUBJECT = "message_request"
 PAGE_SIZE = 50  # messages of one answer
@@ -270,6 +277,12 @@ def _checked(messages: Sequence[str]) -> list[str]:
 
 
 def _check_stored(address: Address) -> None:
+    if address.type == AddressType.TOPIC:
+        raise NotStored(
+            f"{address.address!r} is a topic: its messages are stored in its subscriptions. Name a "
+            "subscription to read or purge its messages. Those of a durable subscription by link "
+            "name can only be received by its client."
+        )
     if not can_browse(address):
         raise NotStored(
             f"{address.address!r} is of type {address.type} and stores no messages of its own: "

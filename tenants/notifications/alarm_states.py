@@ -49,16 +49,15 @@ def of_age(
 ) -> tuple[State, Change]:
     """Return the state for a queue whose oldest message arrived at ``oldest_at``; None: empty.
 
-    An age grows without any new reading. So the state says when it will reach the threshold.
+    An age grows without any new reading. So the state of a queue with messages is due at once: the
+    next cycle evaluates it again, which also keeps the value that pages show up to date.
     """
     if oldest_at is None:
         return _step(rule, state, 0, now, now)
     reaches_at = oldest_at + timedelta(seconds=rule.threshold)
     value = max(0, int((now - oldest_at).total_seconds()))
     after, change = _step(rule, state, value, now, reaches_at)
-    if after.raised_at is None and after.breached_since is None:
-        after = State(None, None, reaches_at)
-    return after, change
+    return State(after.breached_since, after.raised_at, now), change
 
 
 def _step(

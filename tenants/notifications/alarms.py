@@ -1,7 +1,8 @@
 """Evaluate the alarms of addresses from their stored readings. The sampling cycle calls it.
 
 A cycle evaluates only the alarms of addresses whose reading has changed, and those that are due:
-new ones, those whose value is too high but not for long enough, and those of growing ages.
+new ones, those whose value is too high but not for long enough, and those of ages while messages
+wait.
 """
 
 from collections.abc import Collection

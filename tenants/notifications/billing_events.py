@@ -31,7 +31,7 @@ BILLING_KINDS = (
         "Quota nearly or fully used",
         "The usage of a monthly quota or spend cap has reached 80, 90 or 100 percent.",
         Severity.WARNING,
-        "{level_percent} % of {resource_words} are used",
+        "{level_percent} % of your {resource_words} is used",
         "{organization} has used {used_words} of {limit_words} of this month: {resource_words}. "
         "{consequence}",
         "/t/{tenant}/usage/",

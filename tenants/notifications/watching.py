@@ -145,6 +145,9 @@ def _tokens(now: datetime) -> Iterable[_Finding]:
         left = token.expires_at - now
         # The smallest number of days that fits, because they are in ascending order.
         days = next(days for days in _TOKEN_DAYS if left <= timedelta(days=days))
+        # Whoever issues a token for a day needs no mail about it a minute later.
+        if token.expires_at - token.created_at <= timedelta(days=days):
+            continue
         fields = {
             "name": token.name,
             "prefix": token.prefix,

@@ -20,10 +20,12 @@ class Defaults:
     Attributes:
         choices (DefaultsChoices):
         budget_minor (int | None):
+        currency (str): Of the budget; empty: no plan.
     """
 
     choices: DefaultsChoices
     budget_minor: int | None
+    currency: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -32,12 +34,15 @@ class Defaults:
         budget_minor: int | None
         budget_minor = self.budget_minor
 
+        currency = self.currency
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "choices": choices,
                 "budget_minor": budget_minor,
+                "currency": currency,
             }
         )
 
@@ -57,9 +62,12 @@ class Defaults:
 
         budget_minor = _parse_budget_minor(d.pop("budget_minor"))
 
+        currency = d.pop("currency")
+
         defaults = cls(
             choices=choices,
             budget_minor=budget_minor,
+            currency=currency,
         )
 
         defaults.additional_properties = d

@@ -16,7 +16,8 @@ class Quota:
 
     `used` is `landed` plus `tail`. Of a monthly resource, `landed` is complete up to `as_of`, and
     `tail` is what was counted and is not in `landed` yet. Amounts are in base units, such as
-    milliseconds. The resource `spend` is the spend cap, in minor units; it is there only for
+    milliseconds: `base_per_unit` of them are one `unit`, such as an hour. The resource `spend` is
+    the spend cap; its `unit` is a currency, and amounts are in minor units. It is there only for
     callers who may see amounts.
 
         Attributes:
@@ -26,6 +27,8 @@ class Quota:
             used (int):
             landed (int):
             tail (int):
+            unit (str): The unit that people read; empty for counted objects.
+            base_per_unit (int): How many of the amounts' base units are one `unit`.
             at_quota (str): For a monthly resource: what happens at 100 percent.
             as_of (datetime.datetime | None): For a monthly resource: usage before this time has landed.
     """
@@ -36,6 +39,8 @@ class Quota:
     used: int
     landed: int
     tail: int
+    unit: str
+    base_per_unit: int
     at_quota: str
     as_of: datetime.datetime | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -53,6 +58,10 @@ class Quota:
         landed = self.landed
 
         tail = self.tail
+
+        unit = self.unit
+
+        base_per_unit = self.base_per_unit
 
         at_quota = self.at_quota
 
@@ -72,6 +81,8 @@ class Quota:
                 "used": used,
                 "landed": landed,
                 "tail": tail,
+                "unit": unit,
+                "base_per_unit": base_per_unit,
                 "at_quota": at_quota,
                 "as_of": as_of,
             }
@@ -99,6 +110,10 @@ class Quota:
 
         tail = d.pop("tail")
 
+        unit = d.pop("unit")
+
+        base_per_unit = d.pop("base_per_unit")
+
         at_quota = d.pop("at_quota")
 
         def _parse_as_of(data: object) -> datetime.datetime | None:
@@ -123,6 +138,8 @@ class Quota:
             used=used,
             landed=landed,
             tail=tail,
+            unit=unit,
+            base_per_unit=base_per_unit,
             at_quota=at_quota,
             as_of=as_of,
         )

@@ -35,6 +35,8 @@ class Simulation:
                 * `withdraw_send` - withdraw_send
                 * `refuse_connections` - refuse_connections
             spent_minor (int):
+            fee_minor (int): The month without spaces and usage, with tax. Not less than the cap: the cap acts on the first
+                day of each month.
             acted_at (datetime.datetime | None):
             affected (SimulationAffected):
             days (list[SimulatedDay]):
@@ -46,6 +48,7 @@ class Simulation:
     amount_minor: int
     action: ActionEnum
     spent_minor: int
+    fee_minor: int
     acted_at: datetime.datetime | None
     affected: SimulationAffected
     days: list[SimulatedDay]
@@ -63,6 +66,8 @@ class Simulation:
         action: str = self.action
 
         spent_minor = self.spent_minor
+
+        fee_minor = self.fee_minor
 
         acted_at: None | str
         if isinstance(self.acted_at, datetime.datetime):
@@ -87,6 +92,7 @@ class Simulation:
                 "amount_minor": amount_minor,
                 "action": action,
                 "spent_minor": spent_minor,
+                "fee_minor": fee_minor,
                 "acted_at": acted_at,
                 "affected": affected,
                 "days": days,
@@ -112,6 +118,8 @@ class Simulation:
         action = check_action_enum(d.pop("action"))
 
         spent_minor = d.pop("spent_minor")
+
+        fee_minor = d.pop("fee_minor")
 
         def _parse_acted_at(data: object) -> datetime.datetime | None:
             if data is None:
@@ -144,6 +152,7 @@ class Simulation:
             amount_minor=amount_minor,
             action=action,
             spent_minor=spent_minor,
+            fee_minor=fee_minor,
             acted_at=acted_at,
             affected=affected,
             days=days,

@@ -122,7 +122,8 @@ class BudgetForm(ConsoleForm):
         required=False,
         max_value=Decimal(10**9),
         max_digits=20,
-        help_text="Waypost notifies at 50, 80 and 100 percent. Nothing stops.",
+        help_text="Waypost notifies at 50, 80 and 100 percent, and checks every 15 minutes. "
+        "Nothing stops.",
     )
 
     def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:

@@ -58,7 +58,8 @@ class TokenForm(ConsoleForm):
             if item not in NOT_FOR_LIMITED_TOKENS
         ],
         widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen: all of the role.",
+        help_text="None chosen: all of the role. With manage messaging, a token can make messaging "
+        "users, who send and receive, and delete spaces with their messages.",
     )
 
     def scope(self) -> TokenScope:

@@ -73,13 +73,13 @@ class ChangeForm(ConsoleForm):
     VERBS: ClassVar[Mapping[str, str]] = {"resend": "Resend", "move": "Move", "delete": "Delete"}
 
     verb = forms.ChoiceField(label="Do")
-    to = forms.ChoiceField(label="Move to", required=False)
+    to = forms.ChoiceField(required=False)
     rate = forms.IntegerField(
         label="Resend at most",
         required=False,
         min_value=1,
         max_value=10_000,
-        help_text="Messages in a second. Empty: as fast as possible.",
+        help_text="Only to resend: messages in a second. Empty: as fast as possible.",
     )
     everything = forms.BooleanField(
         label="All messages, not only the selected ones", required=False
@@ -99,7 +99,9 @@ class ChangeForm(ConsoleForm):
         offered = [(verb, self.VERBS[verb]) for verb in verbs]
         self.fields["verb"] = forms.ChoiceField(label="Do", choices=offered)
         choices = [("", "Choose a queue"), *((name, name) for name in targets)]
-        self.fields["to"] = forms.ChoiceField(label="Move to", required=False, choices=choices)
+        self.fields["to"] = forms.ChoiceField(
+            label="Move to", required=False, choices=choices, help_text="Only to move."
+        )
         self.order_fields(["verb", "to", "rate", "everything"])
         fields_of = {"to": {"move"}, "rate": {"resend"}, "everything": {"move", "resend"}}
         for name, users in fields_of.items():

@@ -83,6 +83,7 @@ def _tried(tried: Simulation, zone: str) -> dict[str, Any]:
         acted_on = f"{local:%a} {local.day} {local:%b %Y, %H:%M} ({zone})"
     return {
         "simulation": tried,
+        "is_below_fee": tried.is_below_fee,
         "acted_on": acted_on,
         "simulated_words": AT_QUOTA[tried.action],
         "affected": [

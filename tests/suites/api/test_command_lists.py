@@ -195,6 +195,19 @@ def test_windows_are_added_and_removed_one_at_a_time(run: Run) -> None:
     assert run("windows", "list", by="outsider").code == 4
 
 
+def test_the_budget_is_set_shown_and_removed(run: Run) -> None:
+    budget = ("notifications", "budget")
+
+    made = json.loads(run(*budget, "12500", "-o", "json").stdout)
+    table = run(*budget)
+
+    assert made == {"budget_minor": 12500, "currency": "EUR"}
+    assert "125.00 EUR" in table.stdout
+    assert run(*budget, "100", "--none").code == 2
+    assert json.loads(run(*budget, "--none", "-o", "json").stdout)["budget_minor"] is None
+    assert run(*budget, "100", by=Role.VIEWER).code == 3
+
+
 def test_operators_override_quotas_and_others_may_not(run: Run) -> None:
     quotas = ("staff", "quotas")
     put = (*quotas, "set", "acme", "spaces", "7", "--reason", "launch", "--expires", "30d")

@@ -69,3 +69,15 @@ def test_the_use_of_a_monthly_limit_has_two_parts(cast: Cast, owner: APIClient) 
     row = quotas(cast, owner)["messages_per_month"]
 
     assert (row["used"], row["landed"], row["tail"]) == (7, 0, 7)
+
+
+def test_each_limit_names_the_unit_of_its_amounts(cast: Cast, owner: APIClient) -> None:
+    owner.put(cast.path("/spend-cap"), CAP, headers=NEW)
+
+    rows = quotas(cast, owner)
+
+    units = {name: (row["unit"], row["base_per_unit"]) for name, row in rows.items()}
+    assert units["spend"] == ("EUR", 100)
+    assert units["connection_ms_per_month"] == ("connection-hours", 3_600_000)
+    assert units["messages_per_month"] == ("messages", 1)
+    assert units["spaces"] == ("", 1)

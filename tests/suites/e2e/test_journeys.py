@@ -327,7 +327,7 @@ def test_a_used_up_quota_stops_sending_until_the_operator_raises_it(
 
     _, data = of_quota(hook, secret)[0]
     assert (data["tenant"], data["level_percent"], data["limit"]) == ("newcomer", 100, 1)
-    mail = browser.run(lambda visitor: read_mail(visitor, "100 % of messages a month are used"))
+    mail = browser.run(lambda visitor: read_mail(visitor, "100 % of your messages a month is used"))
     assert "Clients can no longer send" in mail
     assert "Clients can no longer send" in browser.run(read(f"{TENANT}/"))
     assert "Sending blocked by the quota" in browser.run(read(f"{SPACES}/orders/"))

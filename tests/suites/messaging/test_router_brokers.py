@@ -12,6 +12,7 @@ from proton import (
     LinkException,
     Message,
     Terminus,
+    Timeout,
     symbol,
 )
 from proton.reactor import DurableSubscription, ReceiverOption, SenderOption
@@ -200,7 +201,14 @@ def test_topic_keeps_for_a_durable_subscriber_by_its_link_name(router: Rig) -> N
 
     assert rigs.take(second, 1) == ["missed"]
     assert second.link.remote_source.durability == Terminus.DELIVERIES
-    second.close()  # a close, unlike a detach, ends the subscription
+    # A close, unlike a detach, ends the subscription, also one of a JMS client.
+    second.close()
+    rigs.settle_down(second.connection)
+    anna(router).create_sender("news").send(Message(body="nobody waits", durable=True))
+    third = subscribe()
+    with pytest.raises(Timeout):
+        third.receive(timeout=3)
+    third.close()
     drain(anna(router).create_receiver("news::desk", credit=100))
 
 

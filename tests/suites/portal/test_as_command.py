@@ -424,6 +424,7 @@ def test_the_api_accepts_the_calls_of_bulk_pages_preferences_and_the_end(
     assert requested(shown(own, "API call"))[2] == {"choices": {changed: False}}
     defaults = budget.content.decode()
     assert requested(shown(defaults, "API call"))[2]["budget_minor"] == 1250
+    assert parse(shown(defaults, "Command"))["amount"] == 1250
     assert not SpendBudget.objects.exists()
     assert parse(shown(closing, "Command"))["yes"] is False
     for page in (own, defaults, users, bulk, closing):

@@ -1,5 +1,6 @@
 """The spend cap on pages: tried on last month, set, shown with both parts, removed."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -28,6 +29,9 @@ def test_a_cap_is_tried_before_it_is_set_and_removed(world: World, as_: As) -> N
 
     assert "There is no cap" in empty
     assert "It would have acted on" in tried  # the plan's fee alone is more
+    assert re.search(
+        r"The fee alone is [1-9][\d,.]* EUR: with this cap, clients cannot connect", tried
+    )
     assert "waypost spend-cap set 100 --action refuse_connections" in tried
     assert nothing_saved
     assert answer.status_code == removed.status_code == 302

@@ -47,6 +47,8 @@ def test_messages_are_browsed_and_resent(world: World, as_: As) -> None:
     row.save()
     operations.succeed("message_request", row.pk, up_to_generation=1)
     text = client.get(answer["Location"]).content.decode()
+    assert "Only to move." in text
+    assert "Only to resend: messages in a second." in text
     assert "&lt;b&gt;hello&lt;/b&gt;" in text
     assert "region" in text
 

@@ -247,3 +247,14 @@ def test_what_is_no_instant_is_refused_by_the_option_s_own_name(run: Run) -> Non
     assert refused.exit_code == 2
     assert "--from" in refused.stderr
     assert "2026-11-01T08:00:00Z" in refused.stderr
+
+
+def test_costs_by_a_label_that_no_space_has_name_whose_labels_count(
+    run: Run, answers: dict[str, Any]
+) -> None:
+    answers["/tenants/acme/usage/costs"] = {"divided_by": "", "labels": ["env"], "items": []}
+
+    refused = run("usage", "costs", "--by", "team").exception
+
+    assert isinstance(refused, WaypostError)
+    assert "Labels of spaces: env. Labels of addresses do not divide" in refused.message

@@ -66,3 +66,17 @@ def test_the_first_day_has_no_forecast(space: AddressSpace) -> None:
     counted_until(start + timedelta(hours=23))
 
     assert forecasting.total_minor(space.tenant, start + timedelta(days=5)) is None
+
+
+def test_before_a_forecast_the_least_price_has_the_hours_until_the_end(
+    space: AddressSpace,
+) -> None:
+    start = rows.this_month()
+    month = Period(start, (start + timedelta(days=40)).replace(day=1))
+    preview = previewing.preview(space.tenant, start + timedelta(hours=1))
+
+    least = forecasting.least_minor(space.tenant, preview)
+
+    whole = previewing.preview(space.tenant, month.ends_at - timedelta(seconds=1)).total_minor
+    assert preview.total_minor < least
+    assert abs(least - whole) <= 1  # the last second of the space's hours

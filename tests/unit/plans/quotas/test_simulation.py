@@ -69,6 +69,15 @@ def test_a_cap_that_is_never_reached_refuses_nothing(owner: Tenant) -> None:
     assert (found.acted_at, found.affected) == (None, {"messages_in": 0})
 
 
+def test_a_cap_below_the_fee_alone_is_reached_on_each_first_day() -> None:
+    found = rows.tenant(to=rows.plan("team"))
+    rows.used()
+
+    low, high = (simulation.of_last_month(found, cap, "notify", NOW) for cap in (3000, 9000))
+
+    assert (low.fee_minor, low.is_below_fee, high.is_below_fee) == (5831, True, False)
+
+
 def test_days_are_the_tenants_own(owner: Tenant) -> None:
     Tenant.objects.update(billing_time_zone="Asia/Tokyo")
     owner.refresh_from_db()

@@ -60,3 +60,10 @@ def test_a_moved_message_has_no_count_before_its_queue_delivers_it(
     message = {"came_from": came_from, "deliveries": counted}
 
     assert message_requests.deliveries_of(message) == known
+
+
+def test_a_topic_says_that_its_subscriptions_store_its_messages(cast: domain.Cast) -> None:
+    news = domain.address(domain.space(cast.tenant, "brokered"), "news", "topic")
+
+    with pytest.raises(message_requests.NotStored, match=r"is a topic: .* in its subscriptions"):
+        message_requests.purge(address=news, by=SYSTEM)

@@ -42,11 +42,11 @@ def test_an_unknown_value_changes_nothing() -> None:
     assert of_value(RULE, raised, None, after(99)) == (raised, Change.NONE)
 
 
-def test_an_age_is_due_when_it_reaches_the_threshold() -> None:
+def test_an_age_is_due_in_each_cycle_and_counts_since_it_reached_the_threshold() -> None:
     state, change = of_age(RULE, State(), NOW, after(5))
-    assert (state, change) == (State(due_at=after(100)), Change.NONE)
+    assert (state, change) == (State(due_at=after(5)), Change.NONE)
     state, change = of_age(RULE, state, NOW, after(110))  # the cycle came 10 s late
-    assert (state, change) == (State(after(100), None, after(160)), Change.NONE)
+    assert (state, change) == (State(after(100), None, after(110)), Change.NONE)
     state, change = of_age(RULE, state, NOW, after(160))
     assert change is Change.RAISED
     # The next message is younger, but not young enough.

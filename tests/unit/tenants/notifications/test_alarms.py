@@ -94,6 +94,18 @@ def test_age_raises_without_any_change_of_the_reading(orders: Address, cycle: Cy
     assert kinds() == ["alarm.raised", "alarm.cleared"]
 
 
+def test_the_age_of_a_raised_alarm_keeps_growing(orders: Address, cycle: Cycle) -> None:
+    alarm = notified.alarm(orders, "age", 20)
+    # In one minute: at the end of a minute of its history, the reading is written.
+    for seconds in (0, 39, 55):
+        cycle(seconds, 1, seconds)
+
+    alarm.refresh_from_db()
+    assert alarm.raised_at == NOON + timedelta(seconds=39)
+    assert alarm.last_value == 55
+    assert kinds() == ["alarm.raised"]
+
+
 def test_an_alarm_of_a_quiet_address_costs_no_evaluation(
     orders: Address, cycle: Cycle, space: AddressSpace
 ) -> None:

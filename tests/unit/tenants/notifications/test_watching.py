@@ -121,6 +121,7 @@ def test_a_token_is_reported_a_week_and_a_day_before_it_expires(cast: domain.Cas
         api_tokens.issue(
             tenant=cast.tenant, name=name, role="viewer", expires_at=expires_at, by=SYSTEM
         )
+    ApiToken.objects.update(created_at=NOW)
     for days in (0, 1, 2, 7, 7.5, 9):
         watching.watch(NOW + timedelta(days=days))
 
@@ -129,6 +130,19 @@ def test_a_token_is_reported_a_week_and_a_day_before_it_expires(cast: domain.Cas
     ApiToken.objects.update(expires_at=NOW + timedelta(days=20), revoked_at=NOW)
     watching.watch(NOW + timedelta(days=19))
     assert len(events()) == 2
+
+
+@pytest.mark.parametrize(("days", "warnings"), [(1, 0), (3, 1), (7, 1), (8, 2)])
+def test_a_token_is_reported_only_if_it_was_issued_for_longer(
+    cast: domain.Cast, days: int, warnings: int
+) -> None:
+    expires_at = NOW + timedelta(days=days)
+    api_tokens.issue(tenant=cast.tenant, name="ci", role="viewer", expires_at=expires_at, by=SYSTEM)
+    ApiToken.objects.update(created_at=NOW)
+    for hours in range(0, days * 24, 6):
+        watching.watch(NOW + timedelta(hours=hours))
+
+    assert kinds() == ["token.expiring"] * warnings
 
 
 @pytest.fixture
