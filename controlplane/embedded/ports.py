@@ -46,14 +46,13 @@ def is_free(port: int) -> bool:
 
 
 def reserve_port() -> int:
-    """Return a random port that is free now and may be stored: no outgoing connection takes it.
+    """Return a random port that may be stored: no outgoing connection takes it.
 
-    Despite the name, nothing keeps other programs from this port; ``Claims`` does.
+    Now it is free, and nobody claims it. Despite the name, nothing keeps other programs from it
+    afterwards; ``Claims`` does.
     """
-    while True:
-        port = random.choice(_STABLE)
-        if is_free(port):
-            return port
+    with claiming() as claims:
+        return claims.take_any()
 
 
 class Claims:

@@ -32,6 +32,7 @@
     var card = document.querySelector("[data-events]");
     if (!card) { return; }
     var source = window.EventSource ? new EventSource(card.dataset.events) : null;
+    var isStale = false;
     var timer = setInterval(function () {
       if (!source || source.readyState !== EventSource.OPEN) { refresh(); }
     }, 2000);
@@ -42,8 +43,14 @@
     }
     function refresh() {
       var current = document.querySelector("[data-events]");
-      if (current) { htmx.trigger(current, "changed"); } else { stop(); }
+      if (!current) { stop(); return; }
+      // The answer that is on its way may be older than this change.
+      isStale = current.classList.contains("htmx-request");
+      if (!isStale) { htmx.trigger(current, "changed"); }
     }
+    document.body.addEventListener("htmx:afterSettle", function () {
+      if (isStale) { refresh(); }
+    });
     if (!source) { return; }
     ["open", "space", "addresses", "users", "operations", "missed"].forEach(function (kind) {
       source.addEventListener(kind, refresh);

@@ -102,6 +102,18 @@ def test_ports_claimed_together_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(set(taken)) == 4
 
 
+def test_a_port_that_may_be_stored_is_none_that_somebody_claims(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with ports.claiming() as claims:
+        claimed = claims.take_any()
+        free = ports.reserve_port()
+        drawn = iter([claimed, claimed, free])
+        monkeypatch.setattr("random.choice", lambda _ports: next(drawn))
+
+        assert ports.reserve_port() == free
+
+
 def test_the_usual_port_of_the_portal_is_taken_only_while_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
