@@ -82,10 +82,12 @@ def terms(scope: StaffScope, tenant: str) -> HttpResponseBase:
 
 
 def _steps_of_terms(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]:
+    return [*_begins(scope, row, now), *_ends(scope, row, now)]
+
+
+def _begins(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]:
     by, money_in = scope.actor, {"currency": selling.currency_of(row.pk)}
-    running = [one for one in credit_reads.discounts(row) if not one.ends_at or one.ends_at > now]
-    agreed = [one for one in credit_reads.commitments(row) if not one.ends_at or one.ends_at > now]
-    steps = [
+    return [
         Step(
             "grant", "Grant credit",
             "It pays the next invoices. Promotional credit is used first, prepaid credit last.",
@@ -111,6 +113,12 @@ def _steps_of_terms(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]
             ), money_in,
         ),
     ]  # fmt: skip
+
+
+def _ends(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]:
+    by, steps = scope.actor, []
+    running = [one for one in credit_reads.discounts(row) if not one.ends_at or one.ends_at > now]
+    agreed = [one for one in credit_reads.commitments(row) if not one.ends_at or one.ends_at > now]
     if running:
         steps.append(Step(
             "end_discount", "End a discount",

@@ -64,7 +64,8 @@ def received(kind: str) -> list[MailboxMessage]:
 
     That of the operator's staff differs.
     """
-    subjects = {rendering.message(newest(kind), to_staff=each).subject for each in (False, True)}
+    event = newest(kind)
+    subjects = {rendering.message(event, to_staff=to_staff).subject for to_staff in (False, True)}
     return [mail for mail in mails.delivered() if mail.subject in subjects]
 
 
