@@ -148,9 +148,9 @@ def _certificate(cast: Cast, _: Channel) -> None:
 
 
 def _token(cast: Cast, _: Channel) -> None:
-    ends = timezone.now() + timedelta(days=5)
+    ends = timezone.now() + timedelta(days=30)
     api_tokens.issue(tenant=cast.tenant, name="ci", role="viewer", expires_at=ends, by=cast.by)
-    watching.watch(timezone.now())
+    watching.watch(ends - timedelta(days=5))
 
 
 def _maintenance(cast: Cast, _: Channel) -> None:

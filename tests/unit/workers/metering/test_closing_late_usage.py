@@ -130,6 +130,7 @@ def test_a_correction_is_held_if_only_the_copy_has_the_late_usage(
         ends_at=invoice.ends_at,
         by=STAFF,
         now_forced=True,
+        now=clock(),
     )
     closing.close(invoice.id, readers)
 
