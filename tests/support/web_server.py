@@ -44,9 +44,19 @@ def running(
     """Yield a web server on this test's database; what the test commits is visible to it.
 
     ``queue_port``: the port of its queue; None: nothing answers there. ``port``: its own one, which
-    is reserved already. ``settings``: further variables of its environment.
+    is claimed already. ``settings``: further variables of its environment.
     """
-    port, log = port or ports.reserve_port(), folder / "web.log"
+    with ports.claiming() as claims:
+        port, queue_port = port or claims.take_any(), queue_port or claims.take_any()
+        with _running(folder, threads, queue_port, port, settings or {}) as server:
+            yield server
+
+
+@contextmanager
+def _running(
+    folder: Path, threads: int, queue_port: int, port: int, settings: Mapping[str, str]
+) -> Iterator[WebServer]:
+    log = folder / "web.log"
     database = connection.settings_dict
     url = "postgresql://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**database)
     environment = {
@@ -60,8 +70,8 @@ def running(
         "WAYPOST_METRICS_TOKEN": METRICS_TOKEN,
         "WAYPOST_WEB_SOURCE_CONNECTIONS": str(SOURCE_CONNECTIONS),
         "PGAPPNAME": f"web-{port}",
-        "WAYPOST_REDIS_URL": f"redis://127.0.0.1:{queue_port or ports.reserve_port()}/0",
-        **(settings or {}),
+        "WAYPOST_REDIS_URL": f"redis://127.0.0.1:{queue_port}/0",
+        **settings,
     }
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -82,17 +92,19 @@ def running(
 @contextmanager
 def queue(folder: Path) -> Iterator[int]:
     """Yield the port of a real queue, which is also the cache of the web server."""
-    port = ports.reserve_port()
-    process = subprocess.Popen(
-        [str(servers.valkey_binary()), "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        yield port
-    finally:
-        process.terminate()
-        process.wait(timeout=120)
+    with ports.claiming() as claims:
+        port = claims.take_any()
+        valkey = [str(servers.valkey_binary()), "--bind", "127.0.0.1", "--port", str(port)]
+        process = subprocess.Popen(
+            [*valkey, "--save", ""],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+        )
+        try:
+            yield port
+        finally:
+            process.terminate()
+            process.wait(timeout=120)
 
 
 def _answers(server: WebServer) -> bool:

@@ -30,9 +30,10 @@ STAFF = keycloak.Person(
 
 
 @pytest.fixture(scope="package")
-def portal_ports() -> tuple[int, int]:
+def portal_ports() -> Iterator[tuple[int, int]]:
     """The ports of a portal with local accounts, and of one without."""
-    return ports.reserve_port(), ports.reserve_port()
+    with ports.claiming() as claims:
+        yield claims.take_any(), claims.take_any()
 
 
 @pytest.fixture(scope="package")

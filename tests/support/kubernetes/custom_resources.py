@@ -172,11 +172,12 @@ def controller(kubeconfig: Path, log: Path, *arguments: str) -> Iterator[Process
 
     It is killed then: its own end waits for answers that a paused API does not give.
     """
-    port = ports.reserve_port()
     environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
-    process = Process([*arguments, f"--probe-port={port}"], port, environment, log)
-    try:
-        process.start()
-        yield process
-    finally:
-        process.kill()
+    with ports.claiming() as claims:
+        port = claims.take_any()
+        process = Process([*arguments, f"--probe-port={port}"], port, environment, log)
+        try:
+            process.start()
+            yield process
+        finally:
+            process.kill()
