@@ -45,7 +45,7 @@ test: setup  ## Run every test but the lakehouse on Spark, the drills, images, u
 	@.venv/bin/python -m tests.support.finance.focus
 	@$(IN_ENV) pytest $(if $(ARGS),$(ARGS),$(ALL))
 
-test-lakehouse: setup  ## Run the tests of the pipeline on Spark, and the whole demonstration (about 12 min)
+test-lakehouse: setup  ## Run the tests of the pipeline on Spark, and the whole demonstration (about 11 min)
 	@.venv/bin/python -m controlplane.embedded.artifacts einvoices
 	@$(IN_ENV) pytest $(MANY) -m "spark and not drill" $(ARGS)
 
