@@ -382,7 +382,7 @@ STATES = [
     ),
     State("messages-changing", "1,000 of 5,000", of("changing", "messages")),
     State("messages-purge", "Purge", of("invoices", "messages", "purge")),
-    State("messages-topic", "A topic stores no messages", of("topic", "messages")),
+    State("messages-topic", "messages of a topic are stored in its", of("topic", "messages")),
     State(
         "messages-send-refused",
         "write name=value",
