@@ -15,6 +15,7 @@ from controlplane.client.api import benefits, coupons, credit_movements, credit_
 from controlplane.core.errors import Invalid
 from controlplane.rest_client import Json
 from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, InvoiceFormat, format_of
+from plans.rating import money
 
 app = typer.Typer(no_args_is_help=True, help="Discounts, coupons, credit and credit notes.")
 staff_app = typer.Typer(no_args_is_help=True, help="Discounts, coupons and credit of tenants.")
@@ -336,7 +337,8 @@ def _show(found: Json, form: Format) -> None:
         rows.append({**trial, "what": "trial", "title": days})
     if progress := found.get("progress"):
         charged = progress["charged_minor"]
-        earlier = f", {charged} charged by earlier invoices" if charged else ""
+        amount = money.display(charged, progress["currency"])
+        earlier = f", {amount} charged by earlier invoices" if charged else ""
         title = f"{progress['percent']} % of this month{earlier}"
         rows.append(
             {**progress, "what": "minimum", "title": title,

@@ -242,6 +242,20 @@ def test_the_pdf_says_what_the_page_says(billed: tuple[Invoice, list[UsageCell]]
         assert words in text
 
 
+@pytest.mark.slow
+def test_the_totals_of_a_long_pdf_follow_its_last_line(
+    billed: tuple[Invoice, list[UsageCell]],
+) -> None:
+    found = document.loaded(billed[0].document)
+    found["lines"] = [{**line, "position": n} for n, line in enumerate(found["lines"] * 15, 1)]
+
+    pages = pypdf.PdfReader(io.BytesIO(rendering.pdf(found))).pages
+
+    lines = [page.extract_text().splitlines() for page in pages]
+    assert len(pages) > 2
+    assert sum(line.startswith("Net ") or line == "Net" for page in lines for line in page) == 1
+
+
 def test_without_its_libraries_the_pdf_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
