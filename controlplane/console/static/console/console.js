@@ -33,6 +33,7 @@
     if (!card) { return; }
     var source = window.EventSource ? new EventSource(card.dataset.events) : null;
     var isStale = false;
+    var hasEnded = false;
     var timer = setInterval(function () {
       if (!source || source.readyState !== EventSource.OPEN) { refresh(); }
     }, 2000);
@@ -40,6 +41,10 @@
     function stop() {
       clearInterval(timer);
       if (source) { source.close(); }
+      // The list below shows what the change did; a choice in it is not lost.
+      var list = document.querySelector("[data-after-changes]");
+      if (list && !hasEnded && !list.querySelector(":checked")) { htmx.trigger(list, "ended"); }
+      hasEnded = true;
     }
     function refresh() {
       var current = document.querySelector("[data-events]");
@@ -49,7 +54,7 @@
       if (!isStale) { htmx.trigger(current, "changed"); }
     }
     document.body.addEventListener("htmx:afterSettle", function () {
-      if (isStale) { refresh(); }
+      if (isStale || !(hasEnded || document.querySelector("[data-events]"))) { refresh(); }
     });
     if (!source) { return; }
     ["open", "space", "addresses", "users", "operations", "missed"].forEach(function (kind) {
