@@ -24,6 +24,7 @@ from workers.messaging.management import ManagementClient, Refused, Request
 from workers.messaging.observed import ManagementTarget
 
 _RESOURCE = "waypost.messages"  # the name in Guard.java
+_NO_OPERATION = "AMQ229069"  # Artemis' code for an operation that it does not know
 _ENCODED_BYTES = 12 * 1024  # of a listed message: sections before the body, and the body's begin
 _STEP_MILLIS = 2_000  # how long the broker walks through a queue before it answers
 
@@ -188,24 +189,39 @@ class MessageChanges:
 
     def remove(self, queue: str, ids: Sequence[int]) -> int:
         """Delete the messages with these ids; return how many were in ``queue``. Idempotent."""
-        return self._each(queue, "removeMessage", [[id_] for id_ in ids])
+        return self._each(f"queue.{queue}", "removeMessage", [[id_] for id_ in ids])
 
     def move(self, queue: str, ids: Sequence[int], to: str) -> int:
         """Move the messages with these ids to the address ``to``; return how many were there.
 
-        ``to`` is on the same broker. Idempotent.
+        ``to`` is on the same broker. Idempotent. If ``to`` is full, the rest stays where it is.
         """
-        return self._each(queue, "moveMessage", [[id_, to] for id_ in ids])
+        return self._moved(queue, "move", "moveMessage", [[id_, to] for id_ in ids])
 
     def resend(self, queue: str, ids: Sequence[int]) -> int:
         """Move dead letters back to the queues that they came from; return how many were there.
 
-        Idempotent.
+        Idempotent. If a queue is full, the rest of its dead letters stay where they are.
         """
-        return self._each(queue, "retryMessage", [[id_] for id_ in ids])
+        return self._moved(queue, "resend", "retryMessage", [[id_] for id_ in ids])
 
-    def _each(self, queue: str, operation: str, arguments: Sequence[Sequence[Any]]) -> int:
-        requests = [Request(f"queue.{queue}", operation, given) for given in arguments]
+    def _moved(
+        self, queue: str, operation: str, older: str, arguments: Sequence[Sequence[Any]]
+    ) -> int:
+        """Call the plugin's ``operation``; ``older`` is the broker's own for the same.
+
+        The broker may run since before an upgrade, with a plugin that lacks ``operation``. Its own
+        operation miscounts messages that a full queue refuses.
+        """
+        try:
+            return self._each(_RESOURCE, operation, [[queue, *given] for given in arguments])
+        except Refused as error:
+            if _NO_OPERATION not in str(error):
+                raise
+        return self._each(f"queue.{queue}", older, arguments)
+
+    def _each(self, resource: str, operation: str, arguments: Sequence[Sequence[Any]]) -> int:
+        requests = [Request(resource, operation, given) for given in arguments]
         # The broker answers False for a message that is gone, as in a repeated request.
         return sum(1 for done in self._client.ask(requests) if done is True)
 

@@ -74,10 +74,10 @@ public final class Guard implements ActiveMQServerPlugin {
       clients = new Clients();
       throttle = new Throttle(server);
       connections = new Connections(server, limits, plan, filters, clients, throttle);
-      messages = new Messages(server);
       replies = new Replies(server);
       files = new LargeFiles(server);
       storage = new Storage(server, files);
+      messages = new Messages(server, storage);
       transit = new Transit(Runtime.getRuntime().maxMemory());
       traffic = new Traffic(server);
       try {

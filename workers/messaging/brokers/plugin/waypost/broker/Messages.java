@@ -3,29 +3,34 @@ package waypost.broker;
 import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.apache.activemq.artemis.api.core.Message;
 import org.apache.activemq.artemis.api.core.SimpleString;
+import org.apache.activemq.artemis.core.filter.Filter;
 import org.apache.activemq.artemis.core.message.LargeBodyReader;
+import org.apache.activemq.artemis.core.postoffice.Binding;
 import org.apache.activemq.artemis.core.server.ActiveMQServer;
 import org.apache.activemq.artemis.core.server.LargeServerMessage;
 import org.apache.activemq.artemis.core.server.MessageReference;
 import org.apache.activemq.artemis.core.server.Queue;
 import org.apache.activemq.artemis.core.server.impl.AddressInfo;
+import org.apache.activemq.artemis.core.server.impl.QueueImpl;
 import org.apache.activemq.artemis.json.JsonArrayBuilder;
 import org.apache.activemq.artemis.json.JsonObjectBuilder;
 import org.apache.activemq.artemis.protocol.amqp.broker.AMQPMessage;
 import org.apache.activemq.artemis.protocol.amqp.broker.AMQPStandardMessage;
 import org.apache.activemq.artemis.protocol.amqp.converter.CoreAmqpConverter;
+import org.apache.activemq.artemis.selector.filter.Filterable;
 import org.apache.activemq.artemis.utils.JsonLoader;
 import org.apache.activemq.artemis.utils.collections.LinkedListIterator;
 import org.apache.qpid.proton.codec.ReadableBuffer;
 
 /**
- * Lists stored messages, and counts what management moved and removed.
+ * Lists and moves stored messages, and counts what management moved and removed.
  *
  * A move adds to one queue's counter and acknowledges on another's, so metering subtracts these
  * counts. They begin with the process, as the broker's own counters do: a worker that is killed
@@ -34,11 +39,13 @@ import org.apache.qpid.proton.codec.ReadableBuffer;
 public final class Messages implements MessagesMBean {
 
    private final ActiveMQServer server;
+   private final Storage storage;
    private final Map<String, AtomicLong> counts = new ConcurrentHashMap<>();
    private final Walks walks = new Walks();
 
-   Messages(ActiveMQServer server) {
+   Messages(ActiveMQServer server, Storage storage) {
       this.server = server;
+      this.storage = storage;
    }
 
    void removed(Queue queue) {
@@ -150,8 +157,94 @@ public final class Messages implements MessagesMBean {
          new AMQPStandardMessage(0, Base64.getDecoder().decode(encoded), null);
       message.setMessageID(server.getStorageManager().generateID());
       message.setAddress(target);
+      storage.check(target, message);
       server.getPostOffice().route(message, false);
       added(target);
+   }
+
+   /** Moves a message to another queue; false if it is gone. A full queue refuses it. */
+   @Override
+   public boolean move(String queue, long id, String to) throws Exception {
+      Binding target = server.getPostOffice().getBinding(SimpleString.of(to));
+      if (target == null) {
+         throw new IllegalArgumentException("there is no such queue");
+      }
+      Queue from = located(queue);
+      One one = new One(id);
+      return change(from, one, target.getAddress(),
+         () -> from.moveReferences(1, one, target.getAddress(), false, 1, target));
+   }
+
+   /** Moves a dead letter to where it came from; false if it is gone. A full queue refuses it. */
+   @Override
+   public boolean resend(String queue, long id) throws Exception {
+      Queue from = located(queue);
+      One one = new One(id);
+      return change(from, one, null, () -> from.retryMessages(one, 1));
+   }
+
+   /**
+    * Does a move of one message. A refused move changes nothing.
+    *
+    * The broker counts the message as in delivery before it moves it, and forgets to undo that if
+    * the other address is full. {@code to} is null if the message says where it came from.
+    */
+   private boolean change(Queue from, One one, SimpleString to, Callable<Integer> move)
+         throws Exception {
+      synchronized (from) {
+         MessageReference stored = find(from, one);
+         if (stored == null) {
+            return false;
+         }
+         String origin = stored.getMessage().getAnnotationString(Message.HDR_ORIGINAL_ADDRESS);
+         SimpleString target = to == null ? SimpleString.of(text(origin)) : to;
+         storage.checkMove(target, stored.getMessage());
+         int before = from.getDeliveringCount();
+         try {
+            return move.call() > 0;
+         } catch (Exception error) {
+            if (from.getDeliveringCount() > before) {
+               ((QueueImpl) from).decDelivering(stored);
+            }
+            throw error;
+         }
+      }
+   }
+
+   private static MessageReference find(Queue queue, One one) {
+      try (LinkedListIterator<MessageReference> references = queue.browserIterator()) {
+         while (references.hasNext()) {
+            MessageReference reference = references.next();
+            if (one.match(reference.getMessage())) {
+               return reference;
+            }
+         }
+      }
+      return null;
+   }
+
+   /** Matches the message with an id. */
+   private record One(long id) implements Filter {
+
+      @Override
+      public boolean match(Message message) {
+         return message.getMessageID() == id;
+      }
+
+      @Override
+      public boolean match(Map<String, String> map) {
+         return false;
+      }
+
+      @Override
+      public boolean match(Filterable filterable) {
+         return false;
+      }
+
+      @Override
+      public SimpleString getFilterString() {
+         return null;
+      }
    }
 
    private Queue located(String name) {

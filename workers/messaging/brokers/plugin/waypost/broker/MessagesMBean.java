@@ -11,4 +11,8 @@ public interface MessagesMBean {
       throws Exception;
 
    void send(String address, String encoded) throws Exception;
+
+   boolean move(String queue, long id, String to) throws Exception;
+
+   boolean resend(String queue, long id) throws Exception;
 }

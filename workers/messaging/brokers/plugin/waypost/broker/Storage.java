@@ -54,6 +54,23 @@ final class Storage {
       }
    }
 
+   /** Refuses a message of another queue that is to move to the address; counts nothing. */
+   void checkMove(SimpleString address, Message message) throws Exception {
+      AddressSettings settings = settingsOf(address);
+      Long limit = settings.getPageLimitBytes();
+      if (limit == null || limit < 0) {
+         return;
+      }
+      PagingStore store = server.getPagingManager().getPageStore(address);
+      boolean hasRoom = message instanceof LargeServerMessage
+         ? unread(address) + Messages.size(message) <= limit
+         : unread(address) < limit + Math.max(0, settings.getMaxSizeBytes());
+      if (!hasRoom || store.isPageFull()
+         || files.areMoreThan(address, limit - pageBytes(server, address))) {
+         throw full(address, limit);
+      }
+   }
+
    /** Also counts the message, so that messages that arrive at the same time do not exceed it. */
    private void checkLarge(SimpleString address, LargeServerMessage message, long limit)
       throws ActiveMQException {
