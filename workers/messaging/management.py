@@ -159,7 +159,8 @@ class ManagementClient:
                 value = json.loads(value)
         properties: dict[str, Any] = answer.properties or {}
         if not properties.get("_AMQ_OperationSucceeded"):
-            return Refused(str(value))
+            # A broker wraps its text in a list.
+            return Refused(", ".join(map(str, value)) if isinstance(value, list) else str(value))
         # A result is a JSON array of return values, mostly of one. So this also unwraps a list of
         # one element that is itself the return value.
         return value[0] if isinstance(value, list) and len(value) == 1 else value

@@ -25,7 +25,7 @@ class Broker(ManagementClient):
 
 
 def test_an_older_plugin_is_replaced_by_the_brokers_own_operations() -> None:
-    broker = Broker("['AMQ229069: no operation resend/2']")
+    broker = Broker("AMQ229069: no operation resend/2")
 
     moved = MessageChanges(broker).move("dead", [7], "orders")
     resent = MessageChanges(broker).resend("dead", [8, 9])
@@ -39,7 +39,7 @@ def test_an_older_plugin_is_replaced_by_the_brokers_own_operations() -> None:
 
 
 def test_any_other_refusal_moves_nothing() -> None:
-    broker = Broker("""['AMQ229102: Address "orders" is full.']""")
+    broker = Broker('AMQ229102: Address "orders" is full.')
 
     with pytest.raises(Refused, match="is full"):
         MessageChanges(broker).resend("dead", [8])
