@@ -78,6 +78,7 @@ def test_a_file_that_differs_from_an_earlier_request_wins(
 
 def test_a_removed_address_leaves_nothing_stored(space: tuple[Rig, RiggedBroker]) -> None:
     _, broker = space
+    broker.load(OLD, NEWS)
     broker_driver.apply(broker.target, replace(broker.desired, addresses=[LATE]))
     broker_driver.withdraw(broker.target, ["late"])
 

@@ -46,6 +46,21 @@ class RiggedBroker:
             lambda: not driver.converge(self.target, self.desired).pending, "settings", seconds=20
         )
 
+    def load(self, *addresses: DesiredAddress) -> None:
+        """Write the files of these, which differ from the former, and wait for their reload.
+
+        The broker itself reloads a changed file within a second. ``hold`` does not wait for that
+        reload, so it can come later and create again what a test has deleted by request.
+        """
+        self.desired = replace(self.desired, addresses=addresses)
+        before = self._count_reloads()
+        self.files.write(render.files(self.desired, self.engine_layout))
+        eventually(lambda: self._count_reloads() > before, "the broker reloads", seconds=20)
+
+    def _count_reloads(self) -> int:
+        # A reload logs one line for each part of the file; this part is the last.
+        return (self.files.log / "output.log").read_text().count(": protocol services")
+
     def start(self) -> None:
         """Start it and wait until its management answers."""
         self.launch()

@@ -5,6 +5,7 @@ thread with users given directly, so that no database is needed here.
 """
 
 import asyncio
+import atexit
 import base64
 import hashlib
 import hmac
@@ -53,6 +54,7 @@ ENGINES = ["devrouter", *(["qdrouterd"] if REAL_ROUTER else [])]
 
 
 _claims = ports.Claims()
+atexit.register(_claims.release)
 
 
 def now() -> datetime:

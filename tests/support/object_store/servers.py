@@ -3,6 +3,7 @@
 ``Proxy`` stands before one of them and can lose answers, refuse and be away when told.
 """
 
+import atexit
 import os
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from workers.metering.roots import ObjectStore
 VERSITYGW = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 BUCKET, REGION = "lake", "us-east-1"
 _claims = ports.Claims()  # no outgoing connection takes these ports before a server listens
+atexit.register(_claims.release)
 ACCESS_KEY, SECRET_KEY = "waypost-key", "waypost-secret-of-the-store"
 
 

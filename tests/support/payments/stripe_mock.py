@@ -1,5 +1,6 @@
 """stripe-mock, Stripe's own stand-in: it checks requests by Stripe's API and keeps no state."""
 
+import atexit
 import subprocess
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from tests.support.charts import tools
 
 STRIPE_MOCK = "github.com/stripe/stripe-mock@v0.197.0"
 _claims = ports.Claims()  # no outgoing connection takes the port before the server listens
+atexit.register(_claims.release)
 
 
 @contextmanager
