@@ -66,7 +66,11 @@ def follow(
     tenant: Tenant = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Follow new versions of the tenant's plan, after notice; or stay with the present one."""
+    """Follow new versions of the tenant's plan, or stay with the present one.
+
+    A newer version that exists already counts from the next billing month on, later ones after
+    notice.
+    """
     api, tenant = login_store.connect(tenant)
 
     def write(present: Json, tag: str) -> Response[Any]:

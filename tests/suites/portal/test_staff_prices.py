@@ -169,6 +169,18 @@ def test_a_file_takes_the_place_of_the_text(world: World, as_: As) -> None:
     assert "not UTF-8" in refused.content.decode()
 
 
+def test_settings_say_that_a_tenant_may_move_soon_before_it_chooses_to_follow(
+    world: World, as_: As
+) -> None:
+    client, settings = as_(world.billing), f"/t/{world.tenant.slug}/settings/"
+    soon = "If there is a newer version already, you move to it with your next billing month"
+    before = client.get(settings).content.decode()
+    client.post(f"{settings}follow", {"follows": "1"})
+
+    assert soon in before
+    assert soon not in client.get(settings).content.decode()
+
+
 def test_a_tenant_chooses_to_follow_its_plan_and_sees_when_it_moves(world: World, as_: As) -> None:
     Tenant.objects.filter(pk=world.tenant.pk).update(billing_time_zone="Europe/Berlin")
     client = as_(world.billing)

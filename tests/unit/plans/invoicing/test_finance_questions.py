@@ -124,6 +124,24 @@ def test_a_payment_moves_to_another_invoice_and_no_money_with_it(owner: Tenant) 
     assert cash == [0, payment.amount_minor]
 
 
+def test_what_was_paid_of_a_voided_invoice_leaves_the_credit_and_no_money_moves(
+    owner: Tenant,
+) -> None:
+    """docs/operate/payments.md, Move a payment to an invoice outside Waypost."""
+    invoice = example_1(owner)
+    payment = paid(invoice, invoice.payable_minor, "bank-1")
+    credit_notes.void(invoice=invoice, reason="wrong VAT id", by=STAFF)
+    assert posting.balance(owner.pk, "credit:wp", "EUR") == -11_722
+
+    wanted = Wanted(11_722, "it pays the invoice R-2026-17", reference="moved-2")
+    refund = refunding.book(payment, wanted, by=STAFF, now=AFTER_GRACE)
+
+    invoice.refresh_from_db()
+    assert (refund.state, refund.reopened_minor, invoice.state) == ("succeeded", 0, "voided")
+    for account in ("credit:wp", "cash_clearing", "receivable"):
+        assert posting.balance(owner.pk, account, "EUR") == 0
+
+
 def test_credit_does_not_pay_an_invoice_that_is_issued_already(owner: Tenant) -> None:
     invoice = example_1(owner)
     wish = Wish("prepaid", 30_000, "bank-1", "paid in advance")

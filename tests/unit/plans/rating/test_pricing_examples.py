@@ -131,13 +131,15 @@ def notes_of_a_discounted_invoice() -> Sequence[Rows]:
     return notes(rated(60, discounted(TEN_PERCENT)), 4410)
 
 
-def upgraded() -> Rating:
+def upgraded(before_millions: int, after_millions: int, model: Model = Model.GRADUATED) -> Rating:
     change = MONTH.starts_at + timedelta(days=10)
     tiers = (Tier(Decimal(100), Decimal("0.70")), Tier(Decimal(1000), Decimal("0.45")))
-    messages = replace(MESSAGES, tiers=(*tiers, Tier(None, Decimal("0.30"))), included=50 * MILLION)
-    before = replace(team(60, Period(MONTH.starts_at, change)), runs_on=False)
+    rule = replace(MESSAGES, model=model)
+    messages = replace(rule, tiers=(*tiers, Tier(None, Decimal("0.30"))), included=50 * MILLION)
+    begun = team(before_millions, Period(MONTH.starts_at, change))
+    before = replace(begun, runs_on=False, rules=(rule,))
     after = replace(
-        team(60, Period(change, MONTH.ends_at)),
+        team(after_millions, Period(change, MONTH.ends_at)),
         plan_key="business", plan_title="Business", monthly_fee_minor=29_900, rules=(messages,),
     )  # fmt: skip
     return pricing.rate([before, after], [], GERMANY, MONTH)
@@ -145,6 +147,15 @@ def upgraded() -> Rating:
 
 def discounted_and_committed() -> Rating:
     return rated(60, replace(committed(MONTH.starts_at), discounts=(TEN_PERCENT,)))
+
+
+def rounded_by_both_rules() -> Rows:
+    even = rated(10)
+    up = pricing.rate([team(10)], [], replace(GERMANY, rounding=Rounding.HALF_UP), MONTH)
+    *lines, _, _ = table(even)
+    assert lines == table(up)[:-2]
+    taxes_of = {"half to even": even.tax_minor, "half up": up.tax_minor}
+    return [*lines, *shown((f"Tax 19 %, {rule}", tax) for rule, tax in taxes_of.items())]
 
 
 def may() -> Rating:
@@ -190,9 +201,15 @@ EXAMPLES: Mapping[int, Callable[[], Rows]] = {
     19: lambda: table(may()),
     20: lambda: notes_of_a_discounted_invoice()[0],
     21: lambda: notes_of_a_discounted_invoice()[1],
-    22: lambda: table(upgraded()),
+    22: lambda: table(upgraded(60, 60)),
     23: lambda: table(discounted_and_committed()),
     26: lambda: table(late(committed(MONTH.starts_at), 103, 108)),
+    27: lambda: table(upgraded(130, 60)),
+    28: lambda: table(upgraded(60, 80, Model.VOLUME)),
+    29: lambda: table(
+        rated(6, discounted(Discount("w", "Welcome", None, 500, meters=("messages",))))
+    ),
+    30: rounded_by_both_rules,
 }
 IN_THE_LEDGER = {17, 18, 24, 25}
 
