@@ -21,7 +21,8 @@ COVERING := tests/unit/plans tests/unit/tenants tests/suites/reconcile tests/sui
 # Three processes keep two cores busy, because tests also wait for servers. tests/support/scheduling.py
 # says which process gets which module.
 MANY := -n 3 --dist loadfile --no-loadscope-reorder
-ALL := $(MANY) -m "not drill and not spark"
+KUBERNETES := tests/suites/kubernetes tests/suites/charts
+ALL := $(MANY) -m "not drill and not spark" $(KUBERNETES:%=--ignore=%)
 
 help:  ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,12 +36,11 @@ demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds
 check: lint types arch  ## Style, types, architecture and unit tests (under 4 min; needs `make setup` once)
 	@$(IN_ENV) pytest tests/unit tests/repo -n 2 --dist loadfile -q
 
-test-all: test test-lakehouse coverage test-drills images test-s3 test-spark test-schemathesis test-large sbom audit  ## Everything that runs by itself: the tests, the lakehouse, branch coverage, the drills, the images, S3, Spark in pods, generated requests, many messages, components, advisories
+test-all: test test-lakehouse test-kubernetes coverage test-drills images test-s3 test-spark test-schemathesis test-large sbom audit  ## Everything that runs by itself: the tests, the lakehouse, Kubernetes, branch coverage, the drills, the images, S3, Spark in pods, generated requests, many messages, components, advisories
 
-test: setup  ## Run every test but the lakehouse on Spark, the drills, images, upgrades, Spark on S3 and in pods, generated requests and many messages; goal 20 min (ARGS="-m 'not stack'" chooses)
+test: setup  ## Run every test but the lakehouse on Spark, the Kubernetes adapter and the chart, the drills, images, upgrades, Spark on S3 and in pods, generated requests and many messages; goal 20 min (ARGS="-m 'not stack'" chooses)
 	@.venv/bin/python -m tests.support.kubernetes.server.build
 	@.venv/bin/python -m tests.support.charts.tools
-	@.venv/bin/python -m tests.support.kubernetes.definitions
 	@.venv/bin/python -m controlplane.embedded.artifacts einvoices
 	@.venv/bin/python -m tests.support.finance.focus
 	@$(IN_ENV) pytest $(if $(ARGS),$(ARGS),$(ALL))
@@ -109,11 +109,11 @@ test-drills: setup  ## Kill, restore and fill whole servers, every case of long 
 	@.venv/bin/python -m tests.support.kubernetes.definitions
 	@$(IN_ENV) pytest $(MANY) -m drill $(ARGS)
 
-test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart on a real API server
+test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart on a real API server (about 7 min)
 	@.venv/bin/python -m tests.support.kubernetes.server.build
 	@.venv/bin/python -m tests.support.charts.tools
 	@.venv/bin/python -m tests.support.kubernetes.definitions
-	@$(IN_ENV) pytest tests/suites/kubernetes tests/suites/charts tests/unit/workers/infra $(ARGS)
+	@$(IN_ENV) pytest $(KUBERNETES) $(MANY) -m "not drill" $(ARGS)
 
 test-spark: setup  ## Run the test of Spark whose executors are pods (about 1 min)
 	@.venv/bin/python -m tests.support.kubernetes.server.build

@@ -18,6 +18,9 @@ BILLING_KINDS = (
         "/t/{tenant}/settings/",
         needs=Permission.VIEW_BILLING,
         roles=MONEY,
+        to_invoice_email=True,
+        # Only this mail says that a price will rise.
+        is_required=True,
         sample={
             "plan": "Team",
             "headline": "Your plan Team changes on 2026-12-01",

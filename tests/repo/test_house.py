@@ -29,6 +29,7 @@ def test_the_list_of_tasks_says_what_make_test_leaves_out() -> None:
 
     left_out = {
         "test-lakehouse": "lakehouse on Spark",
+        "test-kubernetes": "Kubernetes adapter and the chart",
         "test-drills": "drills",
         "images": "images",
         "test-upgrade": "upgrades",

@@ -105,7 +105,7 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
     assert space.deleted_at is not None
     assert used(space) == (9, 6)
     assert not MeteredSource.objects.exclude(ended_cleanly=True).exists()
-    payloads = [row for batch in LandingBatch.objects.all() for row in batch.rows]
+    payloads = [row for batch in LandingBatch.objects.order_by("number") for row in batch.rows]
     last = {row["address"]: row for row in payloads}
     assert (last["orders"]["messages_in"], last["orders"]["messages_out"]) == (7, 4)
     assert (last["news"]["messages_in"], last["news"]["messages_out"]) == (2, 2)

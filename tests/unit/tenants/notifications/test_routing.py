@@ -160,9 +160,10 @@ def test_a_required_kind_cannot_be_turned_off(cast: domain.Cast) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["invoice.issued", "invoice.overdue", "invoice.reminder", "credit_note.issued"]
+    "kind",
+    ["plan.version", "invoice.issued", "invoice.overdue", "invoice.reminder", "credit_note.issued"],
 )
-def test_notices_of_invoices_go_to_the_email_for_invoices_too(cast: domain.Cast, kind: str) -> None:
+def test_notices_of_money_go_to_the_email_for_invoices_too(cast: domain.Cast, kind: str) -> None:
     Tenant.objects.filter(pk=cast.tenant.pk).update(billing_email="books@outside.test")
     TenantPreference.objects.create(tenant=cast.tenant, kind="invoice.issued", by_mail=False)
     written(kind, cast.tenant)
