@@ -4,7 +4,7 @@ The number of time series is bounded: most labels are a phase, a type, a state o
 labels only in gauges of the fifty largest spaces and tenants, and in those of ``engine_gauges``
 about the fifty instances or spaces that are worst off. Names of tenants never appear.
 ``controlplane.health`` serves the gauges of this module, of ``lakehouse_gauges``,
-``messaging_gauges`` and ``engine_gauges``.
+``messaging_gauges``, ``engine_gauges`` and ``mail_gauges``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from controlplane import engine_gauges, lakehouse_gauges, messaging_gauges
+from controlplane import engine_gauges, lakehouse_gauges, mail_gauges, messaging_gauges
 from controlplane.core.models import Operation
 from plans.models import Invoice
 from tenants import queries
@@ -49,6 +49,7 @@ class DatabaseCollector(Collector):
         yield from self._largest()
         yield from messaging_gauges.families()
         yield from engine_gauges.families()
+        yield from mail_gauges.families()
 
     def _spaces_and_addresses(self) -> Iterator[GaugeMetricFamily]:
         by_phase = {"type": "type", "phase": "phase"}

@@ -19,6 +19,7 @@ from controlplane.core.phases import Phase
 from plans.models import Invoice, Plan, UsageCopy
 from tenants import queries, rollouts
 from tenants.models import AddressSpace, Rollout, SpaceSecret
+from tenants.notifications import undelivered_mails
 from tenants.notifications.models import Channel
 
 _UNAPPLIED_MOST = timedelta(minutes=10)  # how long a change of a space may wait for workers
@@ -215,13 +216,25 @@ def catalog(now: datetime) -> Check:
 def notifications(now: datetime) -> Check:
     """Check: whether mails leave, and whether channels fail."""
     failing = Channel.objects.filter(failing_since__isnull=False).count()
+    mails = undelivered_mails.count(now)
+    mailbox = reverse("console:staff_mailbox")
     if not settings.EMAIL_HOST:
         return Check(
             "Notifications",
             Level.WARN,
             "There is no SMTP server: mails stay in the mailbox, and nobody gets them.",
             "Set WAYPOST_SMTP_HOST.",
-            reverse("console:staff_mailbox"),
+            mailbox,
+        )
+    if mails.late or mails.failed:
+        return Check(
+            "Notifications",
+            Level.WARN,
+            f"{_of(mails.late, 'mail')} waiting for over 15 minutes, and {mails.failed:,} given up "
+            "in 24 hours.",
+            "The mailbox lists them with the answers of the mail server. Once it takes mails "
+            "again, send those that were given up again there.",
+            mailbox,
         )
     if failing:
         return Check(
@@ -230,7 +243,9 @@ def notifications(now: datetime) -> Check:
             f"{_of(failing, 'channel')} of tenants failing.",
             "Mostly the receiver is down. If many fail, check that workers reach the internet.",
         )
-    return Check("Notifications", Level.GOOD, "Mails leave, and no channel fails.")
+    return Check(
+        "Notifications", Level.GOOD, "No mail is late, none was given up, and no channel fails."
+    )
 
 
 def _of(n: int, noun: str) -> str:

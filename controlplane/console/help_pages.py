@@ -227,6 +227,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_dunning_resume": _DUNNING,
     "staff_mailbox": _MAILS,
     "staff_mail": _MAILS,
+    "staff_mails_send_again": _MAILS,
     "staff_fleet": _ROLLOUTS,
     "staff_space": _CONDITIONS,
     "staff_retry": _CONDITIONS,

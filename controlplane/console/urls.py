@@ -229,6 +229,7 @@ staff_urls = [
     path("overdue/<slug:tenant>/pause", staff_payments.pause, name="staff_dunning_pause"),
     path("overdue/<slug:tenant>/resume", staff_payments.resume, name="staff_dunning_resume"),
     path("mailbox/", staff_mailbox.mails, name="staff_mailbox"),
+    path("mailbox/send-again", staff_mailbox.send_again, name="staff_mails_send_again"),
     path("mailbox/<int:mail>", staff_mailbox.mail, name="staff_mail"),
     path("fleet/", staff_fleet.page, name="staff_fleet"),
     path("fleet/spaces/<slug:space>/", staff_fleet.space, name="staff_space"),

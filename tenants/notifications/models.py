@@ -117,6 +117,11 @@ class Delivery(Timestamped):
             ),
             models.Index(fields=["channel", "-created_at"], name="delivery_of_channel"),
             models.Index(fields=["tenant", "-created_at"], name="delivery_of_tenant"),
+            models.Index(
+                fields=["ended_at"],
+                condition=Q(state="failed", channel__isnull=True),
+                name="delivery_mail_failed",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -61,6 +61,7 @@ class History:
     """
 
     seed: int
+    tenant_id: str
     starts_at: datetime
     ends_at: datetime
     cells: Mapping[CellKey, int]
@@ -69,10 +70,6 @@ class History:
     rounds: tuple[tuple[Row, ...], ...]
     states: tuple[SourceState, ...]
     full: frozenset[SnapshotKey]
-
-    @property
-    def tenant_id(self) -> str:
-        return next(iter(self.cells)).tenant_id
 
     @property
     def rows(self) -> list[Row]:
@@ -268,6 +265,7 @@ class _Simulation:
             self._land(space)
         return History(
             self.seed,
+            self.tenant_id,
             self.starts_at,
             self.ends_at,
             {key: n for key, n in self.cells.items() if n},

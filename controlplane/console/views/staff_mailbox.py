@@ -1,18 +1,48 @@
-"""The operator's mailbox: the mails of an installation without an SMTP server."""
+"""The operator's mailbox: mails that did not go out, and those of a time without a server."""
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
 
 from controlplane.console.access import staff_page
 from controlplane.console.scope import StaffScope
-from tenants.notifications import reads
+from tenants.actions import mail_deliveries
+from tenants.notifications import reads, undelivered_mails
+from tenants.notifications.event_kinds import BY_KEY
+
+_SHOWN = 50  # mails that did not go out; the counts say how many more there are
 
 
 @staff_page
 def mails(scope: StaffScope) -> HttpResponseBase:
-    """List the mails, newest first, in pages."""
-    context = {"page": scope.page_of(reads.list_mails()), "server": settings.EMAIL_HOST}
+    """List late and failed mails, and the mails of the mailbox, newest first, in pages."""
+    now = timezone.now()
+    undelivered = list(undelivered_mails.list_all(now)[: _SHOWN + 1])
+    context = {
+        "page": scope.page_of(reads.list_mails()),
+        "server": settings.EMAIL_HOST,
+        "undelivered": [
+            # A kind that only a newer version knows has no title here.
+            {"row": row, "title": BY_KEY[row.event.kind].title if row.event.kind in BY_KEY else ""}
+            for row in undelivered[:_SHOWN]
+        ],
+        "has_more": len(undelivered) > _SHOWN,
+        "has_failed": any(row.ended_at for row in undelivered),
+    }
     return scope.render("staff/mailbox.html", context)
+
+
+@require_POST
+@staff_page
+def send_again(scope: StaffScope) -> HttpResponseBase:
+    """Send all mails again that were given up; POST only."""
+    n_mails = mail_deliveries.send_failed(by=scope.actor)
+    text = f"Waypost sends {n_mails:,} again now." if n_mails else "No mail had been given up."
+    messages.success(scope.request, text)
+    return redirect("console:staff_mailbox")
 
 
 @staff_page

@@ -179,6 +179,7 @@ STAFF_PAGES = {
     "staff_close_run_issue": Page("close-runs/crn_one/issue"),
     "staff_mailbox": Page("mailbox/"),
     "staff_mail": Page("mailbox/1"),
+    "staff_mails_send_again": Page("mailbox/send-again", is_get=False),
     "staff_fleet": Page("fleet/"),
     "staff_space": Page("fleet/spaces/SPACE/"),
     "staff_retry": Page("fleet/spaces/SPACE/retry", is_get=False),

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import Settings
 
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
@@ -218,6 +219,45 @@ def test_the_operator_reads_mails_as_text(world: World, as_: As) -> None:
     assert "<script>alert" not in shown
     assert client.get("/staff/mailbox/999").status_code == 404
     assert as_(world.owner).get("/staff/mailbox/").status_code == 404
+
+
+def test_the_operator_sees_mails_that_did_not_go_out_and_sends_them_again(
+    world: World, as_: As, settings: Settings
+) -> None:
+    settings.EMAIL_HOST = "smtp.example.com"
+    event = Event.objects.create(
+        kind="plan.version",
+        tenant=world.tenant,
+        dedup_key="one",
+        occurred_at=timezone.now(),
+        routed_at=timezone.now(),
+    )
+    failed = Delivery.objects.create(
+        event=event,
+        tenant=world.tenant,
+        user=world.owner,
+        email="ann@acme.example",
+        state="failed",
+        attempts=11,
+        reason="The mail server did not take the mail: <away>",
+        next_attempt_at=timezone.now(),
+        ended_at=timezone.now(),
+    )
+    client = as_(world.staff)
+
+    health = client.get("/staff/health/").content.decode()
+    listed = client.get("/staff/mailbox/").content.decode()
+    sent = client.post("/staff/mailbox/send-again", follow=True).content.decode()
+    failed.refresh_from_db()
+
+    assert "0 mails waiting for over 15 minutes, and 1 given up in 24 hours." in health
+    for text in ("ann@acme.example", "New version of your plan", "after 11 attempts", "&lt;away"):
+        assert text in listed
+    assert "Waypost sends 1 again now." in sent
+    assert "ann@acme.example" not in sent  # it is due, and not late
+    assert failed.state == "waiting"
+    assert "no channel fails" in client.get("/staff/health/").content.decode()
+    assert as_(world.owner).post("/staff/mailbox/send-again").status_code == 404
 
 
 def test_a_role_without_the_right_to_see_invoices_has_none_sent(

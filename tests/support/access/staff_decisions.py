@@ -46,6 +46,7 @@ STAFF_PAGES = {
     "overdue/<slug:tenant>/pause": page(STAFF),
     "overdue/<slug:tenant>/resume": may(post=STAFF),
     "mailbox/": page(STAFF),
+    "mailbox/send-again": may(post=STAFF),
     "mailbox/<int:mail>": page(STAFF),
     "fleet/": page(STAFF),
     "fleet/spaces/<slug:space>/": page(STAFF),

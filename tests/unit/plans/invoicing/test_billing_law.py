@@ -10,7 +10,7 @@ Spark and Delta in tests/suites/lakehouse.
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from plans.invoicing.evidence import UsageKey
@@ -31,6 +31,7 @@ def gold_of(delivery: Delivery) -> dict[CellKey, int]:
 
 
 @settings(max_examples=300, deadline=None)
+@example(seed=1207, day=0)  # a history in which nothing is used
 @given(seed=st.integers(0, 10**6), day=st.integers(0, 10**6))
 def test_any_delivery_gives_the_same_invoice(seed: int, day: int) -> None:
     past = billing_histories.history(seed)
@@ -41,6 +42,7 @@ def test_any_delivery_gives_the_same_invoice(seed: int, day: int) -> None:
 
 
 @settings(max_examples=300, deadline=None)
+@example(seed=1207, day=0)
 @given(seed=st.integers(0, 10**6), day=st.integers(0, 10**6))
 def test_late_usage_costs_what_it_had_cost_in_time(seed: int, day: int) -> None:
     """A part of the rows lands after the invoice was issued, and the next invoice corrects it."""
@@ -73,6 +75,7 @@ def _half_late(seed: int) -> tuple[History, dict[CellKey, int], dict[CellKey, in
 
 
 @settings(max_examples=30, deadline=None)
+@example(seed=1207, day=0)  # a history in which nothing is used
 @given(seed=st.integers(0, 10**6), day=st.integers(0, 10**6))
 def test_any_delivery_into_bronze_recomputes_to_what_happened(seed: int, day: int) -> None:
     past = billing_histories.history(seed)
