@@ -41,5 +41,6 @@ KINDS: Mapping[str, Kind] = {
     "close_run": Kind("Close run", ("close_run",), is_internal=True),
     "finance": Kind("Finance", ("account_codes",), is_internal=True),
     "rollout": Kind("Rollout", ("rollout",), is_internal=True),
+    "mail": Kind("Mail", ("mail",), is_internal=True),
     "tenant_note": Kind("Note about a tenant", ("tenant_note",), is_internal=True),
 }

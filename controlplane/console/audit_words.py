@@ -94,6 +94,7 @@ _SENTENCES: Mapping[str, str] = {
     "channel.test": "Sent a test notification to the channel {name}",
     "channel.rotate": "Renewed the secret of the channel {name}",
     "delivery.replay": "Sent a notification to the channel {name} again",
+    "mail.send_again": "Sent the mails again that had been given up",
     "spend_cap.set": "Set the monthly spend cap",
     "spend_cap.clear": "Removed the monthly spend cap",
     "quota_override.set": "Set a limit of its own for the organization",
