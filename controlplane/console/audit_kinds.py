@@ -24,7 +24,7 @@ KINDS: Mapping[str, Kind] = {
     "messages": Kind("Messages", ("messages",)),
     "connections": Kind("Connections", ("connections",)),
     "alarm": Kind("Alarm", ("alarm",)),
-    "notifications": Kind("Notifications", ("channel", "delivery", "notifications")),
+    "notifications": Kind("Notifications", ("channel", "delivery", "mail", "notifications")),
     "membership": Kind("Member", ("membership",)),
     "invitation": Kind("Invitation", ("invitation",)),
     "api_token": Kind("API token", ("api_token",)),
@@ -41,6 +41,5 @@ KINDS: Mapping[str, Kind] = {
     "close_run": Kind("Close run", ("close_run",), is_internal=True),
     "finance": Kind("Finance", ("account_codes",), is_internal=True),
     "rollout": Kind("Rollout", ("rollout",), is_internal=True),
-    "mail": Kind("Mail", ("mail",), is_internal=True),
     "tenant_note": Kind("Note about a tenant", ("tenant_note",), is_internal=True),
 }
