@@ -180,6 +180,8 @@ def _controllers(cluster: Cluster, port: int) -> Sequence[str]:
         f"--root-ca-file={pki / 'apiserver.crt'}",
         # The made-up node of the tests renews no lease.
         "--controllers=*,-node-lifecycle-controller",
+        # Otherwise it counts all quotas again every five minutes, in the middle of some test.
+        "--resource-quota-sync-period=24h",
         "--kube-api-qps=200",
         "--kube-api-burst=400",
     ]
