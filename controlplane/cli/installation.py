@@ -14,21 +14,31 @@ from controlplane.cli.output import Format, Output
 from controlplane.core.accounts import OPERATOR_EMAIL
 from controlplane.core.errors import Unavailable
 from controlplane.embedded import backup as backups
+from controlplane.embedded import chosen_settings, stack
 from controlplane.embedded import installation as installations
 from controlplane.embedded import restore as restoring
-from controlplane.embedded import stack
 
 
 def up(
     state: State = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="The portal's port.")] = None,
+    chosen: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting to keep, such as WAYPOST_SMTP_HOST=smtp.example.com; repeatable. An "
+            "empty value takes a setting back.",
+        ),
+    ] = None,
     form: Output = Format.TABLE,
 ) -> None:
     """Start the embedded Waypost and leave it running; run it again to restart what ended."""
     began = time.monotonic()
     root = installations.root_from(state)
+    settings = chosen_settings.parse(chosen or [])
     with output.working("starting"), _login_follows(root):
-        started = stack.up(root, web_port=port, say=output.say)
+        started = stack.up(root, web_port=port, settings=settings, say=output.say)
     seconds, password = time.monotonic() - began, started.secrets.operator_password
     if form.is_document:
         operator = {"email": OPERATOR_EMAIL, "password": password}

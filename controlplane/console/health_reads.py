@@ -223,7 +223,8 @@ def notifications(now: datetime) -> Check:
             "Notifications",
             Level.WARN,
             "There is no SMTP server: mails stay in the mailbox, and nobody gets them.",
-            "Set WAYPOST_SMTP_HOST.",
+            "Set WAYPOST_SMTP_HOST: the value mail.host of the chart, or waypost up --set on one "
+            "machine.",
             mailbox,
         )
     if mails.late or mails.failed:

@@ -72,7 +72,7 @@ def up(
 ) -> Installation:
     """Create the installation if needed, start all servers, wait until they are ready. Idempotent.
 
-    * ``settings``: ``WAYPOST_*`` variables to store with this installation.
+    * ``settings``: ``WAYPOST_*`` variables to store; an empty value removes one.
     * ``own``: if given, an installation that runs already is refused. ``own`` is called just before
       the first change: from then on the caller must stop what runs in the folder.
     * ``command``: the name that other commands display while they wait for this one.
@@ -103,7 +103,7 @@ def up(
         if own:
             own()
         installation = installations.keep_tools(installations.prepare_folder(root, web_port))
-        installation = installations.with_settings(installation, settings or {})
+        installation = _with_settings(installation, settings or {})
         if not is_up:
             # Before the ports are checked, which orphans may still occupy.
             supervision.stop_orphans(installation)
@@ -111,6 +111,13 @@ def up(
         # Also when it is up: this adds missing servers and restarts those whose settings changed.
         starting.start(installation, say, is_first=not is_up)
         return installation
+
+
+def _with_settings(installation: Installation, settings: Mapping[str, str]) -> Installation:
+    """Store ``settings`` with the installation, and remove those with an empty value from it."""
+    emptied = [name for name, value in settings.items() if not value]
+    merged = installations.with_settings(installation, settings)
+    return installations.without_settings(merged, emptied)
 
 
 def down(

@@ -1,7 +1,8 @@
 """Send mails again that workers gave up."""
 
+from datetime import datetime
+
 from django.db import transaction
-from django.utils import timezone
 
 from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
@@ -9,8 +10,8 @@ from tenants.notifications import undelivered_mails
 from tenants.notifications.models import Delivery
 
 
-def send_failed(*, by: Actor) -> int:
-    """Make each failed mail due now, with a new series of attempts; return how many there were.
+def send_failed(*, by: Actor, now: datetime) -> int:
+    """Make each failed mail due at ``now``, with a new series of attempts; return their number.
 
     Before a worker sends a mail, it checks that the person may still get it. So a mail to someone
     who has left the team is dropped. Idempotent: a mail that waits again is not failed any more.
@@ -22,7 +23,7 @@ def send_failed(*, by: Actor) -> int:
             ended_at=None,
             reason="",
             attempts=0,
-            next_attempt_at=timezone.now(),
+            next_attempt_at=now,
         )
         if n_mails:
             subject = audit.Subject("mail", "failed", "mails that had failed")

@@ -34,6 +34,11 @@ def count(now: datetime) -> Undelivered:
     )
 
 
+def has_failed() -> bool:
+    """Return whether a mail failed in the last 30 days; older ones are deleted."""
+    return Delivery.objects.filter(FAILED).exists()
+
+
 def list_all(now: datetime) -> QuerySet[Delivery, Delivery]:
     """Return late mails and those that failed in the last 30 days, newest first, for staff.
 

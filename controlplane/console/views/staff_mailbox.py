@@ -13,7 +13,7 @@ from tenants.actions import mail_deliveries
 from tenants.notifications import reads, undelivered_mails
 from tenants.notifications.event_kinds import BY_KEY
 
-_SHOWN = 50  # mails that did not go out; the counts say how many more there are
+_SHOWN = 50  # so many of the mails that did not go out, the newest
 
 
 @staff_page
@@ -30,7 +30,7 @@ def mails(scope: StaffScope) -> HttpResponseBase:
             for row in undelivered[:_SHOWN]
         ],
         "has_more": len(undelivered) > _SHOWN,
-        "has_failed": any(row.ended_at for row in undelivered),
+        "has_failed": undelivered_mails.has_failed(),
     }
     return scope.render("staff/mailbox.html", context)
 
@@ -39,7 +39,7 @@ def mails(scope: StaffScope) -> HttpResponseBase:
 @staff_page
 def send_again(scope: StaffScope) -> HttpResponseBase:
     """Send all mails again that were given up; POST only."""
-    n_mails = mail_deliveries.send_failed(by=scope.actor)
+    n_mails = mail_deliveries.send_failed(by=scope.actor, now=timezone.now())
     text = f"Waypost sends {n_mails:,} again now." if n_mails else "No mail had been given up."
     messages.success(scope.request, text)
     return redirect("console:staff_mailbox")

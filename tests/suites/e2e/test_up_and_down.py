@@ -124,6 +124,20 @@ def test_up_again_refuses_another_port(running: Installation, waypost: Waypost) 
     assert "stack.port_fixed" in refused.stderr
 
 
+def test_a_setting_counts_until_it_is_taken_back(other: Installation, waypost: Waypost) -> None:
+    def setting_of_web() -> str | None:
+        (pid,) = [s.pid for s in stack.status(other.root).servers if s.name == "web"]
+        return psutil.Process(pid).environ().get("WAYPOST_SMTP_PORT")
+
+    waypost("up", "--state", other.root, "--set", "WAYPOST_SMTP_PORT=26")
+    chosen = setting_of_web()
+    waypost("up", "--state", other.root)
+    kept = setting_of_web()
+    waypost("up", "--state", other.root, "--set", "WAYPOST_SMTP_PORT=")
+
+    assert (chosen, kept, setting_of_web()) == ("26", "26", None)
+
+
 def test_everything_listens_on_loopback_only(running: Installation) -> None:
     listening = [
         connection.laddr

@@ -132,7 +132,7 @@ def test_health_names_trouble_first_and_says_what_to_do(
         "1 space failed, 1 with a broker or router that does not answer.",
         "Usage is missing, although spaces are metered.",
         "1 invoice held.",
-        "Set WAYPOST_SMTP_HOST.",
+        "Set WAYPOST_SMTP_HOST: ",
     ):
         assert words in page
     assert page.index("Act now") < page.index("Look soon") < page.index(">Good<")
