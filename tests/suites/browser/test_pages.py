@@ -298,7 +298,7 @@ STATES = [
     ),
     State("channel-delete", "Delete the channel", at(f"{NOTIFICATIONS}/channels/chn_one/delete")),
     State("delivery", "Send again", at(f"{NOTIFICATIONS}/deliveries/dlv_one")),
-    State("mailbox", "1,234 messages", at("/staff/mailbox/"), email=STAFF),
+    State("mailbox", "given up after 9 attempts", at("/staff/mailbox/"), email=STAFF),
     State("mail", "1,234 messages", at(f"/staff/mailbox/{MAIL}"), email=STAFF),
     State("tenant-alarms", "1 alarm is raised", at("/t/acme-shipping/alarms/")),
     State("support", "Allowed until", at("/t/acme-shipping/settings/support")),

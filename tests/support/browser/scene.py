@@ -48,7 +48,7 @@ from tenants.models import (
     SpaceReading,
     Tenant,
 )
-from tenants.notifications.models import MailboxMessage
+from tenants.notifications.models import Delivery, MailboxMessage
 from tenants.reading_history import MINUTES, QUARTERS, History
 from tenants.rollouts import Window
 from tests.support.metering import pipeline_rows
@@ -270,6 +270,15 @@ def _notify(world: World, addresses: dict[str, Address]) -> None:
     delivery.log.create(at=now, status=500, duration_ms=31, error="The receiver answered 500.")
     notified.alarm(addresses["invoices"], raised_at=now, breached_since=now, last_value=_DEPTH)
     notified.alarm(addresses["invoices"], "age", 3600)
+    given_up = notified.delivery(channel, id="dlv_mail", attempts=9)
+    Delivery.objects.filter(pk=given_up.pk).update(
+        channel=None,
+        user=world.owner,
+        email=world.owner.email,
+        state=Delivery.State.FAILED,
+        ended_at=now,
+        reason="The mail server refused the receiver: [550] There is no such mailbox here.",
+    )
     MailboxMessage.objects.create(
         pk=MAIL,
         sender="waypost@localhost",
