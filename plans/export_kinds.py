@@ -31,13 +31,15 @@ class ExportInfo:
     """Describes one export to people and to the API.
 
     ``words`` ends the sentence "Return …". ``shows_money``: only members who may see invoices get
-    the export. ``for_operator``: staff can also export the rows of all tenants at once.
+    the export. ``for_operator``: staff can also export the rows of all tenants at once;
+    ``words_of_all`` is a sentence about the bounds of the window then.
     """
 
     title: str
     words: str
     shows_money: bool
     for_operator: bool
+    words_of_all: str = ""
 
 
 INFO = {
@@ -47,6 +49,8 @@ INFO = {
         "issued in it, by FOCUS 1.0",
         shows_money=True,
         for_operator=True,
+        words_of_all="For invoices, the bounds mean the same day and hour in the billing time zone "
+        "of each; for credit notes they are in UTC.",
     ),
     ExportKind.USAGE: ExportInfo(
         "Gold usage",

@@ -34,7 +34,7 @@ def view_of(kind: ExportKind, format: FileFormat, *, is_staff: bool) -> type[Api
     whose = "all tenants" if is_staff else "a tenant"
 
     def get_staff(self: StaffView, request: Request) -> FileResponse:
-        # Tenants have months of their own time zones, so those of all tenants begin in UTC.
+        # Tenants have months of their own time zones; ``focus`` reads the bounds in each.
         return respond(kind, format, windows.of(request, "UTC"))
 
     def get_tenant(self: TenantView, request: Request, tenant: str) -> FileResponse:
@@ -44,6 +44,8 @@ def view_of(kind: ExportKind, format: FileFormat, *, is_staff: bool) -> type[Api
     # drf-spectacular describes an operation by the docstring of its method.
     get = get_staff if is_staff else get_tenant
     get.__doc__ = f"Return {info.words}. A window of too many rows is refused (422)."
+    if is_staff:
+        get.__doc__ += f" {info.words_of_all}"
     type_ = OpenApiTypes.STR if format is FileFormat.CSV else OpenApiTypes.BINARY
     described = schema.describe(
         f"Export {info.title} of {whose} as {format.title()}",

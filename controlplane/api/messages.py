@@ -6,7 +6,6 @@ minutes.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -96,14 +95,9 @@ class MillisecondsField(serializers.DateTimeField):
     """An instant of a message: stored as milliseconds since 1970 (0: none), shown as a time."""
 
     def to_representation(self, value: int) -> str | None:  # type: ignore[override]  # a number
-        """Return the instant in the form of the API; None if there is none.
-
-        A client may have set any number, also one that no calendar has.
-        """
-        try:
-            return instants.text(datetime.fromtimestamp(value / 1000, UTC)) if value else None
-        except (ValueError, OverflowError, OSError):
-            return None
+        """Return the instant in the form of the API; None if there is none."""
+        instant = instants.of_message(value)
+        return instants.text(instant) if instant else None
 
 
 class MessageSerializer(serializers.Serializer[Any]):

@@ -47,12 +47,17 @@ _OPEN = Prefetch(
 
 
 class StaffTenantSerializer(serializers.Serializer[Any]):
-    """A tenant as staff see it; `plan` is the key of its present plan."""
+    """A tenant as staff see it; `plan` is the key of its present plan.
+
+    `plan_version` and `follows_plan` are null without a plan.
+    """
 
     id = serializers.CharField()
     slug = serializers.CharField()
     name = serializers.CharField()
     plan = serializers.SerializerMethodField()
+    plan_version = serializers.SerializerMethodField()
+    follows_plan = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
     suspended_at = serializers.DateTimeField(
         allow_null=True,
@@ -74,8 +79,22 @@ class StaffTenantSerializer(serializers.Serializer[Any]):
 
         ``tenant`` must come from a query with the prefetch ``_OPEN``; otherwise it is always empty.
         """
+        subscription = self._open(tenant)
+        return subscription.plan.key if subscription else ""
+
+    def get_plan_version(self, tenant: Tenant) -> int | None:
+        """Return the version of the plan that the tenant has."""
+        subscription = self._open(tenant)
+        return subscription.plan.version if subscription else None
+
+    def get_follows_plan(self, tenant: Tenant) -> bool | None:
+        """Return whether the tenant moves to new versions of its plan."""
+        subscription = self._open(tenant)
+        return subscription.follows if subscription else None
+
+    def _open(self, tenant: Tenant) -> PlanSubscription | None:
         subscriptions: list[PlanSubscription] = getattr(tenant, "open_subscriptions", [])
-        return subscriptions[0].plan.key if subscriptions else ""
+        return subscriptions[0] if subscriptions else None
 
 
 class SuspensionSerializer(StrictSerializer):

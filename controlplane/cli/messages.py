@@ -57,7 +57,7 @@ def browse(
     if form.is_document:
         output.show_document(page, form)
         return
-    columns = ["id", "size", "priority", "deliveries", "came_from", "body"]
+    columns = ["id", "sent_at", "size", "priority", "deliveries", "came_from", "body"]
     # A server of an older version calls them messages.
     output.show_rows(page["items"] if "items" in page else page["messages"], columns, form)
     if page["next"]:

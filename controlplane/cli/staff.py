@@ -74,7 +74,16 @@ def list_tenants(
         )
         return calls.rows(api, page)
 
-    columns = ["slug", "name", "plan", "created_at", "suspended_at", "erase_at"]
+    columns = [
+        "slug",
+        "name",
+        "plan",
+        "plan_version",
+        "follows_plan",
+        "created_at",
+        "suspended_at",
+        "erase_at",
+    ]
     listing.show_shared(how, read, columns)
 
 

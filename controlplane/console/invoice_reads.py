@@ -96,11 +96,14 @@ def running(tenant: Tenant) -> Preview | None:
 
 
 def invoiced_minor(preview: Preview) -> int:
-    """Return the totals with tax of the issued invoices of the previewed month, in minor units."""
+    """Return the totals with tax of the earlier invoices of the previewed month, in minor units.
+
+    Drafts count: the preview begins after them. Voided invoices do not count.
+    """
     month = preview.facts.month
     rows = Invoice.objects.filter(
+        ~Q(state=Invoice.State.VOIDED),
         tenant_id=preview.facts.tenant_id,
-        number__isnull=False,
         starts_at__gte=month.starts_at,
         ends_at__lte=month.ends_at,
     )

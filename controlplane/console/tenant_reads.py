@@ -25,6 +25,8 @@ SUBSETS: Mapping[str, str] = {
     "suspended": "Suspended",
     "overridden": "With limits of their own",
     "consents": "Allow help now",
+    "follows": "Follow their plan",
+    "stays": "Keep their version of the plan",
 }
 ORDERS: Mapping[str, Order] = {
     "name": Order("By name", ("name", "slug")),
@@ -49,7 +51,8 @@ def listed(search: str, plan: str = "", show: str = "", sort: str = "") -> Query
     ``plan`` is the key of a plan, ``show`` a key of ``SUBSETS``, ``sort`` a key of ``ORDERS``;
     empty ones do not select, and sort by name. Each row has these annotations:
 
-    * ``plan_title``, ``plan_key``: of its open subscription, else None.
+    * ``plan_title``, ``plan_key``, ``plan_version``, ``follows_plan``: of its open subscription,
+      else None.
     * ``space_count``, ``member_count``: without deleted spaces.
     * ``override_count``: its quota overrides, expired ones included.
     * ``alert_level``: the highest level, in percent, of its quota alerts that are not lifted, else
@@ -65,6 +68,8 @@ def listed(search: str, plan: str = "", show: str = "", sort: str = "") -> Query
     rows = queries.list_tenants(search).annotate(
         plan_title=Subquery(subscription.values("plan__title")[:1]),
         plan_key=Subquery(subscription.values("plan__key")[:1]),
+        plan_version=Subquery(subscription.values("plan__version")[:1]),
+        follows_plan=Subquery(subscription.values("follows")[:1]),
         space_count=_count(AddressSpace, Q(deleted_at__isnull=True)),
         member_count=_count(Membership, Q()),
         override_count=_count(QuotaOverride, Q()),
@@ -88,6 +93,8 @@ def _subset(show: str) -> Q:
         "suspended": Q(suspended_at__isnull=False),
         "overridden": Q(override_count__gt=0),
         "consents": Q(pk__in=open_consents.values("tenant")),
+        "follows": Q(follows_plan=True),
+        "stays": Q(follows_plan=False),
     }[show]
 
 
@@ -97,6 +104,12 @@ def plan_titles() -> list[tuple[str, str]]:
     # A plan whose versions have several titles appears once.
     found = dict(rows.values_list("plan__key", "plan__title").distinct())
     return sorted(found.items(), key=lambda item: item[1])
+
+
+def subscription_of(tenant: Tenant) -> PlanSubscription | None:
+    """Return the open subscription of a tenant, with its plan; None if it has none."""
+    rows = PlanSubscription.objects.filter(tenant=tenant, ends_at__isnull=True)
+    return rows.select_related("plan").first()
 
 
 def provider_of(tenant: Tenant) -> Mapping[str, object] | None:

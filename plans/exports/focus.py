@@ -8,8 +8,12 @@ invoices and credit notes, so they agree with them to the cent.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+
+from django.db.models import DateTimeField, F, Func, QuerySet, Value
+from django.db.models.functions import Coalesce, NullIf
 
 from plans.exports import charges
 from plans.exports.charges import TAX, Charge
@@ -33,6 +37,7 @@ _CATEGORIES = {
     "commitment": (_ADJUSTMENT, "One-Time"),
     TAX: (_TAX, "One-Time"),
 }
+_FURTHEST = timedelta(hours=24)
 _BATCH = 200  # documents that are in memory at once
 
 
@@ -151,15 +156,11 @@ def rows(window: Period, tenant_id: str | None = None) -> Iterator[Row]:
     """Yield the charges of issued invoices, then those of credit notes, in a stable order.
 
     The invoices are those whose period begins in ``window``, the credit notes those that were
-    issued in it. ``tenant_id`` None: of all tenants, for the operator only.
+    issued in it. ``tenant_id`` None: of all tenants, for the operator only. The bounds are then UTC
+    for credit notes, and for invoices the same day and hour in the billing time zone of each.
     """
     mine = {} if tenant_id is None else {"tenant_id": tenant_id}
-    invoices = Invoice.objects.filter(
-        number__isnull=False,
-        starts_at__gte=window.starts_at,
-        starts_at__lt=window.ends_at,
-        **mine,
-    )
+    invoices = _begun_in(window) if tenant_id is None else _of_tenant(tenant_id, window)
     invoices = invoices.order_by("starts_at", "pk").only("tenant_id", "document")
     for invoice in invoices.iterator(chunk_size=_BATCH):
         yield from _rows(charges.of_invoice(invoice.tenant_id, document.loaded(invoice.document)))
@@ -174,6 +175,34 @@ def rows(window: Period, tenant_id: str | None = None) -> Iterator[Row]:
                 document.loaded(note.invoice.document),
             )
         )
+
+
+def _of_tenant(tenant_id: str, window: Period) -> QuerySet[Invoice]:
+    return Invoice.objects.filter(
+        number__isnull=False,
+        starts_at__gte=window.starts_at,
+        starts_at__lt=window.ends_at,
+        tenant_id=tenant_id,
+    )
+
+
+def _begun_in(window: Period) -> QuerySet[Invoice]:
+    """Return the issued invoices of all tenants whose local begin is in the window, read as UTC.
+
+    So the November of all tenants has the November of each, wherever its month begins.
+    """
+    zone = Coalesce(NullIf(F("time_zone"), Value("")), Value("UTC"))
+    local = Func(zone, F("starts_at"), function="timezone", output_field=DateTimeField())
+    return Invoice.objects.annotate(
+        begins=Func(Value("UTC"), local, function="timezone", output_field=DateTimeField())
+    ).filter(
+        number__isnull=False,
+        begins__gte=window.starts_at,
+        begins__lt=window.ends_at,
+        # No time zone is further from UTC. Without these bounds the whole table would be read.
+        starts_at__gte=window.starts_at - _FURTHEST,
+        starts_at__lt=window.ends_at + _FURTHEST,
+    )
 
 
 def _rows(found: Iterator[Charge]) -> Iterator[Row]:

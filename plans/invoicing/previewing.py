@@ -70,17 +70,17 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     note = _NOTE if before.is_priced else _NOTE + _NOTE_OPEN
     quality = {"flagged": False, "text": note, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
-    left = _credit_minor(tenant, found.legal_entity, made["currency"], period.ends_at)
+    left = credit_minor(tenant.id, found.legal_entity, made["currency"], period.ends_at)
     return Preview(period, as_of, made, left, found, rated.rating, read)
 
 
-def _credit_minor(tenant: Tenant, legal_entity: str, currency: str, ends_at: datetime) -> int:
-    """Return all credit that an invoice can use which is issued at ``ends_at`` or soon after."""
-    granted = grants.available(tenant.id, legal_entity, currency)
+def credit_minor(tenant_id: str, legal_entity: str, currency: str, at: datetime) -> int:
+    """Return all credit that an invoice can use which is issued at ``at`` or soon after."""
+    granted = grants.available(tenant_id, legal_entity, currency)
     lasting = sum(
-        row.left_minor for row in granted if row.expires_at is None or ends_at < row.expires_at
+        row.left_minor for row in granted if row.expires_at is None or at < row.expires_at
     )
-    return credit.before(tenant.id, legal_entity, currency) + lasting
+    return credit.before(tenant_id, legal_entity, currency) + lasting
 
 
 def total_with(preview: Preview, more: Sequence[Figure]) -> int:

@@ -67,6 +67,11 @@ class TrueUp:
         return money.display(amount_minor, self.currency)
 
 
+def missing_minor(made: Document) -> int:
+    """Return what the document ``made`` adds up to the agreed minimum, net, in minor units."""
+    return sum(line["amount_minor"] for line in made["lines"] if line["kind"] == COMMITMENT)
+
+
 def of_line(made: Document, line: Document) -> TrueUp | None:
     """Return how a line of the document ``made`` came about; None if it is of another kind."""
     if line["kind"] != COMMITMENT:

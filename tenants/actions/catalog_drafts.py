@@ -13,6 +13,7 @@ import structlog
 import yaml as to_yaml  # a parameter has the name of the module
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
 
 from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
@@ -52,13 +53,9 @@ class Timing:
 
 @dataclass(frozen=True)
 class Audience:
-    """Tenants on the plans that a draft changes.
+    """How many tenants on the plan ``plan``, a key, follow it, and how many keep their version."""
 
-    ``plans`` are the keys of these plans. ``n_followers`` tenants follow their plan, and
-    ``n_stayers`` keep their version.
-    """
-
-    plans: tuple[str, ...]
+    plan: str
     n_followers: int
     n_stayers: int
 
@@ -102,16 +99,25 @@ def changes(draft: CatalogDraft) -> list[PlanDifference]:
     return differences.between(replaced.document if replaced else None, draft.document)
 
 
-def audience(draft: CatalogDraft) -> Audience:
-    """Return the tenants that get notice of a draft, as their subscriptions are now.
+def audiences(draft: CatalogDraft) -> list[Audience]:
+    """Count the tenants that get notice of a draft, by changed plan, as subscriptions are now.
 
-    A draft that changes no plan of tenants, such as one of space plans alone, notifies nobody.
+    A draft that changes no plan of tenants, such as one of space plans alone, notifies nobody. One
+    query.
     """
     # The plans are stored only once the draft is scheduled.
     keys = _changed_plans(draft) if draft.state == State.DRAFT else draft.changed_plans
     rows = PlanSubscription.objects.filter(ends_at__isnull=True, plan__key__in=keys)
-    n_followers = rows.filter(follows=True).count()
-    return Audience(tuple(keys), n_followers, rows.count() - n_followers)
+    counts = (
+        rows.order_by()
+        .values("plan__key")
+        .annotate(
+            followers=Count("pk", filter=Q(follows=True)),
+            stayers=Count("pk", filter=Q(follows=False)),
+        )
+    )
+    found = {row["plan__key"]: (row["followers"], row["stayers"]) for row in counts}
+    return [Audience(key, *found.get(key, (0, 0))) for key in keys]
 
 
 def text_in_force() -> str:

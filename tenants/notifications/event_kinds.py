@@ -203,7 +203,7 @@ REGISTRY = (
         Severity.CRITICAL,
         "Alarm: {address} in {space}: {value_words}",
         "The address {address} of the space {space} has {value_words}. The alarm's threshold is "
-        "{threshold_words}.",
+        "{threshold_words} or more. It was raised at {raised_at}.",
         "/t/{tenant}/spaces/{space}/addresses/{address_id}",
         roles=ENGINEERS,
         incident=("alarm",),

@@ -14,26 +14,32 @@ T = TypeVar("T", bound="StaffTenant")
 class StaffTenant:
     """A tenant as staff see it; `plan` is the key of its present plan.
 
-    Attributes:
-        id (str):
-        slug (str):
-        name (str):
-        plan (str): Return the key of the tenant's present plan; empty without one.
+    `plan_version` and `follows_plan` are null without a plan.
 
-            ``tenant`` must come from a query with the prefetch ``_OPEN``; otherwise it is always empty.
-        created_at (datetime.datetime):
-        suspended_at (datetime.datetime | None): Since when staff have suspended the tenant; null: they have not.
-        suspension_reason (str):
-        unpaid_stage (str): What unpaid invoices keep the tenant from: `limited` (sending), `suspended` (connections),
-            or nothing.
-        erase_at (datetime.datetime | None): When the tenant is erased, because an owner closes it.
-        erased_at (datetime.datetime | None):
+        Attributes:
+            id (str):
+            slug (str):
+            name (str):
+            plan (str): Return the key of the tenant's present plan; empty without one.
+
+                ``tenant`` must come from a query with the prefetch ``_OPEN``; otherwise it is always empty.
+            plan_version (int | None): Return the version of the plan that the tenant has.
+            follows_plan (bool | None): Return whether the tenant moves to new versions of its plan.
+            created_at (datetime.datetime):
+            suspended_at (datetime.datetime | None): Since when staff have suspended the tenant; null: they have not.
+            suspension_reason (str):
+            unpaid_stage (str): What unpaid invoices keep the tenant from: `limited` (sending), `suspended` (connections),
+                or nothing.
+            erase_at (datetime.datetime | None): When the tenant is erased, because an owner closes it.
+            erased_at (datetime.datetime | None):
     """
 
     id: str
     slug: str
     name: str
     plan: str
+    plan_version: int | None
+    follows_plan: bool | None
     created_at: datetime.datetime
     suspended_at: datetime.datetime | None
     suspension_reason: str
@@ -50,6 +56,12 @@ class StaffTenant:
         name = self.name
 
         plan = self.plan
+
+        plan_version: int | None
+        plan_version = self.plan_version
+
+        follows_plan: bool | None
+        follows_plan = self.follows_plan
 
         created_at = self.created_at.isoformat()
 
@@ -83,6 +95,8 @@ class StaffTenant:
                 "slug": slug,
                 "name": name,
                 "plan": plan,
+                "plan_version": plan_version,
+                "follows_plan": follows_plan,
                 "created_at": created_at,
                 "suspended_at": suspended_at,
                 "suspension_reason": suspension_reason,
@@ -104,6 +118,20 @@ class StaffTenant:
         name = d.pop("name")
 
         plan = d.pop("plan")
+
+        def _parse_plan_version(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        plan_version = _parse_plan_version(d.pop("plan_version"))
+
+        def _parse_follows_plan(data: object) -> bool | None:
+            if data is None:
+                return data
+            return cast(bool | None, data)
+
+        follows_plan = _parse_follows_plan(d.pop("follows_plan"))
 
         created_at = datetime.datetime.fromisoformat(d.pop("created_at"))
 
@@ -161,6 +189,8 @@ class StaffTenant:
             slug=slug,
             name=name,
             plan=plan,
+            plan_version=plan_version,
+            follows_plan=follows_plan,
             created_at=created_at,
             suspended_at=suspended_at,
             suspension_reason=suspension_reason,

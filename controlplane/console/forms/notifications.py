@@ -159,7 +159,8 @@ class AlarmForm(ConsoleForm):
         label="For how many seconds",
         min_value=0,
         initial=60,
-        help_text="The alarm is raised when the value has been at the threshold for so long.",
+        help_text="The alarm is raised when the value has been at the threshold or above it for so "
+        "long.",
     )
     clear_below = forms.IntegerField(
         label="Cleared below",

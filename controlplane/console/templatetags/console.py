@@ -18,6 +18,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from controlplane.console import charts, formats, help_pages, meters, plan_descriptions
+from controlplane.core import instants
 from controlplane.core.errors import Invalid
 from plans.rating import money as currencies
 from plans.rating import periods
@@ -29,6 +30,7 @@ register.filter("invoice_state_words", formats.invoice_state_words)
 register.filter("meter_title", meters.title_of)
 register.filter("step_class", formats.step_class)
 register.filter("quantity", formats.quantity)
+register.filter("message_instant", instants.of_message)
 register.filter("plain_words", formats.plain_words)
 register.filter("operation_class", formats.operation_class)
 register.filter("operation_words", formats.operation_words)

@@ -66,7 +66,7 @@ def report(scope: StaffScope, report: str) -> HttpResponseBase:
 @staff_page
 def all_charges(scope: StaffScope, suffix: str) -> HttpResponseBase:
     """Download the charges of all tenants by FOCUS over ``?window=``, by default this month."""
-    # Tenants have billing time zones of their own, so the month of all is that of UTC.
+    # ``focus`` reads the bounds of this month in the billing time zone of each invoice.
     return _export(scope, ExportKind.FOCUS, suffix, "UTC")
 
 

@@ -11,6 +11,7 @@ from controlplane.console import invoice_reads, limits, meters, space_reads, usa
 from controlplane.console.access import tenant_page
 from controlplane.console.charts import words
 from controlplane.console.scope import TenantScope
+from plans.invoicing import true_ups
 from plans.usage import reading
 from plans.usage.meters import CONNECTION_MS, MESSAGES_IN, MESSAGES_OUT
 from tenants import admission
@@ -33,10 +34,14 @@ _NEEDED = {
 
 
 class UsageFigure(NamedTuple):
-    """One meter's total in the current month; ``words`` is the number, ``note`` the meaning."""
+    """One meter's total in the current month; ``words`` is the number, ``note`` the meaning.
+
+    ``unit`` is empty if the title has the unit.
+    """
 
     title: str
     words: str
+    unit: str
     note: str
 
 
@@ -90,7 +95,12 @@ def page(scope: TenantScope) -> HttpResponseBase:
         **_raised(scope.tenant),
         "alerts": limits.alerts(scope.tenant, with_money=scope.may["view_billing"]),
         "figures": [
-            UsageFigure(shown.title, words(shown.amount(totals[shown.meter])), shown.explanation)
+            UsageFigure(
+                shown.title,
+                words(shown.amount(totals[shown.meter])),
+                shown.heading_unit,
+                shown.explanation,
+            )
             for shown in _SHOWN
         ],
         "panels": usage_tables.panels(series, window),
@@ -99,6 +109,8 @@ def page(scope: TenantScope) -> HttpResponseBase:
     # Not every role may see amounts.
     if scope.may["view_billing"]:
         preview = context["preview"] = invoice_reads.running(scope.tenant)
+        if preview is not None:
+            context["minimum_minor"] = true_ups.missing_minor(preview.document)
         # A part of the month is closed already.
         if preview is not None and preview.period != preview.facts.month:
             context["is_rest"] = True

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from controlplane.console import buttons_as_command, invoice_reads
@@ -30,11 +31,13 @@ from plans.invoicing import (
     credit_notes,
     invoice_closing,
     issuing,
+    previewing,
     receiving,
     releases,
     releasing,
 )
 from plans.models import Invoice, Payment
+from plans.rating import money
 
 _State = Invoice.State
 
@@ -267,18 +270,12 @@ def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
     again = NextAction(
         "Close again", "Collects the samples again, recomputes and compares.", _url("close", row)
     )
-    issue_now = NextAction(
-        "Issue",
-        "Assigns the next number and posts it to the ledger. Credit that the tenant has pays it "
-        "first. Its content never changes afterwards.",
-        _url("issue", row),
-    )
     # Functions, so that only the forms of this state are built: a payment form needs the invoice's
     # currency, and an invoice without a document has none.
     offered: dict[str, Callable[[], list[NextAction]]] = {
         _State.HELD: lambda: [again, *_release(row, form)],
         _State.DRAFT: lambda: [_approval(row, form), again],
-        _State.APPROVED: lambda: [issue_now],
+        _State.APPROVED: lambda: [_issue(row)],
         **dict.fromkeys(
             [_State.ISSUED, _State.PARTLY_PAID],
             lambda: [*_payment(row, form), *_taking_back(row, form)],
@@ -317,10 +314,30 @@ def _release(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
 def _approval(row: Invoice, form: ConsoleForm | None) -> NextAction:
     return NextAction(
         "Approve",
-        "Close validation found no problem. Read the invoice before you approve it.",
+        "Close validation found no problem. Read the invoice before you approve it. "
+        + _payable_words(row),
         _url("approve", row),
         form if isinstance(form, ReasonForm) else ReasonForm(),
     )
+
+
+def _issue(row: Invoice) -> NextAction:
+    return NextAction(
+        "Issue",
+        "Assigns the next number and posts it to the ledger. Its content never changes afterwards. "
+        + _payable_words(row),
+        _url("issue", row),
+    )
+
+
+def _payable_words(row: Invoice) -> str:
+    """Say what is to pay if the invoice is issued now; credit is used at the issue only."""
+    has = previewing.credit_minor(row.tenant_id, row.legal_entity, row.currency, timezone.now())
+    used = max(min(has, row.total_minor), 0)
+    if not used:
+        return "The tenant has no credit that could pay it."
+    paid, left = (money.display(n, row.currency) for n in (used, row.total_minor - used))
+    return f"Issued now, credit pays {paid} of it, and {left} are left to pay."
 
 
 def _payment(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:

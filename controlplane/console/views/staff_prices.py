@@ -159,7 +159,7 @@ def _draft_page(
         if is_open
         else None,
         "test_form": form if isinstance(form, BackTestForm) else BackTestForm(),
-        "can_cancel": is_ahead,
-        "audience": catalog_drafts.audience(row) if is_ahead else None,
+        "is_ahead": is_ahead,
+        "audiences": catalog_drafts.audiences(row) if is_ahead else [],
     }
     return scope.render("staff/draft.html", context, form_status(form))

@@ -14,7 +14,7 @@ from controlplane.console.forms.staff import ActingForm, NoteForm, OverrideForm,
 from controlplane.console.scope import StaffScope
 from plans.invoicing import invoice_closing
 from plans.usage import reading
-from tenants import admission, queries, support_consents
+from tenants import queries, support_consents
 from tenants.actions import quota_overrides
 
 
@@ -59,10 +59,9 @@ def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
         if override:
             messages.success(scope.request, "The limit is set and applies from now on.")
             return redirect("console:staff_tenant", row.slug)
-    plan = admission.open_plan(row)
     context = {
         "row": row,
-        "plan": plan.title if plan else "",
+        "subscription": tenant_reads.subscription_of(row),
         "limits": shown,
         "as_of": reading.as_of(),
         "form": form,

@@ -48,7 +48,8 @@ def members(scope: TenantScope) -> HttpResponseBase:
             invitations.invite, tenant=scope.tenant, by=scope.actor, **form.cleaned_data
         )
         if invitation is not None:
-            text = f"An invitation is on its way to {invitation.email}."
+            role = Role(invitation.role).label
+            text = f"An invitation is on its way to {invitation.email}. Its role is {role}."
             messages.success(scope.request, text)
             return redirect(scope.url("team"))
     slug = scope.tenant.slug

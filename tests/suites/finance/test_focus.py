@@ -1,7 +1,7 @@
 """Charges by FOCUS 1.0 are valid by the foundation's validator, and add up to the invoices."""
 
 import csv
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from plans.export_kinds import ExportKind, FileFormat
+from plans.exports import focus as focus_rows
 from plans.exports import registry, tables
 from plans.invoicing import credit_notes
 from plans.models import Invoice
@@ -37,6 +38,16 @@ def billed(**fields: Any) -> Invoice:
         invoice=invoice, wanted={1: 100}, reason="an outage", by=STAFF, now=AFTER_GRACE
     )
     return invoice
+
+
+def moved(invoice: Invoice, starts_at: datetime, zone: str) -> Invoice:
+    """Return an issued invoice of another tenant with the same lines, whose month begins then."""
+    row = Invoice.objects.get(pk=invoice.pk)
+    row.pk, row.number = f"{row.pk}{zone}"[-40:], f"WP-{zone}"
+    row.tenant, row.time_zone = rows.tenant(), zone
+    row.starts_at, row.ends_at = starts_at, starts_at + timedelta(days=30)
+    row.save(force_insert=True)
+    return row
 
 
 def written(format: FileFormat, folder: Path, invoice: Invoice | None = None) -> Path:
@@ -96,6 +107,23 @@ def test_a_tenant_gets_its_own_rows_only_and_the_operator_all(tmp_path: Path) ->
 
     assert {row["BillingAccountId"] for row in own} == {mine.tenant_id}
     assert {row["BillingAccountId"] for row in everything} == {mine.tenant_id, other.tenant_id}
+
+
+def test_a_month_of_all_tenants_has_that_month_of_each_time_zone() -> None:
+    plain = billed()
+    berlin = moved(plain, STARTS_AT - timedelta(hours=2), "Europe/Berlin")
+    # This one's May begins in the UTC day in which that of the others does, four hours later.
+    eastern = moved(plain, ENDS_AT + timedelta(hours=4), "America/New_York")
+
+    def tenants(window: Period) -> set[str]:
+        invoiced = [row for row in focus_rows.rows(window) if row["ChargeClass"] is None]
+        return {row["BillingAccountId"] for row in invoiced}
+
+    march = Period(STARTS_AT.replace(month=3), STARTS_AT)
+    may = Period(ENDS_AT, ENDS_AT.replace(month=6))
+    assert tenants(march) == set()
+    assert tenants(WINDOW) == {plain.tenant_id, berlin.tenant_id}
+    assert tenants(may) == {eastern.tenant_id}
 
 
 def test_parquet_has_the_same_rows_and_the_same_bytes_again(tmp_path: Path) -> None:

@@ -90,6 +90,24 @@ def test_the_page_shows_credit_movements_commitment_trial_and_discount(
         assert words in text, words
 
 
+def test_the_overview_says_how_much_of_the_spend_fills_the_agreed_minimum(
+    world: World, as_: As
+) -> None:
+    rows.active_space(world.tenant, "orders", "standard-small")
+    home, says = f"/t/{world.tenant.slug}/", "up to the agreed minimum"
+    without = text_of(as_(world.owner).get(home))
+    discounting.commit(
+        tenant=world.tenant, title="Deal", minimum_minor=100_000, span=None, by=SYSTEM
+    )
+
+    text = text_of(as_(world.owner).get(home))
+
+    document = previewing.preview(world.tenant).document
+    (missing,) = [row["amount_minor"] for row in document["lines"] if row["kind"] == "commitment"]
+    assert f"It includes {missing / 100:.2f} EUR {says}" in text
+    assert says not in without
+
+
 def test_after_an_early_close_the_page_says_what_was_charged_and_what_is_added(
     world: World, as_: As
 ) -> None:

@@ -51,7 +51,7 @@ def test_the_page_says_where_messages_go_and_warns_where_they_are_deleted(
         for row in Address.objects.all()
     }
 
-    assert "Rejected messages go to" in pages["kept"]
+    assert "Messages that are rejected, or fail too often, go to" in pages["kept"]
     assert "messages are deleted" not in pages["kept"] + pages["dead-letters"]
     assert "Rejected and expired messages are deleted." in pages["bare"]
     assert "Choose one" in pages["bare"]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from controlplane.core import operations
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
-from plans.invoicing import receiving
+from plans.invoicing import issuing, receiving
 from plans.ledger import posting
 from plans.models import Invoice, Payment
 from plans.rating.periods import Period
@@ -73,13 +73,19 @@ def test_the_overview_says_since_when_it_counts_after_an_early_close(world: Worl
     client, home = as_(world.owner), "/t/acme-shipping/"
     begins = rows.this_month()
     whole = client.get(home).content.decode()
-    closed = rows.issued(world.tenant, month=Period(begins, begins + timedelta(seconds=1)))
+    made = rows.drafted(world.tenant, month=Period(begins, begins + timedelta(seconds=1)))
+    draft = client.get(home).content.decode()
+    approved = issuing.approve(invoice=made, by=rows.STAFF)
+    closed = issuing.issue(invoice=approved, by=rows.STAFF)
     Invoice.objects.filter(pk=closed.pk).update(state=Invoice.State.PAID)
     rest = client.get(home).content.decode()
 
-    assert "Invoiced before in this month" not in whole
+    earlier = "Earlier in this month, invoiced or in preparation"
+    assert earlier not in whole
     assert "Since <time" in rest
-    assert f"Invoiced before in this month: {closed.total_minor / 100:.2f} EUR" in rest
+    assert closed.total_minor > 0
+    for page in (rest, draft):
+        assert f"{earlier}: {closed.total_minor / 100:.2f} EUR" in page
 
 
 def test_lists_show_the_period_by_days_of_the_tenant(world: World, as_: As) -> None:

@@ -80,8 +80,22 @@ def test_a_draft_says_who_moves_who_stays_and_who_is_told(world: World, as_: As)
     staff.post(f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period"})
     scheduled = staff.get(draft).content.decode()
 
-    assert "1 tenant on team follows its plan" in page
-    assert "1 tenant on team keeps its version" in page
+    assert "1 tenant on team</a> follows its plan" in page
+    assert "1 tenant on team</a> keeps its version" in page
+    for show, name, other in (
+        ("follows", follower.name, world.other.name),
+        ("stays", world.other.name, follower.name),
+    ):
+        link = f"/staff/tenants/?plan=team&amp;show={show}"
+        assert link in page
+        listed = staff.get(link.replace("&amp;", "&")).content.decode()
+        assert name in listed
+        assert other not in listed
+        assert f"version 1, {show}" in listed
+    assert (
+        "version 1, follows new versions"
+        in staff.get(f"/staff/tenants/{follower.slug}/").content.decode()
+    )
     assert "subscriptions that follow their plan move" in scheduled
 
 
