@@ -13,7 +13,7 @@ from django.utils import timezone
 from controlplane.core import operations
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
-from plans.invoicing import issuing, receiving
+from plans.invoicing import discounting, issuing, receiving
 from plans.ledger import posting
 from plans.models import Invoice, Payment
 from plans.rating.periods import Period
@@ -73,6 +73,10 @@ def test_the_overview_says_since_when_it_counts_after_an_early_close(world: Worl
     client, home = as_(world.owner), "/t/acme-shipping/"
     begins = rows.this_month()
     whole = client.get(home).content.decode()
+    # So large that one second of it has a price.
+    discounting.commit(
+        tenant=world.tenant, title="Deal", minimum_minor=10**9, span=None, by=rows.STAFF
+    )
     made = rows.drafted(world.tenant, month=Period(begins, begins + timedelta(seconds=1)))
     draft = client.get(home).content.decode()
     approved = issuing.approve(invoice=made, by=rows.STAFF)
@@ -85,7 +89,7 @@ def test_the_overview_says_since_when_it_counts_after_an_early_close(world: Worl
     assert "Since <time" in rest
     assert closed.total_minor > 0
     for page in (rest, draft):
-        assert f"{earlier}: {closed.total_minor / 100:.2f} EUR" in page
+        assert f"{earlier}: {closed.total_minor / 100:,.2f} EUR" in page
 
 
 def test_lists_show_the_period_by_days_of_the_tenant(world: World, as_: As) -> None:
