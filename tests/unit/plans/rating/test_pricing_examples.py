@@ -83,14 +83,27 @@ def reverse_charge() -> Rating:
     return pricing.rate([team(60)], [], seller, MONTH)
 
 
-def paid_by_credit() -> Rows:
-    rating = rated(60)
+def paid_by_credit(rating: Rating, prepaid_minor: int) -> Rows:
     total = rating.net_minor + rating.tax_minor
-    grants = [Grant("b", PREPAID, 5000, None, 1), Grant("a", PROMOTIONAL, 2000, None, 2)]
+    grants = [Grant("b", PREPAID, prepaid_minor, None, 1), Grant("a", PROMOTIONAL, 2000, None, 2)]
     uses = credits.burn(total, grants, MONTH.ends_at)
     left = total - sum(use.used_minor for use in uses)
     paid = [(f"{use.grant.kind.capitalize()} credit", -use.used_minor) for use in uses]
     return shown([("Total", total), *paid, ("To pay", left)])
+
+
+def in_packages(messages: int) -> Rating:
+    rule = replace(
+        MESSAGES,
+        model=Model.PACKAGE,
+        unit="packages",
+        base_per_unit=100_000,
+        tiers=(Tier(None, Decimal("0.05")),),
+        included=MILLION,
+    )
+    usage = (SpaceUsage("shop", "messages", messages),)
+    segment = Segment(MONTH, "team", 1, "Team", 4900, (rule,), usage, runs_on=True)
+    return pricing.rate([segment], [], GERMANY, MONTH, None, None)
 
 
 def notes(rating: Rating, fee_minor: int) -> Sequence[Rows]:
@@ -193,7 +206,7 @@ EXAMPLES: Mapping[int, Callable[[], Rows]] = {
     9: lambda: table(halves()[1]),
     10: lambda: table(late(discounted(TEN_PERCENT), 60, 62)),
     11: lambda: table(reverse_charge()),
-    12: paid_by_credit,
+    12: lambda: paid_by_credit(rated(60), 5000),
     13: lambda: notes(rated(60), 1000)[0],
     14: lambda: notes(rated(60), 1000)[1],
     15: lambda: table(american()),
@@ -210,6 +223,8 @@ EXAMPLES: Mapping[int, Callable[[], Rows]] = {
         rated(6, discounted(Discount("w", "Welcome", None, 500, meters=("messages",))))
     ),
     30: rounded_by_both_rules,
+    31: lambda: table(in_packages(1_234_567)),
+    32: lambda: paid_by_credit(rated(60, committed(MONTH.starts_at)), 10_000),
 }
 IN_THE_LEDGER = {17, 18, 24, 25}
 
