@@ -88,7 +88,8 @@ def test_browse_prints_a_page_and_how_to_see_the_next(run: Run) -> None:
     page = run("browse", *AT, "--after", "broker-0:7", "-o", "json")
 
     assert table.code == page.code == 0
-    assert "broker-0:7  12    4         2           orders     hello" in table.stdout
+    row = "broker-0:7  2026-11-18 11:06:40 UTC  12    4         2           orders     hello"
+    assert row in table.stdout
     assert "more: --after broker-0:7" in table.stderr
     assert json.loads(page.stdout) == {"items": [SHOWN], "next": "broker-0:7"}
     asked = MessageRequest.objects.filter(kind="browse").order_by("created_at")
