@@ -7,7 +7,7 @@ from django.db.models import Case, Count, Q, QuerySet, Sum, When
 
 from controlplane.core.errors import Missing, WaypostError
 from controlplane.core.models import Operation
-from plans.invoicing import previewing, receiving
+from plans.invoicing import corrections, previewing, receiving
 from plans.invoicing.previewing import Preview
 from plans.models import CreditNote, Invoice, InvoiceEvent, Payment
 from tenants.models import Tenant
@@ -98,16 +98,18 @@ def running(tenant: Tenant) -> Preview | None:
 def invoiced_minor(preview: Preview) -> int:
     """Return the totals with tax of the earlier invoices of the previewed month, in minor units.
 
-    Drafts count: the preview begins after them. Voided invoices do not count.
+    Drafts count: the preview begins after them. A closing or held invoice counts with what it comes
+    to now. Voided invoices do not count.
     """
     month = preview.facts.month
     rows = Invoice.objects.filter(
-        ~Q(state=Invoice.State.VOIDED),
+        ~Q(state__in=[Invoice.State.VOIDED, *corrections.UNPRICED]),
         tenant_id=preview.facts.tenant_id,
         starts_at__gte=month.starts_at,
         ends_at__lte=month.ends_at,
     )
-    return rows.aggregate(total=Sum("total_minor"))["total"] or 0
+    priced: int = rows.aggregate(total=Sum("total_minor"))["total"] or 0
+    return priced + preview.estimated_minor
 
 
 def events(row: Invoice) -> Sequence[InvoiceEvent]:

@@ -55,14 +55,15 @@ def line(slug: str, price: MeterPrice, currency: str) -> str:
 def in_full(slug: str, price: MeterPrice, currency: str) -> str:
     """Return the price of a meter with all tiers, as one line.
 
-    For example ``up to 100 million messages: 0.90 EUR per million, above: 0.60 EUR``.
+    For example ``up to 100 million billed messages: 0.90 EUR per million, above: 0.60 EUR``. Billed
+    units are those after the included amount.
     """
     meter, tiers = meters.BY_SLUG[slug], _merged(price.tiers)
     if len(tiers) == 1:
         return _single(meter, price, tiers[0], currency)
     texts = []
     for n, tier in enumerate(tiers):
-        bound = "above" if tier.up_to is None else f"up to {_end(meter, price, tier, named=n == 0)}"
+        bound = "above" if tier.up_to is None else f"up to {_billed(meter, price, tier, n)}"
         per = f" per {_scale(meter, price) or price.unit}" if n == 0 else ""
         texts.append(f"{bound}: {figure(tier.unit_price, currency)} {currency}{per}")
     whole = "one price for all, " if price.model == Model.VOLUME else ""
@@ -149,10 +150,17 @@ def _scale(meter: Meter, price: MeterPrice) -> str:
     return price.unit.removesuffix(meter.unit).strip() if price.unit.endswith(meter.unit) else ""
 
 
-def _end(meter: Meter, price: MeterPrice, tier: Tier, *, named: bool = False) -> str:
-    """Return the end of a tier; with the meter's unit if it is ``named`` or unclear without."""
+def _end(meter: Meter, price: MeterPrice, tier: Tier) -> str:
+    """Return the end of a tier; with the meter's unit if it is unclear without."""
     base = (tier.up_to or Decimal(0)) * price.base_per_unit
-    return _named(meter, base) if named or not _scale(meter, price) else _amount(meter, base)
+    return _amount(meter, base) if _scale(meter, price) else _named(meter, base)
+
+
+def _billed(meter: Meter, price: MeterPrice, tier: Tier, n: int) -> str:
+    """Return the end of the tier with index ``n``; the first one says what it counts."""
+    if n:
+        return _end(meter, price, tier)
+    return f"{_amount(meter, (tier.up_to or Decimal(0)) * price.base_per_unit)} billed {meter.unit}"
 
 
 def _named(meter: Meter, base: Decimal | int) -> str:

@@ -33,6 +33,10 @@ class PreviousInvoiceOpen(Conflict):
     code = "invoice.earlier_open"
 
 
+# An invoice in these states has no valid amounts; it may still have those of an earlier draft.
+UNPRICED = frozenset({Invoice.State.CLOSING, Invoice.State.HELD})
+
+
 def previous_invoice(tenant_id: str, period: Period, month: Period) -> Invoice | None:
     """Return the tenant's last invoice of ``month`` before ``period``, in any state.
 
@@ -74,7 +78,7 @@ def month_after(invoice: Invoice | None) -> MonthSoFar | None:
     if invoice is None:  # the month begins
         return MonthSoFar()
     # An invoice that is closing or held may still have the document of an earlier draft.
-    if not invoice.document or invoice.state in {Invoice.State.CLOSING, Invoice.State.HELD}:
+    if not invoice.document or invoice.state in UNPRICED:
         return None
     made = document.loaded(invoice.document)
     left = made.get("month_so_far", {})

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from plans.invoicing import corrections, facts, rated_period
+from plans.invoicing import corrections, document, facts, rated_period
+from plans.invoicing.document import Document
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
 from tenants.models import Tenant
@@ -13,11 +14,13 @@ class MonthBefore:
     """The state of a month before a period.
 
     ``is_priced`` is false if the previous invoice has no valid price, because it is closing or
-    held.
+    held. ``estimates`` has a document for each such invoice of the month, oldest first, priced with
+    the usage known now; it has no manifest.
     """
 
     so_far: MonthSoFar
     is_priced: bool
+    estimates: tuple[Document, ...] = ()
 
 
 def read(tenant: Tenant, period: Period, month: Period) -> MonthBefore:
@@ -31,10 +34,11 @@ def read(tenant: Tenant, period: Period, month: Period) -> MonthBefore:
     if known is not None or previous is None:
         return MonthBefore(known or MonthSoFar(), True)
     open_period = Period(previous.starts_at, previous.ends_at)
-    so_far = read(tenant, open_period, month).so_far
+    before = read(tenant, open_period, month)
     try:
-        found = replace(facts.gather(tenant, open_period), so_far=so_far)
+        found = replace(facts.gather(tenant, open_period), so_far=before.so_far)
     except facts.NoSubscription:  # nothing of the period is charged
-        return MonthBefore(so_far, False)
+        return replace(before, is_priced=False)
     rated = rated_period.rate(found, rated_period.from_copy(tenant.id))
-    return MonthBefore(rated.rating.so_far, False)
+    made = document.build(found, rated, manifest={}, quality={}, as_of=None)
+    return MonthBefore(rated.rating.so_far, False, (*before.estimates, made))

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from controlplane.core.errors import WaypostError
-from plans.invoicing import document, forecasting, previewing, space_costs
+from plans.invoicing import corrections, document, forecasting, previewing, space_costs
 from plans.invoicing.previewing import Preview
 from plans.models import Invoice
 from plans.rating.periods import Period
@@ -76,8 +76,10 @@ def of_month(tenant: Tenant, month: Period, key: str, now: datetime) -> Costs | 
     invoices = Invoice.objects.filter(
         tenant=tenant, starts_at__gte=month.starts_at, ends_at__lte=month.ends_at
     ).exclude(document="")
+    if preview:
+        invoices = invoices.exclude(state__in=corrections.UNPRICED)
     documents = [document.loaded(text) for text in invoices.values_list("document", flat=True)]
-    documents += [preview.document] if preview else []
+    documents += [*preview.estimates, preview.document] if preview else []
     if not documents:
         return None
     spaces = list(AddressSpace.objects.filter(tenant=tenant).only("id", "name", "labels"))

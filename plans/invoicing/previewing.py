@@ -9,6 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from plans.invoicing import document, facts, month_before, open_periods, rated_period
+from plans.invoicing.document import Document
 from plans.invoicing.facts import Facts
 from plans.ledger import credit, grants
 from plans.rating.periods import Period
@@ -32,7 +33,8 @@ class Preview:
     hours are those known so far; ``as_of`` is up to when usage is complete (None: no usage was
     copied yet). ``credit_minor`` is the credit that can pay the invoice of the period. ``facts`` is
     what was priced, with lifetimes until now; ``rating`` is its price, which ``document`` states.
-    ``read`` returns usage, and reads each window once.
+    ``read`` returns usage, and reads each window once. ``estimates`` are documents of the month's
+    closing and held invoices (``month_before``).
     """
 
     period: Period
@@ -42,11 +44,17 @@ class Preview:
     facts: Facts
     rating: Rating
     read: rated_period.Reader
+    estimates: tuple[Document, ...]
 
     @property
     def total_minor(self) -> int:
         total: int = self.document["total_minor"]
         return total
+
+    @property
+    def estimated_minor(self) -> int:
+        """What the month's closing and held invoices come to with the usage known now, with tax."""
+        return sum(made["total_minor"] for made in self.estimates)
 
 
 def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
@@ -71,7 +79,7 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     quality = {"flagged": False, "text": note, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
     left = credit_minor(tenant.id, found.legal_entity, made["currency"], period.ends_at)
-    return Preview(period, as_of, made, left, found, rated.rating, read)
+    return Preview(period, as_of, made, left, found, rated.rating, read, before.estimates)
 
 
 def credit_minor(tenant_id: str, legal_entity: str, currency: str, at: datetime) -> int:

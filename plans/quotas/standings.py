@@ -14,7 +14,7 @@ from django.db.models import Exists, Max
 from controlplane.core.errors import WaypostError
 from plans.catalog import publishing
 from plans.catalog.definitions import THROTTLE_PERCENT, PlanDefinition
-from plans.invoicing import previewing
+from plans.invoicing import corrections, previewing
 from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.models import (
     CreditNote,
@@ -141,7 +141,8 @@ def throttle_percent(tenant: Tenant) -> int:
 def spend(tenant: Tenant, month: Period, now: datetime) -> Use:
     """Return what ``month``, the running one, costs so far, with tax and with the fee of the plan.
 
-    ``landed`` has the invoices of the month, less their credit notes, and the running period.
+    ``landed`` has the invoices of the month, less their credit notes, and the running period; of a
+    closing or held invoice, what it comes to with the usage known now.
     ``tail`` is what usage that is not in the copy of gold yet adds. If the running period cannot be
     priced, only the invoices count.
     """
@@ -150,7 +151,8 @@ def spend(tenant: Tenant, month: Period, now: datetime) -> Use:
     )
     # What a credit note took back, it does not cost.
     back = CreditNote.objects.filter(invoice__in=issued).values_list("total_minor", flat=True)
-    before = sum(issued.values_list("total_minor", flat=True)) - sum(back)
+    priced = issued.exclude(state__in=corrections.UNPRICED)
+    before = sum(priced.values_list("total_minor", flat=True)) - sum(back)
     try:
         preview = previewing.preview(tenant, now)
     except WaypostError:  # such as no subscription
@@ -158,20 +160,22 @@ def spend(tenant: Tenant, month: Period, now: datetime) -> Use:
     tail = reading.tail(tenant.id, month.starts_at, month.ends_at)
     whole = previewing.total_with(preview, tail.figures())
     # By tiers of volume, more usage may cost less.
+    before += preview.estimated_minor
     return Use(before + preview.total_minor, max(0, whole - preview.total_minor))
 
 
 def _known_spend(tenant: Tenant, month: Period) -> int:
     """Return the largest spend of the month's open alerts while an invoice is closing or held.
 
-    0 if the month has no such invoice, or no open alert of the spend cap. A closing or held invoice
-    has no valid amounts. Without this, closing a part of a month would lift a cap that is reached.
+    0 if the month has no such invoice, or no open alert of the spend cap. What such an invoice
+    comes to is an estimate. Without this, closing a part of a month could lift a cap that is
+    reached.
     """
     waiting = Invoice.objects.filter(
         tenant=tenant,
         starts_at__gte=month.starts_at,
         ends_at__lte=month.ends_at,
-        state__in=[Invoice.State.CLOSING, Invoice.State.HELD],
+        state__in=corrections.UNPRICED,
     )
     alerts = QuotaAlert.objects.filter(
         Exists(waiting),

@@ -95,8 +95,7 @@ class BillingForm(ConsoleForm):
     billing_address = forms.CharField(label="Address", widget=forms.Textarea(attrs={"rows": 3}))
     billing_country = forms.CharField(
         label="Country",
-        min_length=2,
-        max_length=2,
+        max_length=60,
         help_text="Two letters, such as DE or FR.",
     )
     tax_id = forms.CharField(max_length=60, label="Tax id", required=False)
@@ -106,7 +105,13 @@ class BillingForm(ConsoleForm):
     )
 
     def clean_billing_country(self) -> str:
-        return str(self.cleaned_data["billing_country"]).upper()
+        code = str(self.cleaned_data["billing_country"]).upper()
+        # A field of two letters would make Georgia (GE) of Germany without a word.
+        if len(code) != 2 or not code.isascii() or not code.isalpha():
+            raise forms.ValidationError(
+                "Write the two letters of the country, such as DE for Germany.", code="country"
+            )
+        return code
 
     def details_now(self) -> dict[str, str]:
         """Return {name: value} that the form shows now, which may not be valid."""

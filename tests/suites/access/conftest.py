@@ -25,6 +25,8 @@ def tenant(
     settings.PAYMENT_PROVIDER = "webhook"
     settings.PAYMENT_WEBHOOK_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     settings.PAYMENT_PAGE = "https://pay.example/{number}"
+    # The matrix may take longer than the five minutes after which pages ask for the password again.
+    settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600
     settings.ACCOUNT_RATE_LIMITS = settings.MFA_RATE_LIMITS = False
     settings.STATIC_ROOT = settings.DOCS_ROOT = tmp_path
     (tmp_path / "index.html").write_text("docs")

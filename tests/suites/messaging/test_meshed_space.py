@@ -70,7 +70,8 @@ def test_each_router_has_an_endpoint_and_serves_every_type(
         with connected(space, tmp_path, sends) as out, connected(space, tmp_path, receives) as into:
             for address in ("calls", "orders", "news"):
                 receiver = into.create_receiver(address, credit=1)
-                routing_rig.deliver(out.create_sender(address), receiver, address)
+                sender = out.create_sender(address)
+                routing_rig.deliver(sender, receiver, address, stored=address == "orders")
 
 
 def test_topics_go_on_while_the_first_router_stays_away(

@@ -134,7 +134,7 @@ def test_a_drained_receiver_has_no_credit_left(router: Rig) -> None:
     receiver.connection.wait(lambda: receiver.link.credit == 0, timeout=60)
     assert rigs.waiting(receiver) == 0
     receiver.link.flow(1)
-    rigs.deliver(anna(router).create_sender("orders"), receiver, "later")
+    rigs.deliver(anna(router).create_sender("orders"), receiver, "later", stored=True)
 
 
 def test_queue_gives_back_what_is_released_and_counts_what_is_modified(router: Rig) -> None:

@@ -67,7 +67,7 @@ def anna(router: Rig) -> BlockingConnection:
 def exchange(sending: Rig, receiving: Rig, address: str, count: int = 20) -> None:
     receiver = anna(receiving).create_receiver(address, credit=count + 1)
     sender = anna(sending).create_sender(address)
-    rigs.deliver(sender, receiver, "first")
+    rigs.deliver(sender, receiver, "first", stored=address == "orders")
     posted = [rigs.post(sender, number, durable=True) for number in range(count)]
     assert sorted(rigs.take(receiver, count)) == list(range(count))
     assert {rigs.outcome(sender, delivery) for delivery in posted} == {Delivery.ACCEPTED}

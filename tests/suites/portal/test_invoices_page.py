@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,9 +14,11 @@ from django.utils import timezone
 from controlplane.core import operations
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
-from plans.invoicing import discounting, issuing, receiving
+from plans.invoicing import discounting, invoice_closing, issuing, receiving
 from plans.ledger import posting
 from plans.models import Invoice, Payment
+from plans.quotas import standings
+from plans.rating import periods
 from plans.rating.periods import Period
 from tenants.models import Tenant
 from tests.suites.portal.conftest import As
@@ -68,6 +71,17 @@ def test_lists_and_pages_show_what_is_left_of_a_partly_paid_invoice(
         assert left in text
 
 
+def spend(tenant: Tenant) -> int:
+    now = timezone.now()
+    return standings.spend(tenant, periods.month_of(now, tenant.billing_time_zone), now).landed
+
+
+def total_before_tax(page: str) -> str:
+    found = re.search(r"Total before tax.*?([0-9,.]+ EUR)", page, re.S)
+    assert found is not None
+    return found[1]
+
+
 def test_the_overview_says_since_when_it_counts_after_an_early_close(world: World, as_: As) -> None:
     rows.space(world.tenant)
     client, home = as_(world.owner), "/t/acme-shipping/"
@@ -77,8 +91,15 @@ def test_the_overview_says_since_when_it_counts_after_an_early_close(world: Worl
     discounting.commit(
         tenant=world.tenant, title="Deal", minimum_minor=10**9, span=None, by=rows.STAFF
     )
-    made = rows.drafted(world.tenant, month=Period(begins, begins + timedelta(seconds=1)))
+    rows.bill_to(world.tenant)
+    waiting = rows.closing(world.tenant, Period(begins, begins + timedelta(seconds=1)))
+    # It has no amounts yet, and what it comes to must not be missing meanwhile.
+    closing, spent = client.get(home).content.decode(), spend(world.tenant)
+    cost = client.get(f"{home}usage/").content.decode()
+    made = invoice_closing.close(invoice=waiting, evidence=rows.evidence([]), by=rows.STAFF)
     draft = client.get(home).content.decode()
+    assert spend(world.tenant) == spent
+    assert total_before_tax(client.get(f"{home}usage/").content.decode()) == total_before_tax(cost)
     approved = issuing.approve(invoice=made, by=rows.STAFF)
     closed = issuing.issue(invoice=approved, by=rows.STAFF)
     Invoice.objects.filter(pk=closed.pk).update(state=Invoice.State.PAID)
@@ -88,7 +109,7 @@ def test_the_overview_says_since_when_it_counts_after_an_early_close(world: Worl
     assert earlier not in whole
     assert "Since <time" in rest
     assert closed.total_minor > 0
-    for page in (rest, draft):
+    for page in (closing, draft, rest):
         assert f"{earlier}: {closed.total_minor / 100:,.2f} EUR" in page
 
 

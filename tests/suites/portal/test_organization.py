@@ -220,7 +220,10 @@ def test_billing_details_are_saved(world: World, as_: As) -> None:
     }
 
     as_(world.billing).post(HOME + "settings/", asked)
+    # The first two letters of it are those of Georgia.
+    named = as_(world.billing).post(HOME + "settings/", {**asked, "billing_country": "Germany"})
 
+    assert "Write the two letters of the country" in named.content.decode()
     world.tenant.refresh_from_db()
     assert (world.tenant.billing_name, world.tenant.billing_country) == ("Acme Ltd", "GB")
     assert world.tenant.billing_time_zone == "Europe/London"

@@ -33,7 +33,7 @@ def test_each_value_of_a_plan_has_a_sentence() -> None:
 
     (found,) = differences.between(BEFORE, after)
 
-    graduated = "up to 10 million messages: 0.80 EUR per million, above"
+    graduated = "up to 10 million billed messages: 0.80 EUR per million, above"
     assert found.sentences == (
         "Monthly fee: 49.00 EUR → 0.00 EUR.",
         "Included connection time: 10,000 connection-hours.",
@@ -125,7 +125,7 @@ def test_prices_in_other_currencies_have_sentences_of_their_own() -> None:
 
     found = {row.key: row.sentences for row in differences.between(SEVERAL, after)}
 
-    before = "up to 10 million messages: 1.60 USD per million, above: 1.00 USD"
+    before = "up to 10 million billed messages: 1.60 USD per million, above: 1.00 USD"
     assert found["team"] == (
         "Monthly fee: 98.00 USD → 99.00 USD.",
         f"Price of messages: {before} → 1.50 USD per million messages.",

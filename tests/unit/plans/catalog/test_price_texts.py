@@ -75,7 +75,7 @@ def test_a_currency_without_cents_has_no_decimals() -> None:
 
 
 def test_all_tiers_in_one_line_name_what_they_count() -> None:
-    text = "up to 100 million messages: 0.90 EUR per million, above: 0.60 EUR"
+    text = "up to 100 million billed messages: 0.90 EUR per million, above: 0.60 EUR"
     volume = _price(Model.VOLUME, *TWO)
 
     assert price_texts.in_full("messages", GRADUATED, "EUR") == text
