@@ -19,9 +19,7 @@ from tests.support.browser.scene import MAIL, Scene
 
 pytestmark = pytest.mark.django_db
 OWNER, BILLING, OUTSIDER = "olga@acme.example", "bills@acme.example", "oscar@other.example"
-STAFF = "staff@operator.example"
-LATE = "late@payer.example"
-FULL = "full@carts.example"
+STAFF, LATE, FULL = "staff@operator.example", "late@payer.example", "full@carts.example"
 _NUMBERS = itertools.count(1)
 CARTS = "/t/full-carts/spaces/carts"
 NOTIFICATIONS = "/t/acme-shipping/notifications"
@@ -155,12 +153,17 @@ def _open_payment(page: Page) -> None:
     page.get_by_role("rowheader").get_by_role("link").first.click()
 
 
-def _open_pause(page: Page) -> None:
-    page.get_by_role("link", name=re.compile("^Pause dunning")).first.click()
+def _follow(name: str) -> Callable[[Page], None]:
+    return lambda page: page.get_by_role("link", name=re.compile(name)).first.click()
 
 
-def _open_volume(page: Page) -> None:
-    page.get_by_role("link", name="Delete the volumes of gone").click()
+_open_pause, _open_volume = _follow("^Pause dunning"), _follow("volumes of gone")
+
+
+def _prepare_draft(page: Page) -> None:
+    text = page.get_by_label("Catalog, as YAML")
+    text.fill(text.input_value().replace("fee_minor: 4900", "fee_minor: 5900"))
+    page.get_by_role("button", name="Check and compare").click()
 
 
 def _open_its_pages(page: Page) -> None:
@@ -324,6 +327,7 @@ STATES = [
         "staff-period", "into two invoices", at("/staff/tenants/acme-shipping/close"), email=STAFF
     ),
     State("staff-prices", "catalog", at("/staff/prices/"), email=STAFF),
+    State("staff-draft", "59.00 EUR", at("/staff/prices/"), _prepare_draft, email=STAFF),
     State("staff-suspend", "Reason", at("/staff/tenants/acme-shipping/suspend"), email=STAFF),
     State("acting", "Stop", at("/staff/tenants/acme-shipping/"), _open_its_pages, email=STAFF),
     State("staff-fleet", "Longest waiting", at("/staff/fleet/"), email=STAFF),
