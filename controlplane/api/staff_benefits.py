@@ -68,7 +68,7 @@ class CouponCreateSerializer(ReductionSerializer):
     limit = serializers.IntegerField(
         min_value=1, max_value=10**9, allow_null=True, required=False, default=None
     )
-    expires_at = serializers.DateTimeField(allow_null=True, required=False, default=None)
+    expires_at = InstantField(allow_null=True, required=False, default=None)
     currency = serializers.CharField(max_length=3, allow_blank=True, required=False, default="")
 
 
@@ -98,8 +98,8 @@ class CommitmentCreateSerializer(StrictSerializer):
     title = serializers.CharField(max_length=100)
     minimum_minor = serializers.IntegerField(min_value=1, max_value=10**15)
     reason = serializers.CharField(max_length=1000)
-    starts_at = serializers.DateTimeField(allow_null=True, required=False, default=None)
-    ends_at = serializers.DateTimeField(allow_null=True, required=False, default=None)
+    starts_at = InstantField(allow_null=True, required=False, default=None)
+    ends_at = InstantField(allow_null=True, required=False, default=None)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse one instant without the other."""
@@ -118,7 +118,7 @@ class CreditCreateSerializer(StrictSerializer):
     amount_minor = serializers.IntegerField(min_value=1, max_value=10**15)
     reference = serializers.CharField(max_length=120)
     reason = serializers.CharField(max_length=1000)
-    expires_at = serializers.DateTimeField(allow_null=True, required=False, default=None)
+    expires_at = InstantField(allow_null=True, required=False, default=None)
 
 
 class DiscountEndSerializer(StrictSerializer):

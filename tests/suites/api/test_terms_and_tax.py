@@ -82,6 +82,20 @@ def test_a_commitment_with_one_instant_is_refused(
     assert not Commitment.objects.filter(tenant=cast.tenant).exists()
 
 
+def test_an_instant_of_another_age_is_refused(cast: Cast, staff: APIClient) -> None:
+    old, later = "0040-07-14T02:10:01Z", "2199-01-01T00:00:00Z"
+    deal = {"title": "Deal", "minimum_minor": 1, "reason": "x", "starts_at": old, "ends_at": later}
+    gift = {"kind": "promotional", "amount_minor": 1, "reference": "g", "reason": "x"}
+
+    for path, body, name in (
+        ("/commitments", deal, "starts_at"),
+        ("/credits", {**gift, "expires_at": old}, "expires_at"),
+    ):
+        refused = staff.post(at(cast, path), body)
+        problem(refused, 422, "request.invalid")
+        assert list(refused.json()["fields"]) == [name]
+
+
 def test_tax_details_of_a_tenant_are_kept_and_staff_alone_change_them(
     cast: Cast, staff: APIClient, named: dict[str, str]
 ) -> None:
