@@ -102,8 +102,7 @@ def invoiced_minor(preview: Preview) -> int:
     to now. Voided invoices do not count.
     """
     month = preview.facts.month
-    rows = Invoice.objects.filter(
-        ~Q(state__in=[Invoice.State.VOIDED, *corrections.UNPRICED]),
+    rows = Invoice.objects.exclude(state__in=[Invoice.State.VOIDED, *corrections.UNPRICED]).filter(
         tenant_id=preview.facts.tenant_id,
         starts_at__gte=month.starts_at,
         ends_at__lte=month.ends_at,

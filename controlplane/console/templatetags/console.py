@@ -24,13 +24,14 @@ from plans.rating import money as currencies
 from plans.rating import periods
 
 register = template.Library()
+# AMQP properties that are milliseconds since 1970 (AMQP 1.0, part 3, 3.2.4).
+_MESSAGE_TIMES = frozenset({"creation_time", "absolute_expiry_time"})
 register.filter("phase_class", formats.phase_class)
 register.filter("invoice_class", formats.invoice_class)
 register.filter("invoice_state_words", formats.invoice_state_words)
 register.filter("meter_title", meters.title_of)
 register.filter("step_class", formats.step_class)
 register.filter("quantity", formats.quantity)
-register.filter("message_instant", instants.of_message)
 register.filter("plain_words", formats.plain_words)
 register.filter("operation_class", formats.operation_class)
 register.filter("operation_words", formats.operation_words)
@@ -186,3 +187,16 @@ def when(moment: datetime | None, missing: str = "never") -> SafeString | str:
     return format_html(
         '<time datetime="{}">{}</time>', moment.isoformat(), shown.strftime("%-d %b %Y, %H:%M")
     )
+
+
+@register.simple_tag
+def message_property(name: str, value: object) -> SafeString | str:
+    """Return the property ``name`` of a message as text; its times as ``when`` shows them.
+
+    A sender may have set a value of any type: what is no time is shown as it is.
+    """
+    if name in _MESSAGE_TIMES and isinstance(value, int):
+        instant = instants.of_message(value)
+        if instant:
+            return when(instant)
+    return str(value)

@@ -332,8 +332,10 @@ def _issue(row: Invoice) -> NextAction:
 
 def _payable_words(row: Invoice) -> str:
     """Say what is to pay if the invoice is issued now; credit is used at the issue only."""
+    if row.total_minor <= 0:
+        return "Nothing is to be paid."
     has = previewing.credit_minor(row.tenant_id, row.legal_entity, row.currency, timezone.now())
-    used = max(min(has, row.total_minor), 0)
+    used = min(has, row.total_minor)
     if not used:
         return "The tenant has no credit that could pay it."
     paid, left = (money.display(n, row.currency) for n in (used, row.total_minor - used))

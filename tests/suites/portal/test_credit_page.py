@@ -11,7 +11,7 @@ from controlplane.console import audit_words
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent
 from plans.catalog import selling
-from plans.invoicing import discounting, granting, previewing
+from plans.invoicing import discounting, granting, issuing, previewing
 from plans.invoicing.discounting import Reduction
 from plans.invoicing.granting import Wish
 from plans.models import (
@@ -106,6 +106,38 @@ def test_the_overview_says_how_much_of_the_spend_fills_the_agreed_minimum(
     (missing,) = [row["amount_minor"] for row in document["lines"] if row["kind"] == "commitment"]
     assert f"It includes {missing / 100:.2f} EUR {says}" in text
     assert says not in without
+
+
+def test_before_the_issue_staff_read_what_credit_pays_and_what_is_left(
+    world: World, as_: As
+) -> None:
+    draft = rows.drafted(world.tenant)
+    page = f"/staff/invoices/{draft.pk}/"
+    without = text_of(as_(world.staff).get(page))
+    wish = Wish("promotional", 1000, "launch-gift", "a gift")
+    granting.grant(tenant=world.tenant, wish=wish, by=SYSTEM)
+    as_draft = text_of(as_(world.staff).get(page))
+    approved = issuing.approve(invoice=draft, by=SYSTEM)
+    as_approved = text_of(as_(world.staff).get(page))
+    issued = issuing.issue(invoice=approved, by=SYSTEM)
+
+    assert "The tenant has no credit that could pay it." in without
+    left = f"{issued.payable_minor / 100:.2f}"
+    assert issued.credit_minor == 1000
+    for shown in (as_draft, as_approved):
+        assert f"Issued now, credit pays 10.00 EUR of it, and {left} EUR are left to pay." in shown
+
+
+def test_of_an_invoice_of_nothing_staff_read_that_nothing_is_to_be_paid(
+    world: World, as_: As
+) -> None:
+    wish = Wish("promotional", 1000, "launch-gift", "a gift")
+    granting.grant(tenant=world.tenant, wish=wish, by=SYSTEM)
+    begins = rows.last_month().starts_at
+    draft = rows.drafted(world.tenant, month=Period(begins, begins + timedelta(seconds=1)))
+
+    assert draft.total_minor == 0
+    assert "Nothing is to be paid." in text_of(as_(world.staff).get(f"/staff/invoices/{draft.pk}/"))
 
 
 def test_after_an_early_close_the_page_says_what_was_charged_and_what_is_added(

@@ -65,6 +65,34 @@ def test_messages_are_browsed_and_resent(world: World, as_: As) -> None:
     assert "message_request.running" in refused.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [
+        (1_795_000_000_123, "18 Nov 2026, 11:06"),
+        (2**52, str(2**52)),  # no calendar has it
+        # What is larger, and what is no number, is stored as text.
+        (str(2**60), str(2**60)),
+        ("<b>now</b>", "&lt;b&gt;now&lt;/b&gt;"),
+    ],
+)
+def test_a_time_of_a_message_is_a_date_and_any_other_value_is_shown_as_it_is(
+    world: World, as_: As, time: int | str, words: str
+) -> None:
+    address = rows.address(rows.space(world.tenant, "main"))
+    client = as_(world.owner)
+    answer = client.post(f"/t/acme-shipping/spaces/main/addresses/{address.pk}/messages")
+    shown = {**SHOWN, "properties": {"creation_time": time}}
+    row = MessageRequest.objects.get(kind="browse")
+    row.sealed = secrets.encrypt(json.dumps({"messages": [shown], "next": ""}))
+    row.finished_at = timezone.now()
+    row.save()
+    operations.succeed("message_request", row.pk, up_to_generation=1)
+
+    page = client.get(answer["Location"]).content.decode()
+
+    assert words in page.split("creation time", 1)[1].split("</dd>", 1)[0]
+
+
 def test_a_test_message_has_properties_with_types(world: World, as_: As) -> None:
     address = rows.address(rows.space(world.tenant, "main"))
     client = as_(world.owner)
