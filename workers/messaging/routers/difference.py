@@ -117,7 +117,9 @@ def find_unjoined(peers: Sequence[PeerAt], existing: Existing) -> Mapping[str, s
     """Return the peer routers without a working connection: name -> ``<host>:<port>: <why>``.
 
     Only the status ``SUCCESS`` means connected. A peer that refuses the certificate shows as
-    ``CONNECTING``, with a message that hides the problem.
+    ``CONNECTING``, with a message that hides the problem. For the moment of each attempt to
+    connect, Qpid Dispatch shows ``SUCCESS`` too (``try_open_lh`` in its ``server.c``), so one
+    reading may overlook an unjoined peer.
     """
     found: dict[str, str] = {}
     for peer in peers:
