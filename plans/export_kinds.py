@@ -49,8 +49,9 @@ INFO = {
         "issued in it, by FOCUS 1.0",
         shows_money=True,
         for_operator=True,
-        words_of_all="For invoices, the bounds mean the same day and hour in the billing time zone "
-        "of each; for credit notes they are in UTC.",
+        words_of_all="The bounds are read on the clock of each invoice's billing time zone: "
+        "2026-11-01T00:00:00Z is the beginning of November in each. For credit notes they are in "
+        "UTC.",
     ),
     ExportKind.USAGE: ExportInfo(
         "Gold usage",

@@ -156,8 +156,8 @@ def rows(window: Period, tenant_id: str | None = None) -> Iterator[Row]:
     """Yield the charges of issued invoices, then those of credit notes, in a stable order.
 
     The invoices are those whose period begins in ``window``, the credit notes those that were
-    issued in it. ``tenant_id`` None: of all tenants, for the operator only. The bounds are then UTC
-    for credit notes, and for invoices the same day and hour in the billing time zone of each.
+    issued in it. ``tenant_id`` None: of all tenants, for the operator only. The bounds are then
+    times in UTC for credit notes, and for invoices times on the clock of their billing time zones.
     """
     mine = {} if tenant_id is None else {"tenant_id": tenant_id}
     invoices = _begun_in(window) if tenant_id is None else _of_tenant(tenant_id, window)
@@ -187,8 +187,9 @@ def _of_tenant(tenant_id: str, window: Period) -> QuerySet[Invoice]:
 
 
 def _begun_in(window: Period) -> QuerySet[Invoice]:
-    """Return the issued invoices of all tenants whose local begin is in the window, read as UTC.
+    """Return the issued invoices of all tenants that begin in the window by their own clocks.
 
+    The window's bounds in UTC are read as times on the clock of each invoice's billing time zone.
     So the November of all tenants has the November of each, wherever its month begins.
     """
     zone = Coalesce(NullIf(F("time_zone"), Value("")), Value("UTC"))

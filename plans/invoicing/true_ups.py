@@ -67,8 +67,8 @@ class TrueUp:
         return money.display(amount_minor, self.currency)
 
 
-def missing_minor(made: Document) -> int:
-    """Return what the document ``made`` adds up to the agreed minimum, net, in minor units."""
+def total_minor(made: Document) -> int:
+    """Return the sum of the true-ups of the document ``made``, in minor units before tax."""
     return sum(line["amount_minor"] for line in made["lines"] if line["kind"] == COMMITMENT)
 
 

@@ -110,7 +110,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
     if scope.may["view_billing"]:
         preview = context["preview"] = invoice_reads.running(scope.tenant)
         if preview is not None:
-            context["minimum_minor"] = true_ups.missing_minor(preview.document)
+            context["true_up_minor"] = true_ups.total_minor(preview.document)
         # A part of the month is closed already.
         if preview is not None and preview.period != preview.facts.month:
             context["is_rest"] = True

@@ -94,7 +94,7 @@ def test_the_overview_says_how_much_of_the_spend_fills_the_agreed_minimum(
     world: World, as_: As
 ) -> None:
     rows.active_space(world.tenant, "orders", "standard-small")
-    home, says = f"/t/{world.tenant.slug}/", "up to the agreed minimum"
+    home, says = f"/t/{world.tenant.slug}/", "to reach the agreed minimum"
     without = text_of(as_(world.owner).get(home))
     discounting.commit(
         tenant=world.tenant, title="Deal", minimum_minor=100_000, span=None, by=SYSTEM

@@ -53,9 +53,9 @@ def sync_detailed(
     """Export Charges by FOCUS of all tenants as Csv.
 
     Return the charges of invoices whose period begins in the window, and of credit notes that
-    were issued in it, by FOCUS 1.0. A window of too many rows is refused (422). For invoices,
-    the bounds mean the same day and hour in the billing time zone of each; for credit notes
-    they are in UTC.
+    were issued in it, by FOCUS 1.0. A window of too many rows is refused (422). The bounds are
+    read on the clock of each invoice's billing time zone: 2026-11-01T00:00:00Z is the beginning
+    of November in each. For credit notes they are in UTC.
 
     Args:
         ends_at (datetime.datetime | Unset):
