@@ -89,6 +89,22 @@ def nobodys_login(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep tests out of the installation of this folder, which `make demo` and `make run` make.
+
+    Servers that tests start get a folder of their own by their environment.
+    """
+    folder = tmp_path_factory.mktemp("state")
+    with override_settings(
+        STATE_DIR=folder,
+        LAKEHOUSE_ROOT=str(folder / "lakehouse"),
+        SUPERVISOR_SOCKET=str(folder / "run" / "supervisor.sock"),
+        CONTROL_CA_DIR=folder / "control-ca",
+    ):
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[postgres.Server]:
     """A throw-away PostgreSQL of this test run on a free loopback port."""
