@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +16,7 @@ from controlplane.api.views import ApiView, TenantView, person
 from plans.catalog import publishing
 from plans.models import PlanSubscription
 from tenants import account_rules, queries
-from tenants.actions import plan_subscriptions, plan_versions, tenants
+from tenants.actions import coming_versions, plan_subscriptions, plan_versions, tenants
 from tenants.permissions import Permission
 
 
@@ -70,6 +71,18 @@ class PlanChoiceSerializer(StrictSerializer):
     )
 
 
+class ComingVersionSerializer(serializers.Serializer[Any]):
+    """A newer version of a tenant's plan, which new subscriptions get from `starts_at` on.
+
+    `changes` are sentences that compare it with the version that the tenant has. `moves_at` is when
+    the tenant moves to it; null: it stays, or moves to another version first.
+    """
+
+    starts_at = serializers.DateTimeField()
+    changes = serializers.ListField(child=serializers.CharField())
+    moves_at = serializers.DateTimeField(allow_null=True)
+
+
 class PlanSubscriptionSerializer(serializers.Serializer[Any]):
     """A tenant's subscription to one version of a plan; `plan` is the key of the plan.
 
@@ -87,6 +100,7 @@ class PlanSubscriptionSerializer(serializers.Serializer[Any]):
     currency = serializers.SerializerMethodField()
     space_plans = serializers.SerializerMethodField()
     address_plans = serializers.SerializerMethodField()
+    coming_versions = serializers.SerializerMethodField()
 
     def get_currency(self, row: PlanSubscription) -> str:
         """Return the currency of the tenant's invoices."""
@@ -99,6 +113,11 @@ class PlanSubscriptionSerializer(serializers.Serializer[Any]):
     def get_address_plans(self, row: PlanSubscription) -> list[str]:
         """Return the keys of the address plans that the tenant may use."""
         return list(publishing.plan_definition(row.plan).address_plans)
+
+    @extend_schema_field(ComingVersionSerializer(many=True))
+    def get_coming_versions(self, row: PlanSubscription) -> list[Any]:
+        """Return the newer versions of the plan that are on sale or scheduled."""
+        return list(ComingVersionSerializer(coming_versions.of(row), many=True).data)
 
 
 class TenantsView(ApiView):

@@ -22,7 +22,7 @@ from plans.invoicing import plan_change_preview
 from plans.models import Plan
 from tenants import admission
 from tenants.account_rules import BillingDetails
-from tenants.actions import plan_subscriptions, plan_versions, tenants
+from tenants.actions import coming_versions, plan_subscriptions, plan_versions, tenants
 from tenants.permissions import Permission
 
 
@@ -40,11 +40,12 @@ def page(scope: TenantScope) -> HttpResponseBase:
         ):
             messages.success(scope.request, "Your billing details are saved.")
             return redirect(scope.url("settings"))
-    sold = admission.open_plan(scope.tenant)
+    sold, subscription = admission.open_plan(scope.tenant), plan_versions.open_of(scope.tenant)
     context = {
         "plan": sold,
         "offers": [Offer(sold)] if sold else [],
-        "subscription": plan_versions.open_of(scope.tenant),
+        "subscription": subscription,
+        "coming_versions": coming_versions.of(subscription) if subscription else [],
         "form": form if scope.may["manage_billing"] else None,
         "same": as_command.replace_billing(scope.tenant.slug, form.details_now()),
         "tax_id_words": credit_reads.tax_id_words(scope.tenant),

@@ -135,7 +135,10 @@ def test_the_settings_show_the_tiers_of_the_version_that_the_tenant_has(
     for shown in (before, page):
         assert "The first 5 million messages" in shown
         assert "0.90 EUR per million messages" in shown
-    assert "1.10 EUR" not in page
+    assert "1.10 EUR per million messages" not in page
+    assert "What it changes for you" not in before
+    news = page.partition("What it changes for you")[2].partition("</ul>")[0]
+    assert "1.10 EUR per million" in news
 
 
 def test_a_plan_without_prices_of_usage_has_no_table_of_them(

@@ -211,6 +211,6 @@ def test_a_tenant_chooses_to_follow_its_plan_and_sees_when_it_moves(world: World
     assert "You stay with version 1 of your plan" in before
     day = told["headline"].rpartition(" ")[2]
     assert day.endswith("-01")  # in UTC, the month begins the day before
-    assert f"You move to the newest version of your plan on {day} (Europe/Berlin)." in after
+    assert f"You move to a newer version of your plan on {day} (Europe/Berlin)." in after
     row = PlanSubscription.objects.get(tenant=world.tenant)
     assert (row.follows, row.moves_at) == (False, None)
