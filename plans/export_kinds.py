@@ -54,7 +54,7 @@ INFO = {
         "UTC.",
     ),
     ExportKind.USAGE: ExportInfo(
-        "Gold usage",
+        "Usage",
         "the usage of each bucket of the window, in base units, by space, address and meter",
         shows_money=False,
         for_operator=False,

@@ -51,6 +51,17 @@ def offered(currency: str = "") -> list[Offer]:
     return [_offer(sold, plan) for plan in sorted(plans, key=lambda p: p.monthly_fee_minor)]
 
 
+def of_version(plan: PlanDefinition) -> Offer:
+    """Return a plan that need not be on offer any more, with the present hourly prices.
+
+    New spaces and addresses have these prices on each version of a plan.
+
+    Raises:
+        Missing: no catalog is published.
+    """
+    return _offer(publishing.current(), plan)
+
+
 def _offer(sold: Catalog, plan: PlanDefinition) -> Offer:
     space_plans = [row.in_currency(plan.currency) for row in sold.space_plans]
     address_plans = [row.in_currency(plan.currency) for row in sold.address_plans]

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 
-from controlplane.core import audit, enqueue
+from controlplane.core import audit, enqueue, instants
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid, Missing, WaypostError
 from plans.catalog import definitions, differences, kept_sellers, parsing, publishing
@@ -292,9 +292,10 @@ def _check_against_newest(row: CatalogDraft) -> None:
 
 
 def _other_scheduled(other: CatalogDraft | None) -> AlreadyScheduled:
-    when = f" for {other.effective_at.isoformat()}" if other and other.effective_at else ""
+    when = f" for {instants.text(other.effective_at)}" if other and other.effective_at else ""
     return AlreadyScheduled(
-        f"A catalog is scheduled{when} already: cancel it first, or wait until it is in force.",
+        f"A catalog is scheduled{when} already, so no other can be published, also not at once: "
+        "cancel it first, or wait until it is in force.",
         draft=other.pk if other else "",
     )
 

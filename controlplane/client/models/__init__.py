@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from .close_run_page import CloseRunPage
     from .closure import Closure
     from .closure_request_request import ClosureRequestRequest
+    from .coming_version import ComingVersion
     from .commitment import Commitment
     from .commitment_create_request import CommitmentCreateRequest
     from .commitment_end_request import CommitmentEndRequest
@@ -520,6 +521,7 @@ _MODULES = {
     "CloseRunPage": ".close_run_page",
     "Closure": ".closure",
     "ClosureRequestRequest": ".closure_request_request",
+    "ComingVersion": ".coming_version",
     "Commitment": ".commitment",
     "CommitmentCreateRequest": ".commitment_create_request",
     "CommitmentEndRequest": ".commitment_end_request",
@@ -930,6 +932,7 @@ __all__ = (
     "CloseRunPage",
     "Closure",
     "ClosureRequestRequest",
+    "ComingVersion",
     "Commitment",
     "CommitmentCreateRequest",
     "CommitmentEndRequest",

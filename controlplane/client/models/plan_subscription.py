@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.coming_version import ComingVersion
+
 
 T = TypeVar("T", bound="PlanSubscription")
 
@@ -28,6 +32,7 @@ class PlanSubscription:
             currency (str): Return the currency of the tenant's invoices.
             space_plans (list[str]): Return the keys of the space plans that the tenant may use.
             address_plans (list[str]): Return the keys of the address plans that the tenant may use.
+            coming_versions (list[ComingVersion]):
     """
 
     plan: str
@@ -39,6 +44,7 @@ class PlanSubscription:
     currency: str
     space_plans: list[str]
     address_plans: list[str]
+    coming_versions: list[ComingVersion]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,6 +70,11 @@ class PlanSubscription:
 
         address_plans = self.address_plans
 
+        coming_versions = []
+        for coming_versions_item_data in self.coming_versions:
+            coming_versions_item = coming_versions_item_data.to_dict()
+            coming_versions.append(coming_versions_item)
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -77,6 +88,7 @@ class PlanSubscription:
                 "currency": currency,
                 "space_plans": space_plans,
                 "address_plans": address_plans,
+                "coming_versions": coming_versions,
             }
         )
 
@@ -84,6 +96,8 @@ class PlanSubscription:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.coming_version import ComingVersion  # noqa: PLC0415
+
         d = dict(src_dict)
         plan = d.pop("plan")
 
@@ -116,6 +130,13 @@ class PlanSubscription:
 
         address_plans = cast(list[str], d.pop("address_plans"))
 
+        coming_versions = []
+        _coming_versions = d.pop("coming_versions")
+        for coming_versions_item_data in _coming_versions:
+            coming_versions_item = ComingVersion.from_dict(coming_versions_item_data)
+
+            coming_versions.append(coming_versions_item)
+
         plan_subscription = cls(
             plan=plan,
             version=version,
@@ -126,6 +147,7 @@ class PlanSubscription:
             currency=currency,
             space_plans=space_plans,
             address_plans=address_plans,
+            coming_versions=coming_versions,
         )
 
         plan_subscription.additional_properties = d

@@ -17,7 +17,7 @@ class MemberForm(ConsoleForm):
     """Asks for the email and role of a new member."""
 
     email = forms.EmailField(label="Email")
-    role = forms.ChoiceField(label="Role", choices=Role.choices, initial=Role.DEVELOPER)
+    role = forms.ChoiceField(label="Role", choices=Role.choices)
 
 
 class RoleForm(ConsoleForm):

@@ -20,6 +20,7 @@ from django.utils.safestring import SafeString, mark_safe
 from controlplane.console import charts, formats, help_pages, meters, plan_descriptions
 from controlplane.core import instants
 from controlplane.core.errors import Invalid
+from plans.catalog.definitions import PlanDefinition
 from plans.rating import money as currencies
 from plans.rating import periods
 
@@ -48,6 +49,19 @@ register.filter("client_limits", plan_descriptions.client_limits)
 register.filter("type_words", plan_descriptions.type_words)
 register.filter("space_type_words", plan_descriptions.space_type_words)
 register.filter("hour_price", plan_descriptions.hour_price)
+
+
+@register.simple_tag(takes_context=True)
+def plan_title(context: Mapping[str, Any], plan: PlanDefinition) -> str:
+    """Return the plan's title, and how it relates to the plan that the tenant has (``current``).
+
+    A page for somebody who has no plan yet has no ``current``.
+    """
+    current = context.get("current")
+    if plan == current:
+        return f"{plan.title} (now)"
+    is_new_version = current is not None and plan.key == current.key
+    return f"{plan.title} (new version)" if is_new_version else plan.title
 
 
 @register.inclusion_tag("console/parts/learn_more.html", takes_context=True)

@@ -18,6 +18,7 @@ from controlplane.console.plan_reads import Offer
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import WaypostError
 from plans.catalog import publishing, selling
+from plans.catalog.definitions import PlanDefinition
 from plans.invoicing import plan_change_preview
 from plans.models import Plan
 from tenants import admission
@@ -95,11 +96,12 @@ def plan(scope: TenantScope) -> HttpResponseBase:
 def _compare(scope: TenantScope, form: PlanForm, offers: Sequence[Offer]) -> HttpResponseBase:
     current = admission.plan_of(scope.tenant)
     form.fields["plan"].initial = current.key
+    columns = _with_present(current, offers)
     context = {
         "current": current,
         "form": form,
-        "compared": plan_descriptions.comparison(offers),
-        "offers": offers,
+        "compared": plan_descriptions.comparison(columns),
+        "offers": columns,
     }
     return scope.render("team/plan.html", context, form_status(form))
 
@@ -110,9 +112,8 @@ def _confirm(
     """Show what the change to ``offered`` costs, or why the tenant cannot make the change."""
     current = admission.plan_of(scope.tenant)
     chosen = publishing.plan_in(offered, current.currency)
-    columns = [offer for offer in offers if offer.plan.key == current.key and offer.plan == current]
-    # The tenant may be on an older version of a plan, which is on offer no more.
-    columns = [*(columns or [Offer(current)]), *(o for o in offers if o.plan.key == chosen.key)]
+    present, *others = _with_present(current, offers)
+    columns = [present, *(offer for offer in others if offer.plan.key == chosen.key)]
     context: dict[str, Any] = {
         "current": current,
         "chosen": chosen,
@@ -120,6 +121,8 @@ def _confirm(
         "compared": plan_descriptions.comparison(columns),
         "offers": columns,
         "is_present": current == chosen,
+        "is_new_version": current.key == chosen.key,
+        "can_return": present in offers,
         "same": as_command.change_plan(scope.tenant.slug, chosen.key),
     }
     try:
@@ -129,3 +132,13 @@ def _confirm(
         # A form that was submitted shows the same error itself.
         context["refusal"] = "" if form.errors else error.message
     return scope.render("team/plan_confirm.html", context, form_status(form))
+
+
+def _with_present(current: PlanDefinition, offers: Sequence[Offer]) -> list[Offer]:
+    """Return ``offers`` with the plan that the tenant has in front.
+
+    It may be an older version, which is on offer no more.
+    """
+    present = next((offer for offer in offers if offer.plan == current), None)
+    others = [offer for offer in offers if offer is not present]
+    return [present or plan_reads.of_version(current), *others]

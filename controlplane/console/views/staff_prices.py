@@ -160,6 +160,7 @@ def _draft_page(
         else None,
         "test_form": form if isinstance(form, BackTestForm) else BackTestForm(),
         "is_ahead": is_ahead,
+        "other_scheduled": catalog_drafts.scheduled() if is_open else None,
         "audiences": catalog_drafts.audiences(row) if is_ahead else [],
     }
     return scope.render("staff/draft.html", context, form_status(form))

@@ -1,5 +1,6 @@
 """Views of who may act for a tenant: members and API tokens."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -40,7 +41,8 @@ def members(scope: TenantScope) -> HttpResponseBase:
     Nobody can give a role with permissions that they lack themselves.
     """
     manages = permissions.has_permission(scope.role, Permission.MANAGE_TEAM)
-    form = MemberForm(scope.request.POST or None) if scope.may["manage_team"] else None
+    page = scope.page_of(queries.list_members(scope.tenant), _SHOWN)
+    form = _member_form(scope, page.object_list)
     if form is not None and form.is_valid() and not scope.shows_command:
         # Beyond the permission to manage the team: nobody may give permissions that they lack.
         permissions.require_may_give(scope.role, form.cleaned_data["role"])
@@ -53,7 +55,6 @@ def members(scope: TenantScope) -> HttpResponseBase:
             messages.success(scope.request, text)
             return redirect(scope.url("team"))
     slug = scope.tenant.slug
-    page = scope.page_of(queries.list_members(scope.tenant), _SHOWN)
     invitations_page = (
         scope.page_of(queries.list_invitations(scope.tenant), _SHOWN, "invited")
         if manages
@@ -78,6 +79,16 @@ def members(scope: TenantScope) -> HttpResponseBase:
         ),
     }
     return scope.render("team/members.html", context, form_status(form))
+
+
+def _member_form(scope: TenantScope, members: Sequence[Membership]) -> MemberForm | None:
+    """Return the form that invites a person; None if the caller may not manage the team."""
+    if not scope.may["manage_team"]:
+        return None
+    # Staff who created a tenant for a customer are alone in it until they invite its owner.
+    is_for_customer = scope.user.is_staff and len(members) == 1
+    initial = {"role": Role.OWNER if is_for_customer else Role.DEVELOPER}
+    return MemberForm(scope.request.POST or None, initial=initial)
 
 
 @require_POST

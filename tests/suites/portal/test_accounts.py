@@ -95,6 +95,12 @@ def test_staff_create_tenants_where_sign_up_is_switched_off(
     assert Tenant.objects.get(slug="customer").billing_email == ""
     overview = client.get("/t/customer/").content.decode()
     assert "fill in: legal name, email for invoices, address, country" in overview
+    # Staff invite the customer's owner first.
+    assert '<option value="owner" selected>' in client.get("/t/customer/team/").content.decode()
+    assert (
+        '<option value="developer" selected>'
+        in as_(world.owner).get("/t/acme-shipping/team/").content.decode()
+    )
 
 
 def test_who_may_found_no_organization_is_told_who_does_and_logs_out(

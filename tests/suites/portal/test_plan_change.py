@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from plans.catalog import publishing
+from plans.catalog import parsing, publishing
 from plans.invoicing import discounting, plan_change_preview, previewing
 from plans.invoicing.discounting import Reduction
 from plans.models import PlanSubscription
@@ -191,3 +191,58 @@ def test_the_price_takes_as_many_queries_for_one_space_as_for_many(world: World,
         client.get(URL, {"plan": "business"})
 
     assert len(many) == len(one)
+
+
+@pytest.fixture
+def dearer(world: World) -> None:
+    """Publish a version of Team with other prices; the tenant stays on the older one."""
+    document = publishing.default_yaml().replace('["100", "0.90"]', '["100", "1.10"]')
+    publishing.publish(parsing.parse(document), by=STAFF)
+
+
+def row_of(page: str, title: str) -> list[str]:
+    """Return the texts of the row ``title`` of the table that compares plans."""
+    found = re.search(rf'<tr><th scope="row">{title}</th>(.*?)</tr>', page)
+    assert found, page
+    return re.findall(r"<td>(.*?)</td>", found[1])
+
+
+@pytest.mark.usefixtures("dearer")
+def test_one_that_stays_sees_its_own_version_beside_the_new_one(world: World, as_: As) -> None:
+    page = as_(world.billing).get(URL).content.decode()
+
+    assert '<th scope="col">Team (now)</th><th' in page
+    now, *others = row_of(page, "Price: messages")
+    assert now == "0.90 EUR per million messages, 0.60 beyond 100 million"
+    assert "1.10 EUR per million messages, 0.60 beyond 100 million" in others
+    assert page.count("<strong>Team (new version)</strong>") == 1
+    assert "<strong>Team (now)</strong>" not in page
+
+
+@pytest.mark.usefixtures("dearer")
+@pytest.mark.parametrize("key", ["team", "business", "free"])
+def test_the_present_version_has_the_prices_of_new_spaces(world: World, as_: As, key: str) -> None:
+    page = as_(world.billing).get(URL, {"plan": key}).content.decode()
+
+    assert row_of(page, "A space")[0] == "from 0.04 EUR an hour"
+    assert row_of(page, "An address")[0] == "from 0.0005 EUR an hour"
+
+
+@pytest.mark.usefixtures("dearer")
+def test_a_change_without_a_way_back_says_so(world: World, as_: As) -> None:
+    client = as_(world.billing)
+
+    same, other = (client.get(URL, {"plan": key}).content.decode() for key in ("team", "business"))
+
+    assert "Change from Team to its new version?" in same
+    for page in (same, other):
+        assert "You can change back" not in page
+        assert "<strong>You cannot change back</strong> to your version of Team" in page
+
+
+def test_a_change_from_a_plan_on_offer_says_that_there_is_a_way_back(world: World, as_: As) -> None:
+    page = as_(world.billing).get(URL, {"plan": "business"}).content.decode()
+
+    assert "You can change back at any time" in page
+    assert "Team (now)" in page
+    assert "new version" not in page

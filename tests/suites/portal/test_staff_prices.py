@@ -214,3 +214,22 @@ def test_a_tenant_chooses_to_follow_its_plan_and_sees_when_it_moves(world: World
     assert f"You move to a newer version of your plan on {day} (Europe/Berlin)." in after
     row = PlanSubscription.objects.get(tenant=world.tenant)
     assert (row.follows, row.moves_at) == (False, None)
+
+
+def test_a_draft_says_that_another_one_is_scheduled_before_it_is_published(
+    world: World, as_: As
+) -> None:
+    client, first, second = as_(world.staff), drafted(world, as_), drafted(world, as_)
+    assert "is scheduled for" not in client.get(second).content.decode()
+    at = (timezone.now() + timedelta(days=30)).strftime("%Y-%m-%dT%H:%M")
+    assert (
+        client.post(f"{first}/publish", {"effective_at": at, "moves": "period"}).status_code == 302
+    )
+
+    page = client.get(second).content.decode()
+    refused = client.post(f"{second}/publish", {"effective_at": "", "moves": "period"})
+
+    assert f'<a href="{first}">Another draft</a> is scheduled for' in page
+    assert refused.status_code == 409
+    assert "so no other can be published, also not at once" in refused.content.decode()
+    assert "Another draft" not in client.get(first).content.decode()

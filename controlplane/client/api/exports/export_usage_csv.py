@@ -55,7 +55,7 @@ def sync_detailed(
     ends_at: datetime.datetime | Unset = UNSET,
     starts_at: datetime.datetime | Unset = UNSET,
 ) -> Response[str]:
-    """Export Gold usage of a tenant as Csv.
+    """Export Usage of a tenant as Csv.
 
     Return the usage of each bucket of the window, in base units, by space, address and meter. A
     window of too many rows is refused (422).
