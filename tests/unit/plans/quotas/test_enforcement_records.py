@@ -2,10 +2,13 @@
 
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from structlog.testing import capture_logs
 
+from controlplane.core import audit
+from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent
 from plans.models import Plan, QuotaAlert, QuotaOverride, UsageTail
 from plans.quotas import enforcement, standings
@@ -269,6 +272,59 @@ def test_the_reason_to_lift_a_restriction_is_what_ended() -> None:
         "the organization is not being closed any more",
         "usage is below the limit in force",
     ]
+
+
+def ended(owner: Tenant, *events: tuple[str, timedelta]) -> str:
+    """Return the reason to lift a restriction after audit ``events``: actions with their times."""
+    AddressSpace.objects.filter(tenant=owner).update(send_withdrawn=True)
+    for action, after in events:
+        with patch("django.utils.timezone.now", return_value=NOW + after):
+            audit.record(SYSTEM, action, audit.Subject("tenant", owner.pk, "", owner.pk))
+    sent(owner, 0)
+    return AuditEvent.objects.get(action="address_space.restore_send").reason
+
+
+def test_a_restriction_that_nothing_recorded_ends_with_the_general_reason() -> None:
+    assert ended(tenant()) == "usage is below the limit in force"
+
+
+def test_the_newest_end_is_the_reason_by_its_time_and_not_by_its_number() -> None:
+    soon, late = timedelta(minutes=1), timedelta(minutes=2)
+
+    reason = ended(tenant(), ("tenant.restore", late), ("tenant.keep", soon))
+
+    assert reason == "the suspension has ended"
+
+
+def test_of_ends_at_one_instant_the_last_one_that_was_recorded_is_the_reason() -> None:
+    at_once = timedelta(0)
+    events = [(action, at_once) for action in ("tenant.restore", "tenant.keep", "tenant.unpaid")]
+
+    assert ended(tenant(), *events) == "no invoice is overdue for long any more"
+
+
+def test_a_space_that_is_being_deleted_is_not_restricted_any_more() -> None:
+    owner = tenant()
+    gone = rows.space(owner, name="gone")
+    AddressSpace.objects.filter(pk=gone.pk).update(deletion_requested_at=NOW)
+
+    sent(owner, 1001)
+
+    assert AddressSpace.objects.get(pk=gone.pk).send_withdrawn is False
+    assert AddressSpace.objects.exclude(pk=gone.pk).get().send_withdrawn is True
+
+
+def test_a_limit_of_nothing_is_named_as_it_is() -> None:
+    owner = tenant()
+    QuotaOverride.objects.create(tenant=owner, resource=MESSAGES, amount=0, reason="x", set_by="x")
+
+    sent(owner, 1)
+
+    assert reasons() == [f"1 of 0 messages a month are used; {END}"]
+
+
+def test_amounts_of_meters_have_the_unit_of_the_meter() -> None:
+    assert enforcement.amount_words("connection_ms_per_month", 5_400_000) == "1.5"
 
 
 def test_the_first_of_two_quotas_is_the_reason() -> None:

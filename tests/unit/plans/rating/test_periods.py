@@ -45,7 +45,9 @@ def test_month_of_is_the_local_calendar_month(
 def test_a_day_ends_at_the_next_local_midnight(
     instant: datetime, zone: str, over: datetime
 ) -> None:
-    assert periods.day_end_of(instant, zone) == over
+    found = periods.day_end_of(instant, zone)
+
+    assert (found, found.tzinfo) == (over, UTC)
 
 
 @pytest.mark.parametrize(
