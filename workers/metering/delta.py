@@ -106,9 +106,18 @@ def has_rows_of(table: DeltaTable, version: int) -> bool:
     )
 
 
-@roots.translated_errors()
 def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
     """Return the rows of a DataFusion query, each as {column: value}.
+
+    ``tables`` and the errors are those of ``columns``.
+    """
+    rows: list[dict[str, Any]] = columns(sql, tables).to_pylist()
+    return rows
+
+
+@roots.translated_errors()
+def columns(sql: str, tables: Mapping[str, DeltaTable]) -> pa.Table:
+    """Return the result of a DataFusion query as columns.
 
     ``tables``: name in the query -> table.
 
@@ -119,7 +128,7 @@ def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
     for name, table in tables.items():
         builder = builder.register(name, table)
     try:
-        rows: list[dict[str, Any]] = pa.table(builder.execute(sql).read_all()).to_pylist()
+        return pa.table(builder.execute(sql).read_all())
     except Exception as error:
         # DataFusion's errors share no class, so only the text distinguishes them.
         if not any(phrase in str(error) for phrase in _GONE):
@@ -127,7 +136,6 @@ def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
         raise TableReplaced(
             "Files of the lakehouse are missing: restore the lakehouse, then try again."
         ) from error
-    return rows
 
 
 def text(value: str) -> str:

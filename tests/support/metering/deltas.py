@@ -26,7 +26,7 @@ def write_gold(
     root: Root, cells: Iterable[UsageCell], as_of: datetime, bronze_version: int = -1
 ) -> Table:
     """Replace the days of ``cells`` in gold.usage; returns the new version."""
-    rows = [{**cell.__dict__, "date": cell.bucket_at.astimezone(UTC).date()} for cell in cells]
+    rows = [{**cell._asdict(), "date": cell.bucket_at.astimezone(UTC).date()} for cell in cells]
     path, options = roots.uri(root, "gold/usage"), roots.options(root)
     days = sorted({row["date"].isoformat() for row in rows})
     note = {"as_of": as_of.isoformat(), "bronze_version": bronze_version}

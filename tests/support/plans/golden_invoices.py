@@ -7,7 +7,7 @@ Files are never written again afterwards.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -132,7 +132,7 @@ def _made(kind: Kind) -> dict[str, Any]:
 
 def _cells(owner: Tenant) -> list[dict[str, Any]]:
     found = reading.cells(owner.pk, STARTS_AT, JUNE)
-    return [{**asdict(cell), "bucket_at": cell.bucket_at.isoformat()} for cell in found]
+    return [{**cell._asdict(), "bucket_at": cell.bucket_at.isoformat()} for cell in found]
 
 
 def _owner(kind: Kind) -> Tenant:

@@ -49,17 +49,17 @@ def test_the_lakehouse_is_read_before_the_copy_opens_its_transaction(
 ) -> None:
     write_gold(root, [cell(10, 5)], at(11))
     order: list[str] = []
-    ask, copy_in = delta.ask, recording.copy_in
+    columns, copy_in = delta.columns, recording.copy_in
 
     def read(*args: Any) -> Any:
         order.append("read")
-        return ask(*args)
+        return columns(*args)
 
     def copy(**given: Any) -> Any:
         order.append("copy")
         return copy_in(**given)
 
-    monkeypatch.setattr(delta, "ask", read)
+    monkeypatch.setattr(delta, "columns", read)
     monkeypatch.setattr(recording, "copy_in", copy)
 
     gold.copy_newest(root)

@@ -54,7 +54,7 @@ def without_triggers(change: Callable[[], object]) -> None:
 def test_altered_added_and_lost_rows_are_fixed(root: Path) -> None:
     UsageRecord.objects.filter(bucket_at=at(10)).update(quantity=6)
     UsageRecord.objects.filter(bucket_at__gt=at(23)).delete()
-    UsageRecord.objects.create(**vars(cell(3, 99, days=4)))  # a day that gold lacks
+    UsageRecord.objects.create(**cell(3, 99, days=4)._asdict())  # a day that gold lacks
 
     assert gold.copy_newest(root) is None  # it was copied already
     answers = [gold.copy_again(root), gold.copy_again(root)]

@@ -172,7 +172,7 @@ def test_late_usage_makes_the_days_inexact_until_the_pinned_usage_is_read(
         root, Table(**_pin(invoice)), invoice.tenant_id, usage.window.starts_at,
         usage.window.ends_at,
     )  # fmt: skip
-    more = [cell.__class__(**{**cell.__dict__, "quantity": cell.quantity + 5}) for cell in late]
+    more = [cell._replace(quantity=cell.quantity + 5) for cell in late]
     write_gold(root, more, clock())
     gold.copy_newest(root)
 
