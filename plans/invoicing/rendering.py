@@ -19,6 +19,8 @@ from plans.einvoices import cii, en16931, ubl
 from plans.invoice_formats import InvoiceFormat
 from plans.invoicing import document as documents
 from plans.invoicing import pdf as pdfs
+from plans.invoicing import running_totals, true_ups
+from plans.invoicing.document import Document
 from plans.rating import money
 from plans.rating.periods import zone
 from plans.usage import meters
@@ -128,6 +130,8 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
     """
     amount = _Amounts(document["currency"])
     local = Local(document["period"]["time_zone"])
+    made = dict(document)
+    together = running_totals.words(made)
     return {
         "invoice": document,
         "title": f"Invoice {document['number']}" if document["number"] else "Draft invoice",
@@ -142,7 +146,8 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
                 "amount": amount(line["amount_minor"]),
                 "price": amount.price(Decimal(line["unit_price"])),
                 "quantity": _short(Decimal(line["quantity"])),
-                "note": _note(line["kind"], line["detail"]),
+                "note": _note(made, line),
+                "rounding_note": together.get(line["position"], ""),
             }
             for line in document["lines"]
         ],
@@ -222,8 +227,11 @@ class Local:
         return datetime.fromisoformat(text).astimezone(self._zone).strftime(pattern)
 
 
-def _note(kind: str, detail: Mapping[str, Any]) -> str:
+def _note(made: Document, line: Document) -> str:
     """Return the note below a line's description, which says how its quantity came about."""
+    kind, detail = line["kind"], line["detail"]
+    if found := true_ups.of_line(made, line):
+        return found.words
     if kind == "fee":
         trial = f"; free trial of {detail['trial']:,} seconds" if "trial" in detail else ""
         return (

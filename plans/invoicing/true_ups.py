@@ -73,8 +73,11 @@ def total_minor(made: Document) -> int:
 
 
 def of_line(made: Document, line: Document) -> TrueUp | None:
-    """Return how a line of the document ``made`` came about; None if it is of another kind."""
-    if line["kind"] != COMMITMENT:
+    """Return how a line of the document ``made`` came about; None if it is of another kind.
+
+    Also None if the document has no state of the month, as those of the first engines.
+    """
+    if line["kind"] != COMMITMENT or "month_so_far" not in made:
         return None
     state, month = made["month_so_far"], document.month_of(made)
     # Without segments, which only rows of plans can complete, and which nothing here needs.

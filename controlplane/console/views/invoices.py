@@ -20,9 +20,7 @@ from plans.invoicing import (
     previewing,
     receiving,
     rendering,
-    true_ups,
 )
-from plans.invoicing.document import Document
 from plans.models import CreditNote, Invoice
 from tenants.permissions import Permission
 
@@ -43,7 +41,7 @@ def invoice_list(scope: TenantScope) -> HttpResponseBase:
 def preview(scope: TenantScope) -> HttpResponseBase:
     """Show what the current period costs so far, as an invoice without a number."""
     made = previewing.preview(scope.tenant).document
-    context = {"crumb": "This period so far", **_shown(made)}
+    context = {"crumb": "This period so far", **rendering.context(made)}
     return scope.render("invoices/preview.html", context)
 
 
@@ -142,7 +140,7 @@ def detail_context(
     ``rendering.context`` makes from the document.
     """
     made = document.loaded(row.document) if row.document else None
-    shown = _shown(made) if made else {}
+    shown = rendering.context(made) if made else {}
     for line in shown.get("lines", []):
         line["url"] = link("invoice_line", line["position"])
     outstanding_minor = receiving.outstanding_minor(row) if row.number else 0
@@ -169,18 +167,6 @@ def detail_context(
         "change_url": link("invoice_change"),
         **shown,
     }
-
-
-def _shown(made: Document) -> dict[str, Any]:
-    """Return the context of a document. Its true-ups say how they came about.
-
-    Only pages say so, because the files of an issued invoice keep their text.
-    """
-    shown = rendering.context(made)
-    for line in shown["lines"]:
-        if found := true_ups.of_line(made, line):
-            line["note"] = found.words
-    return shown
 
 
 def find(scope: TenantScope, invoice: str) -> Invoice:
