@@ -6,7 +6,7 @@ tenants and moves the subscriptions that follow their plan.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 
-from controlplane.core import audit, enqueue, instants
+from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid, Missing, WaypostError
 from plans.catalog import definitions, differences, kept_sellers, parsing, publishing
@@ -292,7 +292,8 @@ def _check_against_newest(row: CatalogDraft) -> None:
 
 
 def _other_scheduled(other: CatalogDraft | None) -> AlreadyScheduled:
-    when = f" for {instants.text(other.effective_at)}" if other and other.effective_at else ""
+    at = other.effective_at if other else None
+    when = f" for {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if at else ""
     return AlreadyScheduled(
         f"A catalog is scheduled{when} already, so no other can be published, also not at once: "
         "cancel it first, or wait until it is in force.",

@@ -84,7 +84,7 @@ def test_the_page_shows_credit_movements_commitment_trial_and_discount(
 
     for words in (
         "20.00 EUR promotional", "launch-gift", "available", "Promotional credit launch-gift",
-        "+20.00 EUR", "1,000.00 EUR", "If nothing more is used until", "Partner", "12.5 %",
+        "+20.00 EUR", "1,000.00 EUR", "and hours until now, the invoice adds", "Partner", "12.5 %",
         "4 days left",
     ):  # fmt: skip
         assert words in text, words
