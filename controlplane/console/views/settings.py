@@ -95,8 +95,9 @@ def plan(scope: TenantScope) -> HttpResponseBase:
 
 def _compare(scope: TenantScope, form: PlanForm, offers: Sequence[Offer]) -> HttpResponseBase:
     current = admission.plan_of(scope.tenant)
-    form.fields["plan"].initial = current.key
     columns = _with_present(current, offers)
+    # Nothing is chosen before the tenant chooses it if its own version is not on offer any more.
+    form.fields["plan"].initial = current.key if columns[0] in offers else None
     context = {
         "current": current,
         "form": form,

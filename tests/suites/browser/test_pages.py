@@ -25,6 +25,7 @@ CARTS = "/t/full-carts/spaces/carts"
 NOTIFICATIONS = "/t/acme-shipping/notifications"
 PLAN = "/t/acme-shipping/settings/plan"
 SPACES = "/t/acme-shipping/spaces"
+OTHER = "/t/other-people"
 
 
 def _stay(_page: Page) -> None:
@@ -177,10 +178,11 @@ STATES = [
     State("status", "Portal and API", at("/status"), email=None),
     State("overview", "An alarm is raised.", at("/t/acme-shipping/")),
     State("overview-new", "No messaging space yet", at("/t/other-people/"), email=OUTSIDER),
-    State("settings", "Billing details", at("/t/acme-shipping/settings/")),
+    State("settings", "What it changes for you", at("/t/acme-shipping/settings/")),
     State("plans", "See what it costs", at(PLAN)),
     State("plan-price", "What last month would have cost", at(f"{PLAN}?plan=team")),
     State("plan-refused", "This plan does not fit", at(f"{PLAN}?plan=free")),
+    State("plan-for-good", "cannot change back", at(f"{PLAN}?plan=business")),
     State("usage", "Cost of this period", at("/t/acme-shipping/usage/"), _unfold),
     State("usage-label", "team=checkout", at("/t/acme-shipping/usage/?label=team")),
     State(
@@ -198,9 +200,7 @@ STATES = [
     State("invoice", "Credit notes", at("/t/acme-shipping/invoices/"), _open_invoice),
     State("pay", "By bank transfer", at("/t/acme-shipping/invoices/"), _open_pay),
     State("payments", "refunded", at("/t/acme-shipping/invoices/payments")),
-    State(
-        "payments-none", "No payment yet", at("/t/other-people/invoices/payments"), email=OUTSIDER
-    ),
+    State("payments-none", "No payment yet", at(f"{OTHER}/invoices/payments"), email=OUTSIDER),
     State("audit", "Created the space", at("/t/acme-shipping/audit/")),
     State("audit-none", "Nothing matches", at("/t/acme-shipping/audit/?q=nothing")),
     State(
@@ -305,9 +305,7 @@ STATES = [
     State("mail", "1,234 messages", at(f"/staff/mailbox/{MAIL}"), email=STAFF),
     State("tenant-alarms", "1 alarm is raised", at("/t/acme-shipping/alarms/")),
     State("support", "Allowed until", at("/t/acme-shipping/settings/support")),
-    State(
-        "support-none", "The operator may", at("/t/other-people/settings/support"), email=OUTSIDER
-    ),
+    State("support-none", "The operator may", at(f"{OTHER}/settings/support"), email=OUTSIDER),
     State("search-live", "queue in orders", at("/t/acme-shipping/"), _type_search),
     State("suspended", "Late Payer is suspended", at("/t/late-payer/"), email=LATE),
     State("quota-used-up", "Clients can no longer send until", at("/t/full-carts/"), email=FULL),

@@ -36,6 +36,7 @@ def test_looking_at_a_plan_and_its_price_changes_nothing(world: World, as_: As) 
     client.post(URL, {"plan": "business"})
 
     assert "See what it costs" in plans
+    assert 'value="team" required checked>' in plans
     for words in ("Due now", "Next month", "What last month would have cost",
                   "Change to Business"):  # fmt: skip
         assert words in price
@@ -217,6 +218,7 @@ def test_one_that_stays_sees_its_own_version_beside_the_new_one(world: World, as
     assert "1.10 EUR per million messages, 0.60 beyond 100 million" in others
     assert page.count("<strong>Team (new version)</strong>") == 1
     assert "<strong>Team (now)</strong>" not in page
+    assert " checked>" not in page
 
 
 @pytest.mark.usefixtures("dearer")

@@ -14,6 +14,7 @@ from django.utils import timezone
 from controlplane.core import operations, secrets
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
+from plans.catalog import parsing, publishing
 from plans.invoicing import credit_notes, discounting, granting, issuing, refunding
 from plans.invoicing.granting import Wish
 from plans.models import (
@@ -103,6 +104,9 @@ def make() -> Scene:
     _agree(world)
     _operate(world)
     _use_up()
+    # The tenant stays with its version of Business, which is not on offer any more.
+    dearer = publishing.default_yaml().replace('["100", "0.70"]', '["100", "0.80"]')
+    publishing.publish(parsing.parse(dearer), by=SYSTEM)
     return Scene(world, addresses, _requests(addresses, world))
 
 
