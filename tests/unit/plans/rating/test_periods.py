@@ -47,7 +47,8 @@ def test_a_day_ends_at_the_next_local_midnight(
 ) -> None:
     found = periods.day_end_of(instant, zone)
 
-    assert (found, found.tzinfo) == (over, UTC)
+    assert found == over
+    assert found.tzinfo is UTC
 
 
 @pytest.mark.parametrize(
