@@ -22,7 +22,9 @@ def words(made: Document) -> dict[int, str]:
     These are the lines whose amount is not their own quantity times their price, rounded. The last
     sentence compares the running totals before and after the line.
     """
-    left = _charged(made)
+    # Documents of the first engines have no state of the month.
+    charged = made.get("month_so_far", {}).get("charged", [])
+    left = {(row[0], Price(row[1], Decimal(row[2]), row[3])): row[4] for row in charged}
     currency, rounding = made["currency"], Rounding(made["rounding"])
     found = {}
     # The state is that after the last line, so the lines are taken back one after the other.
@@ -40,15 +42,6 @@ def words(made: Document) -> dict[int, str]:
                 "this line they were {}, and with it they are {}.".format(*totals)
             )
     return found
-
-
-def _charged(made: Document) -> dict[_Charge, int]:
-    """Return what the month was charged until this invoice, in base units by meter and price."""
-    # Documents of the first engines have no state of the month.
-    rows = made.get("month_so_far", {}).get("charged", [])
-    return {
-        (meter, Price(kind, Decimal(price), per)): base for meter, kind, price, per, base in rows
-    }
 
 
 def _charge(line: Document, charged: dict[_Charge, int]) -> _Charge | None:

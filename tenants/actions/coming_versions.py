@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from plans.catalog import differences
-from plans.models import CatalogDraft, Plan, PlanSubscription
+from plans.models import Plan, PlanSubscription
 from tenants.actions import catalog_drafts
 
 
@@ -30,29 +30,22 @@ def of(row: PlanSubscription) -> list[ComingVersion]:
     """
     found = []
     offered = Plan.objects.filter(key=row.plan.key, retired=False).exclude(pk=row.plan_id)
-    newest, draft = offered.select_related("catalogue").first(), _scheduled(row.plan.key)
+    newest, draft = offered.select_related("catalogue").first(), catalog_drafts.scheduled()
+    if draft is not None and row.plan.key not in draft.changed_plans:
+        draft = None
     # A move leads to the version that is on sale at its time.
-    is_to_draft = draft is not None and _is_on_sale(draft, row.moves_at)
+    sold_from = draft.effective_at if draft else None
+    is_to_draft = bool(sold_from and row.moves_at and sold_from <= row.moves_at)
     if newest is not None:
         changes = _changes(row.plan, newest.definition, newest.catalogue.document)
         moves_at = None if is_to_draft else row.moves_at
         found.append(ComingVersion(newest.catalogue.published_at, changes, moves_at))
-    if draft is not None:
-        assert draft.effective_at is not None  # a constraint: it is scheduled
+    if draft is not None and sold_from is not None:
         wanted = draft.document["plans"][row.plan.key]
         changes = _changes(row.plan, wanted, draft.document)
         moves_at = row.moves_at if is_to_draft else None
-        found.append(ComingVersion(draft.effective_at, changes, moves_at))
+        found.append(ComingVersion(sold_from, changes, moves_at))
     return found
-
-
-def _scheduled(plan_key: str) -> CatalogDraft | None:
-    draft = catalog_drafts.scheduled()
-    return draft if draft is not None and plan_key in draft.changed_plans else None
-
-
-def _is_on_sale(draft: CatalogDraft, at: datetime | None) -> bool:
-    return at is not None and draft.effective_at is not None and draft.effective_at <= at
 
 
 def _changes(plan: Plan, wanted: Mapping[str, Any], catalog: Mapping[str, Any]) -> tuple[str, ...]:

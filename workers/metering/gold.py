@@ -251,18 +251,14 @@ def cells_by_arrow(
     )
     for path in paths:
         with open_file(f"{delta.FOLDERS[delta.USAGE]}/{unquote(path)}") as file:
-            found += _cells_of(_columns_of(file).filter(own))
+            # Spark writes instants as INT96, which has no time zone. They are in UTC (Delta's
+            # protocol, "Partition Value Serialization" and Parquet's INT96).
+            stored = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
+            rows = stored.read(columns=list(UsageCell._fields))
+        at = rows.schema.get_field_index("bucket_at")
+        instants = rows.column(at).cast(pa.timestamp("us", "UTC"))
+        found += _cells_of(rows.set_column(at, "bucket_at", instants).filter(own))
     return found
-
-
-def _columns_of(file: pa.NativeFile) -> pa.Table:
-    # Spark writes instants as INT96, which has no time zone. They are in UTC (Delta's protocol,
-    # "Partition Value Serialization" and Parquet's INT96).
-    stored = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
-    rows = stored.read(columns=list(UsageCell._fields))
-    at = rows.schema.get_field_index("bucket_at")
-    instants = rows.column(at).cast(pa.timestamp("us", "UTC"))
-    return rows.set_column(at, "bucket_at", instants)
 
 
 def _cells_of(rows: pa.Table) -> list[UsageCell]:
