@@ -212,7 +212,9 @@ def _hour_rows(offers: Sequence[Comparable]) -> list[ComparedRow]:
         texts = []
         for offer in offers:
             lowest = offer.lowest.get(resource)
-            if not lowest:
+            if lowest is None:
+                texts.append("not on offer")
+            elif not lowest:
                 texts.append("no charge")
             elif includes_all(offer.plan, resource):
                 texts.append("included")

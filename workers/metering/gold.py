@@ -271,7 +271,7 @@ def _values(column: pa.ChunkedArray) -> Iterable[Any]:
 
     Most values repeat, and the conversion of an instant takes microseconds.
     """
-    encoded = column.unify_dictionaries().combine_chunks().dictionary_encode()
+    encoded = column.unify_dictionaries().combine_chunks().dictionary_encode("encode")
     distinct = encoded.dictionary.to_pylist()
     return map(distinct.__getitem__, encoded.indices.to_pylist())
 

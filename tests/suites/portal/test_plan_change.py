@@ -9,6 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from controlplane.console import plan_descriptions
+from controlplane.console.plan_reads import Offer
 from plans.catalog import parsing, publishing
 from plans.invoicing import discounting, plan_change_preview, previewing
 from plans.invoicing.discounting import Reduction
@@ -248,3 +250,26 @@ def test_a_change_from_a_plan_on_offer_says_that_there_is_a_way_back(world: Worl
     assert "You can change back at any time" in page
     assert "Team (now)" in page
     assert "new version" not in page
+
+
+@pytest.mark.usefixtures("dearer")
+def test_one_that_follows_and_does_not_fit_reads_that_no_move_is_planned(
+    world: World, as_: As
+) -> None:
+    PlanSubscription.objects.filter(tenant=world.tenant).update(follows=True, moves_at=None)
+
+    page = as_(world.billing).get("/t/acme-shipping/settings/").content.decode()
+
+    assert "No move to it is planned. What it changes for you" in page
+
+
+@pytest.mark.usefixtures("world")
+def test_a_version_whose_spaces_are_not_sold_any_more_is_not_called_free_of_charge() -> None:
+    team = publishing.plan_definition(publishing.plan("team"))
+
+    compared = plan_descriptions.comparison([Offer(team)])
+
+    assert [row.texts for row in compared if row.title in ("A space", "An address")] == [
+        ["not on offer"],
+        ["not on offer"],
+    ]

@@ -83,3 +83,16 @@ def test_a_document_without_the_state_of_the_month_has_no_such_words(owner: Tena
     del made["month_so_far"]
 
     assert running_totals.words(made) == {}
+
+
+@pytest.mark.parametrize("kind", ["repriced", "correction"])
+def test_where_earlier_usage_is_charged_again_at_the_price_nothing_is_said(
+    owner: Tenant, kind: str
+) -> None:
+    closed(owner)
+    made = previewing.preview(owner, FIRST + timedelta(seconds=720)).document
+    again = {**line_of(made, "lifetime"), "kind": kind, "position": 99}
+    again["detail"] = {"billed_base": 10, "base_per_unit": 3600}
+
+    assert running_totals.words(made) != {}
+    assert running_totals.words({**made, "lines": [*made["lines"], again]}) == {}

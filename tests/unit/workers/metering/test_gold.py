@@ -5,6 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from controlplane.core.errors import WaypostError
@@ -113,6 +115,20 @@ def test_cells_of_a_replaced_table_are_refused(root: Path) -> None:
         gold.cells(root, Table("another", pin.version), "ten_a", at(10), at(11))
 
     assert refused.value.error_code == "metering.table_replaced"
+
+
+def test_a_value_that_somebody_removed_from_a_file_is_read_as_none(root: Path) -> None:
+    """So a verification names the row instead of failing."""
+    pin = write_gold(root, [cell(10, 5)], at(12))
+    [file] = root.glob("gold/usage/date=*/*.parquet")
+    rows = pq.read_table(file, partitioning=None)
+    nothing = pa.nulls(len(rows), pa.string())
+    at_index = rows.schema.get_field_index("address")
+    pq.write_table(rows.set_column(at_index, "address", nothing), file)
+
+    found: list[Any] = gold.cells_by_arrow(root, pin, "ten_a", at(10), at(12))
+
+    assert [(row.address, row.quantity) for row in found] == [(None, 5)]
 
 
 def test_cells_of_a_table_that_is_gone_are_refused(root: Path) -> None:

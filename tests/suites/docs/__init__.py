@@ -1,0 +1,1 @@
+"""The docs site, built from the pages of ``docs``."""
