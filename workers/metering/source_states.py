@@ -12,13 +12,21 @@ from typing import Any, Self
 
 from controlplane.core import address_types
 from controlplane.core.address_types import BrokerForm
-from plans.usage.meters import MESSAGES_OUT, METERS, PEAK_CONNECTIONS
+from plans.usage.meters import (
+    MESSAGES_IN,
+    MESSAGES_OUT,
+    METERS,
+    PEAK_CONNECTIONS,
+    STORED_BYTE_MS,
+)
 from workers.messaging.observed import NO_SIZES, SIZES_IN, SIZES_OUT, AddressCounters, Sizes
 from workers.metering.counters import ADDRESS_METERS, NOTHING, Counters
 
 BUCKET = timedelta(minutes=15)
 _REPEATS = 2  # an address that is gone is landed again at this many ends of buckets
 _SIZES = frozenset((*SIZES_IN, *SIZES_OUT))
+# The meters of the first version, which wrote all of them. A later one is left out while it is 0.
+_ALWAYS_STORED = frozenset((MESSAGES_IN, MESSAGES_OUT, STORED_BYTE_MS))
 _MARKS_KEPT = 96  # a day of buckets: ``live`` is exact while the pipeline lags no further
 SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
 
@@ -108,11 +116,11 @@ class AddressState:
 
     def stored(self) -> dict[str, Any]:
         """Return a dictionary for JSON, with the counters on the same level as the other fields."""
-        # An older worker, which may still run, fails on what it does not know.
+        # An older worker, which may still run, fails on a counter that it does not know.
         counters = {
             meter: self.counters[meter]
             for meter in ADDRESS_METERS
-            if self.counters[meter] or meter not in _SIZES
+            if self.counters[meter] or meter in _ALWAYS_STORED
         }
         own = {name: getattr(self, name) for name in _OWN_FIELDS if name != "sizes_out"}
         sizes = {"sizes_out": dict(self.sizes_out)} if self.sizes_out else {}
