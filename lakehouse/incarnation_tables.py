@@ -63,8 +63,10 @@ def heads_of(lake: Lake, samples: DataFrame) -> Heads:
 
     Resting heads are read only if ``samples`` has an incarnation that has no other head.
     """
-    lives = samples.select(*LIFE).distinct().persist()
     heads = tables.read(lake, schemas.HEADS)
+    if tables.is_new(lake, schemas.HEADS):
+        return Heads(heads, "t.resting = false")
+    lives = samples.select(*LIFE).distinct().persist()
     active = heads.where(~F.col("resting"))
     found = active.join(lives, on=list(LIFE), how="left_semi").persist()
     unknown = lives.join(found, on=list(LIFE), how="left_anti").select("source").distinct()

@@ -240,6 +240,11 @@ def pin(lake: Lake, table: Table) -> Pin:
     return lake.log(table).pin
 
 
+def is_new(lake: Lake, table: Table) -> bool:
+    """Return whether nothing was written to an existing table since ``ensure`` created it."""
+    return lake.log(table).pin.version == 0
+
+
 def files_by_date(lake: Lake, table: Table) -> Counter[str]:
     """Return how many files the newest version has, by the partition ``date`` in ISO 8601.
 
@@ -330,6 +335,9 @@ def merge_maxima(lake: Lake, table: Table, rows: DataFrame, where: str, commit: 
     name ``t``, that every row with a key in ``rows`` meets; only what it selects is read.
     Idempotent, even without the transaction id of ``commit``.
     """
+    if is_new(lake, table):
+        append(lake, table, rows, commit)  # there is nothing to compare with
+        return
     fixed = {*table.key, *(("date",) if "date" in table.partition_by else ())}
     same = " AND ".join(f"t.{c} = s.{c}" for c in sorted(fixed))
     merged = {

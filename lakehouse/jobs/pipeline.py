@@ -114,16 +114,22 @@ class Run:
         """Return the maxima per bucket of the valid samples that ``after`` does not include."""
         since = self.reached[after.name]
         if since not in self._folded:
-            folded = checks.valid(self.added(after).rows).transform(bucket_maxima.buckets)
-            self._folded[since] = folded.persist()  # several tables are computed from it
+            folded = fold(self.added(after))
+            # Several tables are computed from it, but in a first run only the state (``days``).
+            self._folded[since] = folded if since < 0 else folded.persist()
         return self._folded[since]
 
     def days(self, after: Table) -> DataFrame:
-        """Return the maxima per day (``incarnations.by_day``) of what ``folded(after)`` returns."""
+        """Return the maxima per day (``incarnations.by_day``) of what ``folded(after)`` returns.
+
+        Use it only after ``merge_state``.
+        """
         since = self.reached[after.name]
         if since not in self._days:
+            # All rows are in the state, and reading them there is faster than folding them again.
+            folded = self.read(schemas.STATE) if since < 0 else self.folded(after)
             # Far fewer rows than buckets, and three tables are computed from them.
-            self._days[since] = incarnations.by_day(self.folded(after)).persist()
+            self._days[since] = incarnations.by_day(folded).persist()
         return self._days[since]
 
     def heads(self, *after: Table) -> Heads:
@@ -185,8 +191,7 @@ class Run:
         if lagging >= since:
             return known
         # A run was stopped before the heads: they lack rows that the quarantine has seen.
-        between = tables.added_since(self.lake, lagging, since)
-        folded = checks.valid(between.rows).transform(bucket_maxima.buckets)
+        folded = fold(tables.added_since(self.lake, lagging, since))
         return known.unionByName(incarnations.heads(folded))
 
     def merge_state(self) -> int:
@@ -265,6 +270,14 @@ class Run:
         return sample_quality.quality(
             heartbeats, quarantine, self.read(schemas.OPENINGS).where(days)
         )
+
+
+def fold(added: Added) -> DataFrame:
+    """Return the maxima per bucket of the valid rows in ``added``, with the columns of ``STATE``.
+
+    Runs a Spark job.
+    """
+    return bucket_maxima.buckets(checks.valid(added.rows), bucket_maxima.address_types(added.rows))
 
 
 def as_of(lake: Lake) -> str | None:

@@ -58,7 +58,7 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
         differences[table.name] = n_differing
         if write and differences[table.name]:
             # The watermark of the rebuilt state, as the pipeline notes it.
-            sources = bucket_maxima.newest_samples(bucket_maxima.buckets(samples))
+            sources = bucket_maxima.newest_samples(_folded(samples))
             as_of = bucket_maxima.complete_until(sources)
             note = json.dumps({"bronze_version": bronze.version, "as_of": as_of})
             tables.overwrite(lake, table, rows, note)
@@ -66,8 +66,12 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
     return {"bronze_version": bronze.version, "differences": differences, "written": write}
 
 
+def _folded(samples: DataFrame) -> DataFrame:
+    return bucket_maxima.buckets(samples, bucket_maxima.address_types(samples))
+
+
 def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
-    buckets = bucket_maxima.buckets(samples)
+    buckets = _folded(samples)
     # Gold comes from the rebuilt state, because the state table may have the error to correct. It
     # comes from all days at once, without openings, so it also checks the pipeline's openings.
     cells = bucket_usage.usage(buckets)

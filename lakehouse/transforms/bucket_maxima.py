@@ -3,34 +3,51 @@
 A maximum is the same in whatever order samples arrive and however often they are repeated.
 """
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse.schemas import LIFE, MAXIMA, OPTIONAL, SOURCES, STATE
+from lakehouse.schemas import LIFE, MAXIMA, OPTIONAL, SOURCES, STATE, quoted
 
 # A source is active unless its newest sample is more than this older than the newest sample of all.
 SILENCE = "5 minutes"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def buckets(samples: DataFrame) -> DataFrame:
+def address_types(samples: DataFrame) -> list[str]:
+    """Return the address types in rows of ``bronze.samples``. Runs a Spark job."""
+    found = samples.select("address_type").distinct().collect()
+    return [row["address_type"] for row in found if row["address_type"] is not None]
+
+
+def buckets(samples: DataFrame, types: Iterable[str]) -> DataFrame:
     """Return the largest value of each meter and of ``seq``, and the first and last sample's time.
 
-    Input: valid rows of ``bronze.samples``, in any order, possibly repeated. Output: one row per
-    incarnation and bucket, with the columns of ``STATE``. A meter that is null in all samples of a
-    bucket is 0.
+    Input: valid rows of ``bronze.samples``, in any order, possibly repeated, and at least their
+    ``address_types``. Output: one row per incarnation and bucket, with the columns of
+    ``STATE``. A meter that is null in all samples of a bucket is 0.
     """
+    # The largest type by its number: a maximum of texts would make Spark sort all samples.
+    number, name = _numbered(types)
     grouped = samples.groupBy(*LIFE, "bucket_at", "date")
     folded = grouped.agg(
-        F.max("address_type").alias("address_type"),
+        F.expr(f"max({number}) AS type_number"),
         F.max("seq").alias("seq"),
         *(_maximum(column) for column in MAXIMA),
         F.min("taken_at").alias("first_taken_at"),
         F.max("taken_at").alias("last_taken_at"),
     )
-    return folded.select(*STATE.schema.fieldNames())
+    named = folded.withColumn("address_type", F.expr(name))
+    return named.select(*STATE.schema.fieldNames())
+
+
+def _numbered(types: Iterable[str]) -> tuple[str, str]:
+    """Return SQL for the number of ``address_type``, and for the type with ``type_number``."""
+    literals = [f"'{quoted(name)}'" for name in sorted({"", *types})]  # '' for heartbeats
+    numbers = " ".join(f"WHEN {name} THEN {n}" for n, name in enumerate(literals))
+    return f"CASE address_type {numbers} END", f"array({', '.join(literals)})[type_number]"
 
 
 def _maximum(meter: str) -> Column:

@@ -22,7 +22,8 @@ def usage(state: DataFrame, openings: DataFrame | None = None) -> DataFrame:
     maximum, so quantities are never negative. Usage of the peak is its largest value in the bucket.
     Rows with quantity zero are left out.
     """
-    joined = _opened(state, openings)
+    # By space, so that rows are shuffled once for the window and for the sums.
+    joined = _opened(state, openings).repartition("tenant_id", "space_id")
     incarnation = Window.partitionBy(*LIFE).orderBy("bucket_at")
     grown = joined.select(
         *_CELL,

@@ -11,7 +11,7 @@ def growth(column: str, rows: WindowSpec, before: str) -> Column:
     zero, because an incarnation begins at zero. The result is never negative: after a counter reset
     nothing grows until the old maximum is exceeded.
     """
-    reached = F.coalesce(F.col(before), F.lit(0))
-    upto = F.max(column).over(rows.rowsBetween(Window.unboundedPreceding, Window.currentRow))
-    earlier = F.max(column).over(rows.rowsBetween(Window.unboundedPreceding, -1))
-    return F.greatest(upto, reached) - F.greatest(earlier, reached)  # ignores nulls
+    preceding = rows.rowsBetween(Window.unboundedPreceding, -1)
+    # ``greatest`` ignores nulls.
+    reached = F.greatest(F.max(column).over(preceding), F.col(before), F.lit(0))
+    return F.greatest(F.col(column) - reached, F.lit(0))

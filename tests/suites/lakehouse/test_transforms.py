@@ -28,7 +28,7 @@ def test_buckets_have_the_maxima_of_their_samples(spark: SparkSession) -> None:
         ],
     )
 
-    state = bucket_maxima.buckets(samples)
+    state = bucket_maxima.buckets(samples, ["queue"])
 
     assert state.columns == schemas.STATE.schema.fieldNames()
     life = "ten_a spc_1 spc_1/broker-0 boot-1 orders 0"
@@ -47,9 +47,27 @@ def _maxima(*values: int) -> str:
 
 
 def test_meters_that_older_samples_lack_are_zero(spark: SparkSession) -> None:
-    state = bucket_maxima.buckets(bronze(spark, [row(at(10), 1)], bytes_in=None, bytes_out=6))
+    samples = bronze(spark, [row(at(10), 1)], bytes_in=None, bytes_out=6)
+
+    state = bucket_maxima.buckets(samples, ["queue"])
 
     assert shown(state, "bytes_in", "bytes_out") == ["0 6"]
+
+
+def test_a_bucket_has_the_last_address_type_in_alphabetical_order(spark: SparkSession) -> None:
+    of_type = {"a": ["topic", "it's", "queue"], "b": ["it's"], "c": [""]}
+    rows = [
+        row(at(10), n, address=address, address_type=kind)
+        for address, kinds in of_type.items()
+        for n, kind in enumerate(kinds, 1)
+    ]
+    samples = bronze(spark, rows)
+
+    types = bucket_maxima.address_types(samples)
+
+    assert sorted(types) == ["", "it's", "queue", "topic"]
+    state = bucket_maxima.buckets(samples, types)
+    assert shown(state, "address", "address_type") == ["a topic", "b it's", "c "]
 
 
 def test_newest_sample_of_each_source(spark: SparkSession) -> None:
