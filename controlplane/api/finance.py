@@ -96,6 +96,7 @@ class DeferredMonthSerializer(serializers.Serializer[Any]):
     prepaid_received = serializers.IntegerField()
     prepaid_used = serializers.IntegerField()
     prepaid_expired = serializers.IntegerField()
+    prepaid_paid_back = serializers.IntegerField()
     prepaid_owed = serializers.IntegerField()
 
 

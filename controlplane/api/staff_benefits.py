@@ -23,7 +23,7 @@ from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
 from plans.invoicing import discounting, ending, granting
 from plans.invoicing.discounting import CouponUse, Reduction
-from plans.invoicing.granting import Wish
+from plans.invoicing.granting import PayBack, Wish
 from plans.ledger import grants, movements
 from plans.models import Coupon, CreditGrant
 from plans.rating.periods import Period
@@ -119,6 +119,14 @@ class CreditCreateSerializer(StrictSerializer):
     reference = serializers.CharField(max_length=120)
     reason = serializers.CharField(max_length=1000)
     expires_at = InstantField(allow_null=True, required=False, default=None)
+
+
+class CreditPayBackSerializer(StrictSerializer):
+    """Prepaid credit to pay back, in minor units; `reference` is that of your bank transfer."""
+
+    amount_minor = serializers.IntegerField(min_value=1, max_value=10**15)
+    reference = serializers.CharField(max_length=120)
+    reason = serializers.CharField(max_length=1000)
 
 
 class DiscountEndSerializer(StrictSerializer):
@@ -258,9 +266,41 @@ class StaffCreditsView(StaffView):
         serializer.is_valid(raise_exception=True)
         found = queries.get_tenant(tenant)
         row = granting.grant(tenant=found, wish=Wish(**serializer.validated_data), by=self.actor)
-        # What is left is a sum over the uses of the grant, which only the list computes.
-        (shown,) = [one for one in grants.listed(found.pk) if one.pk == row.pk]
-        return Response(CreditSerializer(shown).data, status=201)
+        return Response(_with_left(row), status=201)
+
+
+class CreditPayBackView(StaffView):
+    """Pays prepaid credit of a tenant back (POST)."""
+
+    @schema.describe(
+        "Pay prepaid credit back",
+        request=CreditPayBackSerializer,
+        response=CreditSerializer,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
+    def post(self, request: Request, tenant: str, credit: str) -> Response:
+        """Book that a part of prepaid credit, or all that is left, goes back by a bank transfer.
+
+        No provider sends money: make the transfer yourself. More than is left, promotional credit,
+        and credit that has ended are refused (409). The same reference and amount again change
+        nothing.
+        """
+        serializer = CreditPayBackSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        row = granting.pay_back(
+            tenant=queries.get_tenant(tenant),
+            grant_id=credit,
+            wish=PayBack(**serializer.validated_data),
+            by=self.actor,
+        )
+        return Response(_with_left(row))
+
+
+def _with_left(row: CreditGrant) -> Any:
+    # What is left is a sum over the uses of the grant, which only the list computes.
+    (shown,) = [one for one in grants.listed(row.tenant_id) if one.pk == row.pk]
+    return CreditSerializer(shown).data
 
 
 class StaffMovementsView(StaffView):

@@ -1,6 +1,7 @@
-"""/staff/credit-notes/{credit_note}: a credit note of any tenant, its files and its verification.
+"""/staff/credit-notes: credit notes of all tenants, their files and their verification.
 
-They are those of ``controlplane.api.credit_notes``, which a tenant's members call.
+Files and verification are those of ``controlplane.api.credit_notes``, which members of a tenant
+call.
 """
 
 from django.http import HttpResponse
@@ -9,9 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane import invoice_files
-from controlplane.api import schema
+from controlplane.api import listing, pagination, schema
 from controlplane.api.credit_notes import (
     CreditNoteDetailSerializer,
+    CreditNoteSerializer,
     CreditNoteVerificationSerializer,
     detail_of,
     file_response,
@@ -20,14 +22,51 @@ from controlplane.api.credit_notes import (
     verification_of,
 )
 from controlplane.api.idempotency import idempotent
+from controlplane.api.listing import Filter, Kind
 from controlplane.api.views import StaffView
 from plans.invoice_formats import CREDIT_NOTE_FORMATS, INFO, InvoiceFormat
+from plans.models import CreditNote
+
+_LISTING = listing.Listing(
+    sorts={"issued_at": ("issued_at", "number"), "total_minor": ("total_minor", "number")},
+    default="-issued_at",
+    filters=(
+        Filter("tenant", "Credit notes of the tenant with this slug.", ("tenant__slug",)),
+        Filter("legal_entity", "Credit notes of the seller with this key."),
+        Filter("since", "Issued at or after this instant.", ("issued_at__gte",), (), Kind.INSTANT),
+        Filter("until", "Issued before this instant.", ("issued_at__lt",), (), Kind.INSTANT),
+    ),
+)
+
+
+class StaffCreditNoteSerializer(CreditNoteSerializer):
+    """A credit note of any tenant; `tenant` is the slug, `legal_entity` the key of the seller."""
+
+    tenant = serializers.CharField(source="tenant.slug")
+    legal_entity = serializers.CharField()
 
 
 class StaffCreditNoteDetailSerializer(CreditNoteDetailSerializer):
     """A credit note of any tenant with its document; `tenant` is the slug."""
 
     tenant = serializers.CharField(source="tenant.slug")
+
+
+class StaffCreditNoteListView(StaffView):
+    """Lists the credit notes of all tenants (GET)."""
+
+    @schema.describe(
+        "List all credit notes",
+        response=schema.page_of(StaffCreditNoteSerializer),
+        parameters=_LISTING.parameters,
+        operation_id="list_all_credit_notes",
+    )
+    def get(self, request: Request) -> Response:
+        """Return the credit notes of all tenants, or those that the filters select."""
+        rows = CreditNote.objects.select_related("invoice", "tenant")
+        # Both documents are large and not in a list.
+        page = _LISTING.page(request, rows.defer("document", "invoice__document"))
+        return Response(pagination.body(page, StaffCreditNoteSerializer))
 
 
 class StaffCreditNoteView(StaffView):

@@ -261,6 +261,7 @@ urlpatterns = [
     path("staff/invoices/<str:invoice>/credit-notes", credit_notes.StaffCreditNotesView.as_view()),
     path("staff/invoices/<str:invoice>/void", credit_notes.VoidView.as_view()),
     path("staff/invoices/<str:invoice>/write-off", credit_notes.WriteOffView.as_view()),
+    path("staff/credit-notes", staff_credit_notes.StaffCreditNoteListView.as_view()),
     # Before ``staff/credit-notes/<str:credit_note>``, as above.
     *(
         path(f"staff/credit-notes/<str:credit_note>.{kind}", view.as_view())
@@ -315,6 +316,10 @@ urlpatterns = [
     path("staff/tenants/<slug:tenant>/discounts", staff_benefits.StaffDiscountsView.as_view()),
     path("staff/tenants/<slug:tenant>/commitments", staff_benefits.StaffCommitmentsView.as_view()),
     path("staff/tenants/<slug:tenant>/credits", staff_benefits.StaffCreditsView.as_view()),
+    path(
+        "staff/tenants/<slug:tenant>/credits/<str:credit>/pay-back",
+        staff_benefits.CreditPayBackView.as_view(),
+    ),
     # Last: without it, an unknown path would get the portal's HTML page.
     re_path(r"^.*$", problem.nowhere),
 ]

@@ -177,6 +177,28 @@ def grant(
 
 @staff_app.command()
 @slow.change
+def pay_back(
+    slug: Slug,
+    credit: Annotated[str, typer.Argument(help="Its id, as `show -o json` prints it.")],
+    amount: Annotated[int, typer.Argument(min=1, help="In minor units, such as cents.")],
+    reference: Annotated[str, typer.Option(help="That of your bank transfer; it counts once.")],
+    reason: Reason,
+    form: Output = Format.TABLE,
+) -> None:
+    """Book that prepaid credit goes back to the tenant; make the bank transfer yourself."""
+    api = login_store.connect_staff()
+    answer = staff.pay_prepaid_credit_back.sync_detailed(
+        calls.named(slug),
+        calls.named(credit),
+        client=api.client,
+        body=models.CreditPayBackRequest(amount_minor=amount, reference=reference, reason=reason),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer), form)
+
+
+@staff_app.command()
+@slow.change
 def discount(
     slug: Slug,
     title: str,

@@ -1,16 +1,23 @@
-"""`waypost staff credit-notes`: operators show, download and verify credit notes of all tenants."""
+"""`waypost staff credit-notes`: operators list, show, download and verify those of all tenants."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from controlplane.cli import calls, credit, login_store, output
+from controlplane.cli import calls, credit, instants, listing, login_store, output, slow
 from controlplane.cli.output import Format, Output
 from controlplane.client.api import staff
+from controlplane.client.types import UNSET
 from controlplane.core.errors import WaypostError
+from controlplane.rest_client import Api, Json
 from plans.invoice_formats import INFO
 
 app = typer.Typer(no_args_is_help=True, help="Credit notes of all tenants.")
+_COLUMNS = [
+    "number", "tenant", "invoice", "issued_at", "net_minor", "tax_minor", "total_minor", "reason",
+]  # fmt: skip
 Number = Annotated[str, typer.Argument(help="The number of the credit note.")]
 
 
@@ -18,6 +25,28 @@ class Differs(WaypostError):
     """A credit note is not what its invoice gives when it is computed again."""
 
     code = "credit_note.differs"
+
+
+@app.command("list")
+@slow.change
+def list_notes(
+    since: Annotated[str, typer.Option(help=f"Issued from then on. {instants.WHEN}")] = "",
+    until: Annotated[str, typer.Option(help=instants.UNTIL)] = "",
+    *,
+    how: listing.Rows,
+) -> None:
+    """List the credit notes of all tenants, the newest first."""
+
+    def read(api: Api) -> Iterator[Json]:
+        page = partial(
+            staff.list_all_credit_notes.sync_detailed,
+            client=api.client,
+            since=instants.instant(since) if since else UNSET,
+            until=instants.instant(until) if until else UNSET,
+        )
+        return calls.rows(api, page)
+
+    listing.show_shared(how, read, _COLUMNS)
 
 
 @app.command()

@@ -62,6 +62,15 @@ def _grants(tenant: Tenant, now: datetime) -> list[GrantRow]:
     return found
 
 
+def returnable(tenant: Tenant, now: datetime) -> list[GrantRow]:
+    """Return the prepaid credit of the tenant that can be paid back."""
+    return [
+        row
+        for row in _grants(tenant, now)
+        if row.grant.kind == CreditGrant.Kind.PREPAID and row.state == "available"
+    ]
+
+
 def _gauge(progress: agreements.Progress) -> dict[str, Any]:
     """Return the values of the template ``parts/gauge.html``."""
     reached, minimum = (

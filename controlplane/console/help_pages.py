@@ -198,6 +198,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_invoice": HelpPage("why an invoice is held", "billing.md", "why-an-invoice-is-held"),
     "staff_invoice_verify": HelpPage("documents and proof", "billing.md", "documents-and-proof"),
     "staff_invoice_file": HelpPage("electronic invoices", "finance.md", "electronic-invoices"),
+    "staff_credit_notes": HelpPage("credit notes", "billing.md", "credit-notes"),
     "staff_credit_note_file": HelpPage("credit notes", "billing.md", "credit-notes"),
     "staff_credit_note_verify": HelpPage("credit notes", "billing.md", "credit-notes"),
     "staff_invoice_line": HelpPage("behind an invoice", "administer/behind-an-invoice.md"),

@@ -134,6 +134,12 @@ def payments(row: Invoice) -> Sequence[Payment]:
     return list(rows.order_by("received_on", "id"))
 
 
+def every_credit_note() -> QuerySet[CreditNote]:
+    """Return the credit notes of all tenants with tenant and invoice, the newest first."""
+    rows = CreditNote.objects.select_related("tenant", "invoice")
+    return rows.defer("document", "invoice__document").order_by("-issued_at", "-number")
+
+
 def get_credit_note(tenant: Tenant | None, number: str) -> CreditNote:
     """Return the credit note with this number.
 

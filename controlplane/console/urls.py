@@ -201,6 +201,7 @@ staff_urls = [
         staff_invoices.write_off,
         name="staff_invoice_write_off",
     ),
+    path("credit-notes/", staff_invoices.note_list, name="staff_credit_notes"),
     path(
         "credit-notes/<slug:credit_note>.<str:suffix>",
         staff_invoices.note_file,

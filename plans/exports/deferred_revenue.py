@@ -2,8 +2,8 @@
 
 Revenue of an invoice is earned in the billing month of its period, that of a credit note in the
 month of its issue. What was billed before the month that earns it is deferred; what is earned
-before it is billed is accrued. Prepaid credit is owed until an invoice uses it or it expires. All
-figures are sums of ledger postings, so they add up to the ledger's balances.
+before it is billed is accrued. Prepaid credit is owed until an invoice uses it, it expires, or it
+is paid back. All figures are sums of ledger postings, so they add up to the ledger's balances.
 """
 
 from collections import Counter, defaultdict
@@ -29,7 +29,7 @@ COLUMNS = (
     *(
         Column(name, Type.DECIMAL)
         for name in ("billed", "earned", "deferred", "accrued", "prepaid_received",
-                     "prepaid_used", "prepaid_expired", "prepaid_owed")
+                     "prepaid_used", "prepaid_expired", "prepaid_paid_back", "prepaid_owed")
     ),
 )  # fmt: skip
 # Postings to revenue by booking month (UTC) and by the month that earns them (the billing time zone
@@ -56,7 +56,8 @@ _PREPAID = """
 SELECT split_part(p.account, ':', 2), e.currency,
        date_trunc('month', e.booked_at AT TIME ZONE 'UTC')::date,
        CASE WHEN e.reference LIKE 'credit_grant:%%' THEN 'received'
-            WHEN e.reference LIKE 'credit_expiry:%%' THEN 'expired' ELSE 'used' END,
+            WHEN e.reference LIKE 'credit_expiry:%%' THEN 'expired'
+            WHEN e.reference LIKE 'credit_pay_back:%%' THEN 'paid_back' ELSE 'used' END,
        -sum(p.amount_minor)
 FROM plans_ledgerentry e
 JOIN plans_ledgerposting p ON p.entry_id = e.id AND p.account LIKE 'prepaid:%%'
@@ -84,6 +85,7 @@ class Month:
     prepaid_received: int = 0
     prepaid_used: int = 0
     prepaid_expired: int = 0
+    prepaid_paid_back: int = 0
     prepaid_owed: int = 0
 
     def row(self) -> Row:
@@ -203,7 +205,7 @@ def _month(
     for booked, what, amount in prepaid:
         made.prepaid_owed += amount if booked <= month else 0
         if booked == month:
-            # What is used or expired lowers the balance; the report states it above zero.
+            # What is used, expired or paid back lowers the balance; it is stated above zero.
             change = amount if what == "received" else -amount
             setattr(made, f"prepaid_{what}", getattr(made, f"prepaid_{what}") + change)
     return made

@@ -243,14 +243,18 @@ def _paid(keys: _Keys) -> _Known:
 
 
 def _granted(keys: _Keys, entry_ids: Collection[int]) -> _Known:
-    """Find granted credit, from its grant or its expiry."""
-    grants = CreditGrant.objects.filter(
-        Q(entry__in=entry_ids) | Q(pk__in=keys.get("credit_expiry", []))
-    )
+    """Find granted credit, from its grant, its expiry or what was paid back of it."""
+    paid_back = [key.partition(":") for key in keys.get("credit_pay_back", [])]
+    ended = [*keys.get("credit_expiry", []), *(pk for pk, _, _ in paid_back)]
+    grants = CreditGrant.objects.filter(Q(entry__in=entry_ids) | Q(pk__in=ended))
+    sellers = {}
     for grant in grants:
+        sellers[grant.pk] = grant.legal_entity
         document = _Document(grant.reference, grant.legal_entity)
         yield f"credit_grant:{grant.tenant_id}:{grant.reference}", document
         yield f"credit_expiry:{grant.pk}", document
+    for pk, _, reference in paid_back:
+        yield f"credit_pay_back:{pk}:{reference}", _Document(reference, sellers[pk])
 
 
 def _day(issued_at: datetime | None, time_zone: str) -> date | None:

@@ -1,9 +1,10 @@
-"""Grants promotional and prepaid credit to tenants, and books what expires. Staff only.
+"""Grants credit to tenants, pays prepaid credit back, and books what expires. Staff only.
 
 Issuing an invoice uses the credit (``issuing``). Prepaid credit was paid: granting it debits cash.
 Promotional credit is an expense of the seller when it is granted.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,10 +16,11 @@ from django.utils import timezone
 
 from controlplane.core import audit
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.errors import Conflict, Invalid, Missing
 from plans.invoicing import pinned_sellers
 from plans.ledger import grants, posting
 from plans.models import CreditGrant, CreditUse, InvoiceNumberSeries
+from plans.rating import money
 from plans.rating.credits import PREPAID, PROMOTIONAL
 from tenants.models import Tenant
 
@@ -27,6 +29,18 @@ class ReferenceReused(Conflict):
     """The tenant has a grant with this reference already, of another kind or amount."""
 
     code = "credit_grant.reference_reused"
+
+
+class NotPrepaid(Conflict):
+    """Promotional credit cannot be paid back: nobody paid for it."""
+
+    code = "credit_grant.not_prepaid"
+
+
+class TooMuch(Conflict):
+    """More is to be paid back than is left of the credit."""
+
+    code = "credit_grant.too_much"
 
 
 @dataclass(frozen=True)
@@ -41,6 +55,15 @@ class Wish:
     reference: str
     reason: str
     expires_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class PayBack:
+    """Prepaid credit to pay back, in minor units. ``reference`` is that of the bank transfer."""
+
+    amount_minor: int
+    reference: str
+    reason: str
 
 
 def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None) -> CreditGrant:
@@ -93,6 +116,52 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
     return made
 
 
+def pay_back(
+    *, tenant: Tenant, grant_id: str, wish: PayBack, by: Actor, now: datetime | None = None
+) -> CreditGrant:
+    """Book that prepaid credit goes back to the tenant; return its grant.
+
+    No provider sends money: staff make the bank transfer. Idempotent: the same grant, reference and
+    amount are booked once.
+
+    Raises:
+        Missing: the tenant has no such grant.
+        Invalid: amount, reference or reason is wrong.
+        NotPrepaid: the credit is promotional.
+        ReferenceReused: the reference belongs to another amount of this grant.
+        TooMuch: more than is left, or the credit has ended.
+    """
+    instant = (now or timezone.now()).replace(microsecond=0)
+    _require(_problems(wish.amount_minor, {"reference": wish.reference, "reason": wish.reason}))
+    row = CreditGrant.objects.filter(tenant=tenant, pk=grant_id).first()
+    if row is None:
+        raise Missing("There is no such credit.", code="credit_grant.missing")
+    if row.kind != PREPAID:
+        raise NotPrepaid("Promotional credit is a gift. Only prepaid credit is paid back.")
+    reference = f"credit_pay_back:{row.pk}:{wish.reference}"
+    with transaction.atomic():
+        _lock(row.legal_entity)
+        # Under the lock, so that two requests with one reference pay back once.
+        known = CreditUse.objects.filter(grant=row, entry__reference=reference).first()
+        if known is not None:
+            if known.amount_minor != wish.amount_minor:
+                raise ReferenceReused(
+                    f"{wish.reference} paid another amount of this credit back: use a new one."
+                )
+            return row
+        has_ended = row.expires_at is not None and row.expires_at <= instant
+        left = 0 if has_ended else _left(row)
+        if wish.amount_minor > left:
+            raise TooMuch(
+                f"Only {money.display(left, row.currency)} of this credit can be paid back.",
+                left_minor=left,
+            )
+        text = f"Prepaid credit {row.reference} is paid back: {wish.reference}"
+        _take(row, wish.amount_minor, posting.CASH_CLEARING, reference, text, instant)
+        _record(by, "credit.pay_back", row, wish.reason, wish.amount_minor)
+    return row
+
+
 def expire(*, by: Actor, now: datetime | None = None) -> list[str]:
     """Book what is left of expired grants; return the ids of these grants.
 
@@ -108,44 +177,59 @@ def expire(*, by: Actor, now: datetime | None = None) -> list[str]:
         with transaction.atomic():
             _lock(row.legal_entity)
             # Read again: until the lock was free, an invoice may have used what was left.
-            left = {
-                one.id: one.left_minor
-                for one in grants.available(row.tenant_id, row.legal_entity, row.currency)
-            }.get(row.pk, 0)
+            left = _left(row)
             if left:
-                _book_expiry(row, left, instant)
+                gained = posting.BREAKAGE if row.kind == PREPAID else posting.PROMOTION
+                text = f"Expiry of {row.kind} credit {row.reference}"
+                _take(row, left, gained, f"credit_expiry:{row.pk}", text, instant)
                 _record(by, "credit.expire", row, "the time of the credit is over")
                 booked.append(row.pk)
     return booked
 
 
-def _book_expiry(row: CreditGrant, left: int, instant: datetime) -> None:
-    gained = posting.BREAKAGE if row.kind == PREPAID else posting.PROMOTION
+def _left(row: CreditGrant) -> int:
+    """Return what no invoice, pay-back or end has taken from the grant yet."""
+    found = grants.available(row.tenant_id, row.legal_entity, row.currency)
+    return next((one.left_minor for one in found if one.id == row.pk), 0)
+
+
+def _take(
+    row: CreditGrant, amount: int, to: str, reference: str, text: str, instant: datetime
+) -> None:
+    """Book ``amount`` of the grant to the account ``to``, for another reason than an invoice."""
     entry = posting.post(
         posting.Booking(
-            f"credit_expiry:{row.pk}",
+            reference,
             row.tenant_id,
             row.currency,
-            f"Expiry of {row.kind} credit {row.reference}",
-            {grants.account(row.kind, row.legal_entity): left, gained: -left},
+            text,
+            {grants.account(row.kind, row.legal_entity): amount, to: -amount},
             row.legal_entity,
         ),
         at=instant,
     )
-    CreditUse.objects.create(grant=row, entry=entry, amount_minor=left)
+    CreditUse.objects.create(grant=row, entry=entry, amount_minor=amount)
 
 
 def _check(wish: Wish, now: datetime) -> None:
-    wrong: dict[str, list[str]] = {}
+    texts = {"reference": wish.reference, "reason": wish.reason}
+    wrong = _problems(wish.amount_minor, texts)
     if wish.kind not in (PROMOTIONAL, PREPAID):
         wrong["kind"] = [f"One of {PROMOTIONAL} and {PREPAID}."]
-    if wish.amount_minor <= 0:
-        wrong["amount_minor"] = ["A positive amount in minor units."]
-    for name in ("reference", "reason"):
-        if not getattr(wish, name).strip():
-            wrong[name] = ["It must not be empty."]
     if wish.expires_at is not None and wish.expires_at <= now:
         wrong["expires_at"] = ["An instant in the future, or none."]
+    _require(wrong)
+
+
+def _problems(amount_minor: int, texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return what is wrong with an amount and with texts that must not be empty, by name."""
+    wrong = {name: ["It must not be empty."] for name, text in texts.items() if not text.strip()}
+    if amount_minor <= 0:
+        wrong["amount_minor"] = ["A positive amount in minor units."]
+    return wrong
+
+
+def _require(wrong: dict[str, list[str]]) -> None:
     if wrong:
         raise Invalid(
             f"The credit is not valid: {', '.join(sorted(wrong))}.",
@@ -161,10 +245,10 @@ def _lock(legal_entity: str) -> None:
     InvoiceNumberSeries.objects.select_for_update().get(pk=legal_entity)
 
 
-def _record(by: Actor, action: str, row: CreditGrant, reason: str) -> None:
+def _record(by: Actor, action: str, row: CreditGrant, reason: str, amount: int = 0) -> None:
     after: dict[str, Any] = {
         "kind": row.kind,
-        "amount_minor": row.amount_minor,
+        "amount_minor": amount or row.amount_minor,
         "currency": row.currency,
         "expires_at": row.expires_at.isoformat() if row.expires_at else None,
     }

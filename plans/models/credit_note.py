@@ -47,6 +47,10 @@ class CreditNote(models.Model):
     issued_by = models.CharField(max_length=255)
 
     class Meta:
+        indexes = [
+            # The operators' list.
+            models.Index(fields=["-issued_at", "-number"], name="credit_note_newest_first")
+        ]
         constraints = [
             models.CheckConstraint(
                 name="credit_note_sums",

@@ -212,7 +212,8 @@ class LedgerEntry(models.Model):
 
     Append-only. Key: ``reference``, which is ``invoice:<id>``, ``credit_note:<id>``,
     ``payment:<source>:<reference>``, ``refund:<id>``, ``refund_failed:<id>``, ``write_off:<id>``,
-    ``credit_grant:<tenant id>:<reference>`` or ``credit_expiry:<grant id>``.
+    ``credit_grant:<tenant id>:<reference>``, ``credit_expiry:<grant id>`` or
+    ``credit_pay_back:<grant id>:<reference>``.
     """
 
     reference = models.CharField(max_length=200, unique=True)

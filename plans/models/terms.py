@@ -129,9 +129,9 @@ class CreditGrant(models.Model):
 
 
 class CreditUse(models.Model):
-    """What one ledger entry took from a grant: an invoice that it paid, or its expiry. Append-only.
+    """What a ledger entry took from a grant: an invoice that it paid, its expiry, or a pay-back.
 
-    A trigger refuses to take more than the grant has left.
+    Append-only. A trigger refuses to take more than the grant has left.
     """
 
     grant = models.ForeignKey(CreditGrant, on_delete=models.PROTECT, related_name="uses")

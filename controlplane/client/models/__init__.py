@@ -123,6 +123,7 @@ if TYPE_CHECKING:
     from .credit_note_detail_document import CreditNoteDetailDocument
     from .credit_note_page import CreditNotePage
     from .credit_note_verification import CreditNoteVerification
+    from .credit_pay_back_request import CreditPayBackRequest
     from .currency_total import CurrencyTotal
     from .default_role_enum import DefaultRoleEnum
     from .defaults import Defaults
@@ -211,6 +212,7 @@ if TYPE_CHECKING:
     from .list_addresses_type import ListAddressesType
     from .list_alarms_metric import ListAlarmsMetric
     from .list_alarms_sort import ListAlarmsSort
+    from .list_all_credit_notes_sort import ListAllCreditNotesSort
     from .list_all_invoices_sort import ListAllInvoicesSort
     from .list_all_invoices_state import ListAllInvoicesState
     from .list_all_payments_sort import ListAllPaymentsSort
@@ -393,8 +395,10 @@ if TYPE_CHECKING:
     from .space_type import SpaceType
     from .spend_cap import SpendCap
     from .spend_cap_change_request import SpendCapChangeRequest
+    from .staff_credit_note import StaffCreditNote
     from .staff_credit_note_detail import StaffCreditNoteDetail
     from .staff_credit_note_detail_document import StaffCreditNoteDetailDocument
+    from .staff_credit_note_page import StaffCreditNotePage
     from .staff_invoice import StaffInvoice
     from .staff_invoice_detail import StaffInvoiceDetail
     from .staff_invoice_detail_document_type_0 import StaffInvoiceDetailDocumentType0
@@ -551,6 +555,7 @@ _MODULES = {
     "CreditNoteDetailDocument": ".credit_note_detail_document",
     "CreditNotePage": ".credit_note_page",
     "CreditNoteVerification": ".credit_note_verification",
+    "CreditPayBackRequest": ".credit_pay_back_request",
     "CurrencyTotal": ".currency_total",
     "DefaultRoleEnum": ".default_role_enum",
     "Defaults": ".defaults",
@@ -629,6 +634,7 @@ _MODULES = {
     "ListAddressesType": ".list_addresses_type",
     "ListAlarmsMetric": ".list_alarms_metric",
     "ListAlarmsSort": ".list_alarms_sort",
+    "ListAllCreditNotesSort": ".list_all_credit_notes_sort",
     "ListAllInvoicesSort": ".list_all_invoices_sort",
     "ListAllInvoicesState": ".list_all_invoices_state",
     "ListAllPaymentsSort": ".list_all_payments_sort",
@@ -803,8 +809,10 @@ _MODULES = {
     "SpaceType": ".space_type",
     "SpendCap": ".spend_cap",
     "SpendCapChangeRequest": ".spend_cap_change_request",
+    "StaffCreditNote": ".staff_credit_note",
     "StaffCreditNoteDetail": ".staff_credit_note_detail",
     "StaffCreditNoteDetailDocument": ".staff_credit_note_detail_document",
+    "StaffCreditNotePage": ".staff_credit_note_page",
     "StaffInvoice": ".staff_invoice",
     "StaffInvoiceDetail": ".staff_invoice_detail",
     "StaffInvoiceDetailDocumentType0": ".staff_invoice_detail_document_type_0",
@@ -962,6 +970,7 @@ __all__ = (
     "CreditNoteDetailDocument",
     "CreditNotePage",
     "CreditNoteVerification",
+    "CreditPayBackRequest",
     "CurrencyTotal",
     "DefaultRoleEnum",
     "Defaults",
@@ -1040,6 +1049,7 @@ __all__ = (
     "ListAddressPlansSpaceType",
     "ListAlarmsMetric",
     "ListAlarmsSort",
+    "ListAllCreditNotesSort",
     "ListAllInvoicesSort",
     "ListAllInvoicesState",
     "ListAllPaymentsSort",
@@ -1213,8 +1223,10 @@ __all__ = (
     "SpaceType",
     "SpendCap",
     "SpendCapChangeRequest",
+    "StaffCreditNote",
     "StaffCreditNoteDetail",
     "StaffCreditNoteDetailDocument",
+    "StaffCreditNotePage",
     "StaffInvoice",
     "StaffInvoiceDetail",
     "StaffInvoiceDetailDocumentType0",

@@ -28,6 +28,7 @@ class DeferredMonth:
             prepaid_received (int):
             prepaid_used (int):
             prepaid_expired (int):
+            prepaid_paid_back (int):
             prepaid_owed (int):
     """
 
@@ -41,6 +42,7 @@ class DeferredMonth:
     prepaid_received: int
     prepaid_used: int
     prepaid_expired: int
+    prepaid_paid_back: int
     prepaid_owed: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -65,6 +67,8 @@ class DeferredMonth:
 
         prepaid_expired = self.prepaid_expired
 
+        prepaid_paid_back = self.prepaid_paid_back
+
         prepaid_owed = self.prepaid_owed
 
         field_dict: dict[str, Any] = {}
@@ -81,6 +85,7 @@ class DeferredMonth:
                 "prepaid_received": prepaid_received,
                 "prepaid_used": prepaid_used,
                 "prepaid_expired": prepaid_expired,
+                "prepaid_paid_back": prepaid_paid_back,
                 "prepaid_owed": prepaid_owed,
             }
         )
@@ -110,6 +115,8 @@ class DeferredMonth:
 
         prepaid_expired = d.pop("prepaid_expired")
 
+        prepaid_paid_back = d.pop("prepaid_paid_back")
+
         prepaid_owed = d.pop("prepaid_owed")
 
         deferred_month = cls(
@@ -123,6 +130,7 @@ class DeferredMonth:
             prepaid_received=prepaid_received,
             prepaid_used=prepaid_used,
             prepaid_expired=prepaid_expired,
+            prepaid_paid_back=prepaid_paid_back,
             prepaid_owed=prepaid_owed,
         )
 

@@ -81,7 +81,10 @@ class Problem:
     * `credentials.invalid` (401): The login or token is not valid
     * `credentials.missing` (401): Log in or send a token
     * `credit_grant.invalid` (422): The credit is not valid
+    * `credit_grant.missing` (404): There is no such credit
+    * `credit_grant.not_prepaid` (409): Only prepaid credit is paid back
     * `credit_grant.reference_reused` (409): The reference belongs to another grant
+    * `credit_grant.too_much` (409): Less than that is left of the credit
     * `credit_note.lines` (422): The lines of the credit note are not valid
     * `credit_note.nothing_left` (409): Nothing of the invoice is left
     * `credit_note.reason` (422): The credit note has no reason

@@ -14,7 +14,7 @@ from controlplane.console.forms.staff import MandatoryReasonForm
 from plans.catalog.selling import Offer
 from plans.invoicing import discounting
 from plans.invoicing.discounting import CouponUse, Reduction
-from plans.invoicing.granting import Wish
+from plans.invoicing.granting import PayBack, Wish
 from plans.models import Commitment, CreditGrant, Discount, TaxExemption
 from plans.rating import money
 from plans.rating.periods import Period, month_of, zone
@@ -86,6 +86,31 @@ class GrantForm(AmountForm):
 
     def field_named(self, name: str) -> str:
         return {"amount_minor": "amount", "expires_at": "expires_on"}.get(name, name)
+
+
+class PayBackForm(AmountForm):
+    """Asks which prepaid credit is paid back, how much of it, by which transfer, and why."""
+
+    credit = forms.ChoiceField(label="Credit")
+    reference = forms.CharField(
+        label="Reference",
+        max_length=120,
+        help_text="That of your bank transfer. The same reference is booked only once.",
+    )
+    reason = forms.CharField(label="Reason", max_length=1000)
+    field_order = ["credit", "amount", "reference", "reason"]
+
+    def __init__(self, *args: Any, credits: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["credit"].choices = credits  # type: ignore[attr-defined]
+
+    def wish(self) -> PayBack:
+        """Return what to pay back."""
+        found = self.cleaned_data
+        return PayBack(found["amount"], found["reference"], found["reason"])
+
+    def field_named(self, name: str) -> str:
+        return "amount" if name == "amount_minor" else name
 
 
 class ReductionForm(AmountForm):

@@ -84,6 +84,13 @@ def file(scope: StaffScope, invoice: str, kind: str) -> HttpResponseBase:
 
 
 @staff_page
+def note_list(scope: StaffScope) -> HttpResponseBase:
+    """List the credit notes of all tenants, the newest first, in pages."""
+    page = scope.page_of(invoice_reads.every_credit_note())
+    return scope.render("staff/credit_notes.html", {"page": page})
+
+
+@staff_page
 def note_file(scope: StaffScope, credit_note: str, suffix: str) -> HttpResponseBase:
     """Download a credit note of any tenant in a format of credit notes; 404 if there is none."""
     return file_of_note(invoice_reads.get_credit_note(None, credit_note), suffix)

@@ -3,7 +3,7 @@
 Each page has several forms. The hidden field ``step`` of a POST names the form that was sent.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,10 +19,12 @@ from controlplane.console.access import staff_page
 from controlplane.console.forms import staff_terms as forms
 from controlplane.console.forms.base import ConsoleForm, form_status
 from controlplane.console.scope import StaffScope
+from controlplane.core.audit import Actor
 from plans.catalog import publishing, selling
 from plans.invoicing import discounting, ending, granting
 from plans.ledger import movements
 from plans.models import Coupon, TaxExemption
+from plans.rating import money
 from tenants import queries
 from tenants.actions import sellers, tax_details
 from tenants.models import Tenant
@@ -116,9 +118,10 @@ def _begins(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]:
 
 
 def _ends(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]:
-    by, steps = scope.actor, []
+    by, steps = scope.actor, list[Step]()
     running = [one for one in credit_reads.discounts(row) if not one.ends_at or one.ends_at > now]
     agreed = [one for one in credit_reads.commitments(row) if not one.ends_at or one.ends_at > now]
+    steps.extend(_pay_back(row, now, by))
     if running:
         steps.append(Step(
             "end_discount", "End a discount",
@@ -141,6 +144,25 @@ def _ends(scope: StaffScope, row: Tenant, now: datetime) -> list[Step]:
             ), {"commitments": agreed},
         ))  # fmt: skip
     return steps
+
+
+def _pay_back(row: Tenant, now: datetime, by: Actor) -> Iterator[Step]:
+    """Yield a form for each currency in which the tenant has prepaid credit left."""
+    found = credit_reads.returnable(row, now)
+    for currency in sorted({one.grant.currency for one in found}):
+        credits = [
+            (one.grant.pk, f"{one.grant.reference}: {money.display(one.left_minor, currency)}")
+            for one in found
+            if one.grant.currency == currency
+        ]
+        yield Step(
+            f"pay_back_{currency}", f"Pay prepaid credit in {currency} back",
+            "Waypost books it and sends no money: make the bank transfer yourself.", "Book it",
+            "The credit is booked as paid back.", forms.PayBackForm,
+            lambda form: granting.pay_back(
+                tenant=row, grant_id=form.cleaned_data["credit"], wish=form.wish(), by=by,
+            ), {"currency": currency, "credits": credits},
+        )  # fmt: skip
 
 
 @staff_page

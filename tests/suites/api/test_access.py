@@ -245,6 +245,7 @@ STAFF_ROUTES = [
     ("POST", "/staff/invoices/none/release", 422),
     ("POST", "/staff/invoices/none/approve", 404),
     ("POST", "/staff/invoices/none/issue", 404),
+    ("GET", "/staff/credit-notes", 200),
     ("GET", "/staff/credit-notes/none", 404),
     *(("GET", f"/staff/credit-notes/none.{form}", 404) for form in (*FORMATS, "pdf")),
     ("POST", "/staff/credit-notes/none/verify", 404),
@@ -275,6 +276,7 @@ STAFF_ROUTES = [
     ("POST", "/staff/tenants/acme/discounts", 422),
     ("POST", "/staff/tenants/acme/commitments", 422),
     ("POST", "/staff/tenants/acme/credits", 422),
+    ("POST", "/staff/tenants/acme/credits/none/pay-back", 422),
 ]
 _OWN = "/tenants/acme/notification-preferences/me"
 PERSONAL_ROUTES = [

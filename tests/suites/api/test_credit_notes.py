@@ -123,3 +123,23 @@ def test_staff_give_what_the_tenant_reads(
     for path, body in (("discounts", HALF), ("commitments", deal), ("credits", credit)):
         assert owner.post(f"{base}/{path}", body).status_code == 404
     assert outsider.get(cast.path("/benefits")).status_code == 404
+
+
+def test_staff_pay_prepaid_credit_back(cast: Cast, owner: APIClient, staff: APIClient) -> None:
+    base = f"/api/v1/staff/tenants/{cast.tenant.slug}/credits"
+    credit = {"kind": "prepaid", "amount_minor": 5000, "reference": "bank-1", "reason": "paid"}
+    path = f"{base}/{staff.post(base, credit).json()['id']}/pay-back"
+    back = {"amount_minor": 2000, "reference": "back-1", "reason": "they leave"}
+
+    answers = [staff.post(path, back) for _ in range(2)]
+
+    assert [(one.status_code, one.json()["left_minor"]) for one in answers] == [(200, 3000)] * 2
+    too_much = problem(
+        staff.post(path, {**back, "amount_minor": 3001, "reference": "back-2"}),
+        409, "credit_grant.too_much",
+    )  # fmt: skip
+    assert too_much["left_minor"] == 3000
+    problem(staff.post(f"{base}/none/pay-back", back), 404, "credit_grant.missing")
+    assert owner.get(cast.path("/credit-movements")).json()["items"][0]["change_minor"] == -2000
+    for other in ("owner", "viewer", "outsider"):
+        assert cast.call(other).post(path, back).status_code == 404

@@ -1,6 +1,7 @@
-"""Staff read, download and verify a credit note of a tenant that they are no member of."""
+"""Staff list, read, download and verify credit notes of a tenant that they are no member of."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -53,6 +54,26 @@ def test_staff_read_what_the_tenant_reads(
     assert cast.call("anonymous").get(f"{PATH}/{note.number}").status_code == 401
 
 
+def test_staff_list_those_that_the_filters_select(
+    cast: Cast, staff: APIClient, note: CreditNote
+) -> None:
+    def found(**query: str) -> list[str]:
+        return [row["number"] for row in staff.get(PATH, query).json()["items"]]
+
+    at = note.issued_at.isoformat()
+    later = (note.issued_at + timedelta(seconds=1)).isoformat()
+
+    row = staff.get(PATH).json()["items"][0]
+
+    assert (row["tenant"], row["legal_entity"], row["net_minor"]) == ("acme", "waypost", 100)
+    assert found(tenant="acme", legal_entity=row["legal_entity"], since=at) == [note.number]
+    assert found(until=later) == [note.number]
+    for other in ({"tenant": "x"}, {"legal_entity": "x"}, {"until": at}, {"since": later}):
+        assert found(**other) == []
+    for who in OTHERS:
+        problem(cast.call(who).get(PATH), 404, "missing")
+
+
 @pytest.mark.parametrize("kind", CREDIT_NOTE_FORMATS)
 def test_staff_get_the_same_file_as_the_tenant(
     cast: Cast, owner: APIClient, staff: APIClient, note: CreditNote, kind: str
@@ -84,7 +105,10 @@ def test_the_command_shows_downloads_and_verifies(
     run: Callable[..., Ended], note: CreditNote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bill = tmp_path / "note.ubl.xml"
+    tomorrow = (note.issued_at + timedelta(days=1)).date().isoformat()
 
+    listed = run(*COMMAND, "list", "--until", tomorrow)
+    later = run(*COMMAND, "list", "--since", tomorrow)
     shown = run(*COMMAND, "show", note.number)
     written = run(*COMMAND, "download", note.number, "--to", str(bill))
     same = run(*COMMAND, "verify", note.number)
@@ -92,7 +116,8 @@ def test_the_command_shows_downloads_and_verifies(
     alter(monkeypatch)
     differs = run(*COMMAND, "verify", note.number)
 
-    assert [one.code for one in (shown, written, same)] == [0, 0, 0]
+    assert [one.code for one in (listed, later, shown, written, same)] == [0] * 5
+    assert (note.number in listed.stdout, note.number in later.stdout) == (True, False)
     for words in ("acme", "an outage", "1.00 EUR"):
         assert words in shown.stdout
     assert f">{note.number}</cbc:ID>" in bill.read_text()
@@ -109,6 +134,7 @@ def test_the_command_shows_nothing_to_others(
     asked = [("show",), ("verify",), ("download", *to)]
 
     ended = [run(*COMMAND, verb, note.number, *more, by=who) for verb, *more in asked]
+    ended.append(run(*COMMAND, "list", by=who))
 
-    assert [one.error for one in ended] == ["missing"] * 3
+    assert [one.error for one in ended] == ["missing"] * 4
     assert list(tmp_path.iterdir()) == []

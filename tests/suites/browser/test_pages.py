@@ -334,6 +334,7 @@ STATES = [
     State(
         "staff-invoice", "Issue a credit note", at("/staff/invoices/"), _open_invoice, email=STAFF
     ),
+    State("staff-credit-notes", "of all tenants", at("/staff/credit-notes/"), email=STAFF),
     State("staff-close-runs", "Start a run", at("/staff/close-runs/"), email=STAFF),
     State("staff-close-run", "Held, by reason", at("/staff/close-runs/"), _open_run, email=STAFF),
     State("staff-close-run-start", "Held invoices", at("/staff/close-runs/start"), email=STAFF),

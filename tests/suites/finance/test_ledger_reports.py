@@ -20,7 +20,7 @@ from plans.invoicing import (
     refunding,
     rendering,
 )
-from plans.invoicing.granting import Wish
+from plans.invoicing.granting import PayBack, Wish
 from plans.invoicing.refunding import Wanted
 from plans.ledger import posting
 from plans.models import Invoice, LedgerPosting
@@ -223,6 +223,25 @@ def test_deferred_revenue_adds_up_to_the_ledger() -> None:
     assert (may.prepaid_used, may.prepaid_expired, may.prepaid_owed) == (2000, 300, 0)
     assert may.prepaid_owed == -balance("prepaid:")
     assert deferred_revenue.disagreements([april, may]) == []
+
+
+def test_prepaid_credit_that_is_paid_back_stands_in_report_and_journal() -> None:
+    owner = rows.tenant()
+    wish = Wish("prepaid", 700, "bank-7", "paid ahead")
+    grant = granting.grant(tenant=owner, wish=wish, by=STAFF, now=STARTS_AT)
+    back = PayBack(300, "back:1", "they leave")
+    granting.pay_back(tenant=owner, grant_id=grant.pk, wish=back, by=STAFF, now=ENDS_AT)
+
+    april, may = deferred_revenue.report(APRIL, MAY)
+
+    assert (april.prepaid_received, april.prepaid_paid_back, april.prepaid_owed) == (700, 0, 700)
+    assert (may.prepaid_used, may.prepaid_paid_back, may.prepaid_owed) == (0, 300, 400)
+    assert deferred_revenue.disagreements([april, may]) == []
+    lines = [line for line in journal.lines(after=0) if line.document_number == "back:1"]
+    assert {(line.account, line.debit_minor, line.credit_minor) for line in lines} == {
+        ("prepaid:wp", 300, 0), ("cash_clearing", 0, 300),
+    }  # fmt: skip
+    assert {line.legal_entity for line in lines} == {"wp"}
 
 
 def test_a_report_that_begins_later_has_the_same_balances() -> None:

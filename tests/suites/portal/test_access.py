@@ -159,6 +159,7 @@ STAFF_PAGES = {
     "staff_invoice": Page("invoices/INVOICE/"),
     "staff_invoice_verify": Page("invoices/INVOICE/verify", is_get=False),
     "staff_invoice_file": Page("invoices/INVOICE/file.csv"),
+    "staff_credit_notes": Page("credit-notes/"),
     "staff_credit_note_file": Page("credit-notes/NOTE.json"),
     "staff_credit_note_verify": Page("credit-notes/NOTE/verify", is_get=False),
     "staff_invoice_line": Page("invoices/INVOICE/lines/1"),
@@ -293,7 +294,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(b"".join(answer).decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 43
+    assert len(seen) == 44
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:

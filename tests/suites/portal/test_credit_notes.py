@@ -35,6 +35,22 @@ def test_staff_take_back_a_part_then_all_of_an_invoice(world: World, as_: As) ->
     assert invoice.state == "voided"
 
 
+def test_staff_list_the_credit_notes_of_all_tenants(world: World, as_: As) -> None:
+    client = as_(world.staff)
+
+    empty = client.get("/staff/credit-notes/").content.decode()
+    for tenant in (world.tenant, world.other):
+        invoice = rows.issued(tenant)
+        client.post(f"/staff/invoices/{invoice.pk}/void", {"reason": "never ordered"})
+    page = client.get("/staff/credit-notes/").content.decode()
+
+    assert "No credit note yet" in empty
+    for note in CreditNote.objects.select_related("tenant"):
+        assert f"/staff/credit-notes/{note.number}.pdf" in page
+        assert note.tenant.name in page
+        assert f"/staff/invoices/{note.invoice_id}/" in page
+
+
 def test_the_form_says_that_amounts_of_lines_are_before_discounts(world: World, as_: As) -> None:
     month = rows.last_month()
     tenth = Reduction("Partner", percent=Decimal(10))

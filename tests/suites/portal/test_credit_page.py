@@ -219,6 +219,29 @@ def test_staff_grant_credit_give_a_discount_and_agree_on_a_minimum(
     assert "bank-1" in text_of(client.get(terms))
 
 
+def test_staff_book_prepaid_credit_as_paid_back(world: World, as_: As, terms: str) -> None:
+    client = as_(world.staff)
+    before = text_of(client.get(terms))
+    wish = Wish("prepaid", 1250, "bank-1", "paid")
+    grant = granting.grant(tenant=world.tenant, wish=wish, by=SYSTEM)
+    body = {"step": "pay_back_EUR", "credit": grant.pk, "reference": "back-1", "reason": "leaves"}
+
+    form = text_of(client.get(terms))
+    refused = client.post(terms, {**body, "amount": "12.51"})
+    booked = client.post(terms, {**body, "amount": "12.50"})
+
+    assert ("Pay prepaid credit" in before, "Pay prepaid credit in EUR back" in form) == (
+        False,
+        True,
+    )
+    assert "bank-1: 12.50 EUR" in form
+    assert "Only 12.50 EUR of this credit can be paid back." in refused.content.decode()
+    assert (refused.status_code, booked.status_code) == (409, 302)
+    after = text_of(client.get(terms))
+    assert "Prepaid credit bank-1 is paid back: back-1" in after
+    assert "Pay prepaid credit in EUR back" not in after
+
+
 def test_the_form_of_a_minimum_says_which_part_of_the_running_month_counts(
     world: World, as_: As, terms: str
 ) -> None:
