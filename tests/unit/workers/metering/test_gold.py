@@ -1,5 +1,6 @@
 """Gold into PostgreSQL: whole days, once, never back; one tenant's cells at a pinned version."""
 
+import gc
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -106,6 +107,23 @@ def test_cells_are_those_of_the_pinned_version(root: Path) -> None:
     found = gold.cells(root, pin, "ten_a", at(10), at(11))
 
     assert found == [cell(10, 5)]
+
+
+def test_a_read_leaves_garbage_collection_as_it_was(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin, seen = write_gold(root, [cell(10, 5)], at(12)), list[bool]()
+    make = UsageCell._make
+
+    def watched(row: Any) -> UsageCell:
+        seen.append(gc.isenabled())
+        return make(row)
+
+    monkeypatch.setattr(UsageCell, "_make", watched)
+
+    gold.cells(root, pin, "ten_a", at(10), at(11))
+
+    assert (set(seen), gc.isenabled()) == ({False}, True)
 
 
 def test_cells_of_a_replaced_table_are_refused(root: Path) -> None:
