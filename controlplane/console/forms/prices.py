@@ -77,10 +77,20 @@ class PublishForm(ConsoleForm):
         ],
     )
 
+    sure = forms.BooleanField(
+        label="I have read what changes, and who gets notice. What is published stays published."
+    )
+
     def timing(self) -> Timing:
         """Return the validated values."""
         values = self.cleaned_data
         return Timing(values["effective_at"], values["moves"] == "period")
+
+
+class CancelForm(ConsoleForm):
+    """Asks whether a draft is really to be canceled."""
+
+    sure = forms.BooleanField(label="Cancel it. It cannot be published any more.")
 
 
 class BackTestForm(ConsoleForm):

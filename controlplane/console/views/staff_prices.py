@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from controlplane.console.access import staff_page
 from controlplane.console.charts import Bar, BarChart
 from controlplane.console.forms.base import ConsoleForm, form_status
-from controlplane.console.forms.prices import BackTestForm, CatalogForm, PublishForm
+from controlplane.console.forms.prices import BackTestForm, CancelForm, CatalogForm, PublishForm
 from controlplane.console.scope import StaffScope
 from plans.invoicing import back_testing
 from plans.models import BackTest, CatalogDraft, CatalogVersion
@@ -78,7 +78,10 @@ def publish(scope: StaffScope, draft: str) -> HttpResponseBase:
 @staff_page
 def cancel(scope: StaffScope, draft: str) -> HttpResponseBase:
     """Cancel a draft that is not published; POST only."""
-    row = catalog_drafts.cancel(draft=catalog_drafts.get(draft), by=scope.actor)
+    row, form = catalog_drafts.get(draft), CancelForm(scope.request.POST)
+    if not form.is_valid():
+        return _draft_page(scope, row, form)
+    row = catalog_drafts.cancel(draft=row, by=scope.actor)
     messages.success(scope.request, "The draft is canceled.")
     return redirect("console:staff_draft", row.pk)
 
@@ -160,6 +163,7 @@ def _draft_page(
         else None,
         "test_form": form if isinstance(form, BackTestForm) else BackTestForm(),
         "is_ahead": is_ahead,
+        "cancel_form": form if isinstance(form, CancelForm) else CancelForm(),
         "other_scheduled": catalog_drafts.scheduled() if is_open else None,
         "audiences": catalog_drafts.audiences(row) if is_ahead else [],
     }

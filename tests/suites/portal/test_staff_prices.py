@@ -55,7 +55,9 @@ def test_a_draft_shows_words_then_money_and_is_published(world: World, as_: As) 
     done = client.get(running.headers["Location"]).content.decode()
     after = client.get(draft).content.decode()
     lines = client.get(f"{running.headers['Location']}.csv").content.decode().splitlines()
-    published = client.post(f"{draft}/publish", {"effective_at": "", "moves": "period"})
+    published = client.post(
+        f"{draft}/publish", {"effective_at": "", "moves": "period", "sure": "on"}
+    )
 
     assert "Monthly fee: 49.00 EUR → 59.00 EUR." in before
     assert f"Made by {world.staff.email}, " in before
@@ -71,13 +73,29 @@ def test_a_draft_shows_words_then_money_and_is_published(world: World, as_: As) 
     assert CatalogVersion.objects.count() == 2
 
 
+def test_without_a_tick_nothing_is_published_or_canceled(world: World, as_: As) -> None:
+    client, draft = as_(world.staff), drafted(world, as_)
+
+    publish = client.post(f"{draft}/publish", {"effective_at": "", "moves": "period"})
+    cancel = client.post(f"{draft}/cancel")
+
+    for refused in (publish, cancel):
+        assert (refused.status_code, "This field is required" in refused.content.decode()) == (
+            400,
+            True,
+        )
+    assert CatalogDraft.objects.get().state == CatalogDraft.State.DRAFT
+
+
 def test_a_draft_says_who_moves_who_stays_and_who_is_told(world: World, as_: As) -> None:
     follower, staff = world.tenant, as_(world.staff)
     plan_versions.choose(tenant=follower, follows=True, by=rows.STAFF, now=timezone.now())
 
     draft = drafted(world, as_)
     page = staff.get(draft).content.decode()
-    staff.post(f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period"})
+    staff.post(
+        f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period", "sure": "on"}
+    )
     scheduled = staff.get(draft).content.decode()
 
     assert "1 tenant on team</a> follows its plan" in page
@@ -104,7 +122,9 @@ def test_a_draft_of_space_plans_alone_moves_nobody_and_tells_nobody(world: World
     staff = as_(world.staff)
     draft = str(staff.post(PAGE, {"yaml": text}).headers["Location"])
 
-    staff.post(f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period"})
+    staff.post(
+        f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period", "sure": "on"}
+    )
     page = staff.get(draft).content.decode()
 
     assert "No subscription moves, and no tenant gets notice" in page
@@ -118,7 +138,7 @@ def test_a_published_draft_shows_what_it_changed_of_the_catalog_before(
     staff, draft, same = as_(world.staff), drafted(world, as_), drafted(world, as_)
 
     for published in (draft, same):
-        staff.post(f"{published}/publish", {"effective_at": "", "moves": "period"})
+        staff.post(f"{published}/publish", {"effective_at": "", "moves": "period", "sure": "on"})
 
     assert "Monthly fee: 49.00 EUR → 59.00 EUR." in staff.get(draft).content.decode()
     assert "Nothing: it equaled the catalog in force" in staff.get(same).content.decode()
@@ -141,9 +161,11 @@ def test_a_back_test_without_an_ended_month_says_so(world: World, as_: As) -> No
 def test_a_catalog_is_scheduled_and_canceled(world: World, as_: As) -> None:
     client, draft = as_(world.staff), drafted(world, as_)
 
-    client.post(f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period"})
+    client.post(
+        f"{draft}/publish", {"effective_at": "2099-01-01T00:00", "moves": "period", "sure": "on"}
+    )
     scheduled = client.get(PAGE).content.decode()
-    client.post(f"{draft}/cancel")
+    client.post(f"{draft}/cancel", {"sure": "on"})
     page = client.get(draft).content.decode()
     assert "It was to be in force from" in page
     assert " In force from" not in page
@@ -155,7 +177,7 @@ def test_a_catalog_is_scheduled_and_canceled(world: World, as_: As) -> None:
 
 def test_a_second_schedule_is_refused_with_what_to_do(world: World, as_: As) -> None:
     client, first, second = as_(world.staff), drafted(world, as_), drafted(world, as_)
-    when = {"effective_at": "2099-01-01T00:00", "moves": "instant"}
+    when = {"effective_at": "2099-01-01T00:00", "moves": "instant", "sure": "on"}
     client.post(f"{first}/publish", when)
 
     refused = client.post(f"{second}/publish", when)
@@ -202,7 +224,7 @@ def test_a_tenant_chooses_to_follow_its_plan_and_sees_when_it_moves(world: World
     before = client.get(settings).content.decode()
     client.post(f"{settings}follow", {"follows": "1"})
     draft = drafted(world, as_)
-    as_(world.staff).post(f"{draft}/publish", {"effective_at": "", "moves": "period"})
+    as_(world.staff).post(f"{draft}/publish", {"effective_at": "", "moves": "period", "sure": "on"})
     plan_versions.announce(timezone.now())
     told = Event.objects.get(kind="plan.version", tenant=world.tenant).fields
     after = client.get(settings).content.decode()
@@ -223,11 +245,16 @@ def test_a_draft_says_that_another_one_is_scheduled_before_it_is_published(
     assert "is scheduled for" not in client.get(second).content.decode()
     at = (timezone.now() + timedelta(days=30)).strftime("%Y-%m-%dT%H:%M")
     assert (
-        client.post(f"{first}/publish", {"effective_at": at, "moves": "period"}).status_code == 302
+        client.post(
+            f"{first}/publish", {"effective_at": at, "moves": "period", "sure": "on"}
+        ).status_code
+        == 302
     )
 
     page = client.get(second).content.decode()
-    refused = client.post(f"{second}/publish", {"effective_at": "", "moves": "period"})
+    refused = client.post(
+        f"{second}/publish", {"effective_at": "", "moves": "period", "sure": "on"}
+    )
 
     assert f'<a href="{first}">Another draft</a> is scheduled for' in page
     assert refused.status_code == 409

@@ -22,6 +22,7 @@ STAFF_PAGES = {
     "invoices/<str:invoice>/": page(STAFF),
     "invoices/<str:invoice>/verify": may(post=STAFF),
     "invoices/<str:invoice>/file.<str:kind>": page(STAFF),
+    "credit-notes/": page(STAFF),
     "credit-notes/<slug:credit_note>.<str:suffix>": page(STAFF),
     "credit-notes/<slug:credit_note>/verify": may(post=STAFF),
     "invoices/<str:invoice>/close": may(post=STAFF),
@@ -125,6 +126,7 @@ API_STAFF = {
     "invoices/<str:invoice>/credit-notes": may(post=STAFF),
     "invoices/<str:invoice>/void": may(post=STAFF),
     "invoices/<str:invoice>/write-off": may(post=STAFF),
+    "credit-notes": may(get=STAFF),
     "credit-notes/<str:credit_note>": may(get=STAFF),
     "credit-notes/<str:credit_note>.pdf": may(get=STAFF),
     "credit-notes/<str:credit_note>.json": may(get=STAFF),
@@ -159,4 +161,5 @@ API_STAFF = {
     "tenants/<slug:tenant>/discounts": may(post=STAFF),
     "tenants/<slug:tenant>/commitments": may(post=STAFF),
     "tenants/<slug:tenant>/credits": may(post=STAFF),
+    "tenants/<slug:tenant>/credits/<str:credit>/pay-back": may(post=STAFF),
 }
