@@ -10,6 +10,7 @@ from controlplane.core.models import Operation
 from plans.invoicing import corrections, previewing, receiving
 from plans.invoicing.previewing import Preview
 from plans.models import CreditNote, Invoice, InvoiceEvent, Payment
+from plans.rating import money
 from tenants.models import Tenant
 
 VERIFY = ("invoice.verify", "invoice.verify_files")
@@ -119,13 +120,22 @@ def events(row: Invoice) -> Sequence[InvoiceEvent]:
 def tenant_history(row: Invoice) -> list[tuple[datetime, str]]:
     """Return (time, words) of the steps of an invoice that concern its tenant, oldest first.
 
-    What the operator does before an invoice is issued is left out.
+    What the operator does before an invoice is issued is left out. Credit notes are steps too.
     """
-    return [
+    currency = row.currency
+    steps = [
         (event.at, _STEPS_SHOWN[event.to_state])
         for event in events(row)
         if event.to_state in _STEPS_SHOWN
     ]
+    notes = [
+        (
+            note.issued_at,
+            f"Credit note {note.number}: {money.display(-note.total_minor, row.currency)}",
+        )
+        for note in credit_notes(row)
+    ]
+    return sorted([*steps, *notes], key=lambda step: step[0])
 
 
 def payments(row: Invoice) -> Sequence[Payment]:

@@ -86,6 +86,7 @@ def test_a_tenant_sees_its_credit_notes_and_nobody_elses(world: World, as_: As) 
     file = owner.get(f"/t/{world.tenant.slug}/credit-notes/{number}.json")
 
     assert number in page
+    assert f"<td>Credit note {number}: -{invoice.total_minor / 100:.2f} EUR</td>" in page
     assert "never ordered" in page
     assert file.json()["number"] == number
     assert owner.get(f"/t/{world.tenant.slug}/credit-notes/{number}.xml").status_code == 404
