@@ -129,10 +129,7 @@ def tenant_history(row: Invoice) -> list[tuple[datetime, str]]:
         if event.to_state in _STEPS_SHOWN
     ]
     notes = [
-        (
-            note.issued_at,
-            f"Credit note {note.number}: {money.display(-note.total_minor, row.currency)}",
-        )
+        (note.issued_at, f"Credit note {note.number}: {money.display(-note.total_minor, currency)}")
         for note in credit_notes(row)
     ]
     return sorted([*steps, *notes], key=lambda step: step[0])
