@@ -18,6 +18,7 @@ from plans.models import BackTest, CatalogDraft, CatalogVersion
 from tenants.actions import catalog_drafts
 
 _SHOWN = 20  # versions and drafts on the page
+_CANCEL_ID = "cancel_%s"  # both forms of a draft have a field ``sure``
 _NO_MONTH = "Done. No tenant has a month that has ended."
 
 
@@ -78,7 +79,7 @@ def publish(scope: StaffScope, draft: str) -> HttpResponseBase:
 @staff_page
 def cancel(scope: StaffScope, draft: str) -> HttpResponseBase:
     """Cancel a draft that is not published; POST only."""
-    row, form = catalog_drafts.get(draft), CancelForm(scope.request.POST)
+    row, form = catalog_drafts.get(draft), CancelForm(scope.request.POST, auto_id=_CANCEL_ID)
     if not form.is_valid():
         return _draft_page(scope, row, form)
     row = catalog_drafts.cancel(draft=row, by=scope.actor)
@@ -163,7 +164,7 @@ def _draft_page(
         else None,
         "test_form": form if isinstance(form, BackTestForm) else BackTestForm(),
         "is_ahead": is_ahead,
-        "cancel_form": form if isinstance(form, CancelForm) else CancelForm(),
+        "cancel_form": form if isinstance(form, CancelForm) else CancelForm(auto_id=_CANCEL_ID),
         "other_scheduled": catalog_drafts.scheduled() if is_open else None,
         "audiences": catalog_drafts.audiences(row) if is_ahead else [],
     }
