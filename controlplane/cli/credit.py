@@ -181,7 +181,9 @@ def pay_back(
     slug: Slug,
     credit: Annotated[str, typer.Argument(help="Its id, as `show -o json` prints it.")],
     amount: Annotated[int, typer.Argument(min=1, help="In minor units, such as cents.")],
-    reference: Annotated[str, typer.Option(help="That of your bank transfer; it counts once.")],
+    reference: Annotated[
+        str, typer.Option(help="That of your bank transfer; it counts once for a credit.")
+    ],
     reason: Reason,
     form: Output = Format.TABLE,
 ) -> None:

@@ -29,7 +29,7 @@ COLUMNS = (
     *(
         Column(name, Type.DECIMAL)
         for name in ("billed", "earned", "deferred", "accrued", "prepaid_received",
-                     "prepaid_used", "prepaid_expired", "prepaid_paid_back", "prepaid_owed")
+                     "prepaid_used", "prepaid_expired", "prepaid_owed", "prepaid_paid_back")
     ),
 )  # fmt: skip
 # Postings to revenue by booking month (UTC) and by the month that earns them (the billing time zone

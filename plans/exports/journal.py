@@ -60,9 +60,9 @@ class JournalLine:
 
     ``day`` is the UTC day of booking. ``document_number`` is the number of the invoice or credit
     note, of the invoice that was paid, refunded or written off, or the reference of the granted
-    credit; empty if no document is known. ``document_day`` is the day that the invoice or credit
-    note bears, in the time zone of its document, or the day on which a payment was received. Of
-    everything else it is ``day``.
+    credit or of the transfer that paid it back; empty if no document is known. ``document_day`` is
+    the day that the invoice or credit note bears, in the time zone of its document, or the day on
+    which a payment was received. Of everything else it is ``day``.
     """
 
     posting_id: int

@@ -24,6 +24,8 @@ from plans.rating import money
 from plans.rating.credits import PREPAID, PROMOTIONAL
 from tenants.models import Tenant
 
+_PAY_BACK = "credit_pay_back"  # begins the reference of the entry in the ledger
+
 
 class ReferenceReused(Conflict):
     """The tenant has a grant with this reference already, of another kind or amount."""
@@ -73,7 +75,8 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
 
     Raises:
         Invalid: the amount, the kind, the reference, the reason or the expiry is wrong.
-        ReferenceReused: the reference belongs to a grant of another kind or amount.
+        ReferenceReused: the reference belongs to a grant of another kind or amount, or to one that
+            was paid back.
         Unavailable: no catalog is published.
     """
     instant = (now or timezone.now()).replace(microsecond=0)
@@ -87,6 +90,11 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
             if (known.kind, known.amount_minor) != (wish.kind, wish.amount_minor):
                 raise ReferenceReused(
                     f"{wish.reference} is the reference of another grant: use a new one."
+                )
+            # Who grants it again means a new grant: nothing is left of this one.
+            if known.uses.filter(entry__reference__startswith=f"{_PAY_BACK}:").exists():
+                raise ReferenceReused(
+                    f"{wish.reference} was granted and paid back: use a new reference."
                 )
             return known
         held = grants.account(wish.kind, seller.key)
@@ -138,7 +146,7 @@ def pay_back(
         raise Missing("There is no such credit.", code="credit_grant.missing")
     if row.kind != PREPAID:
         raise NotPrepaid("Promotional credit is a gift. Only prepaid credit is paid back.")
-    reference = f"credit_pay_back:{row.pk}:{wish.reference}"
+    reference = f"{_PAY_BACK}:{row.pk}:{wish.reference}"
     with transaction.atomic():
         _lock(row.legal_entity)
         # Under the lock, so that two requests with one reference pay back once.

@@ -95,7 +95,7 @@ class PayBackForm(AmountForm):
     reference = forms.CharField(
         label="Reference",
         max_length=120,
-        help_text="That of your bank transfer. The same reference is booked only once.",
+        help_text="That of your bank transfer. It is booked only once for each credit.",
     )
     reason = forms.CharField(label="Reason", max_length=1000)
     field_order = ["credit", "amount", "reference", "reason"]

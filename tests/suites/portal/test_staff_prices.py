@@ -166,11 +166,13 @@ def test_a_catalog_is_scheduled_and_canceled(world: World, as_: As) -> None:
     )
     scheduled = client.get(PAGE).content.decode()
     client.post(f"{draft}/cancel", {"sure": "on"})
+    again = client.post(f"{draft}/cancel")
     page = client.get(draft).content.decode()
     assert "It was to be in force from" in page
     assert " In force from" not in page
 
     assert "A catalog takes effect" in scheduled
+    assert again.status_code == 302
     assert CatalogDraft.objects.get().state == CatalogDraft.State.CANCELED
     assert CatalogVersion.objects.count() == 1
 

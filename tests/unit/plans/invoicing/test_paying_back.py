@@ -121,3 +121,11 @@ def test_a_gift_and_the_credit_of_another_tenant_are_refused() -> None:
             tenant=owner, grant_id=theirs.pk, wish=PayBack(1, "x", "y"), by=STAFF, now=LATER
         )
     assert not CreditUse.objects.exists()
+
+
+def test_a_grant_that_was_paid_back_is_not_granted_again_in_silence() -> None:
+    row = granted(rows.tenant())
+    pay_back(row, 3000)
+
+    with pytest.raises(ReferenceReused, match="paid back: use a new reference"):
+        granted(row.tenant)
