@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -265,8 +266,10 @@ def cells_by_arrow(
 
 def _cells_of(rows: pa.Table) -> list[UsageCell]:
     found = (_values(rows.column(name)) for name in UsageCell._fields)
+    # Not ``UsageCell._make``, which calls a function of Python for each cell.
+    make = partial(tuple.__new__, UsageCell)
     with _no_garbage_collection():
-        return list(map(UsageCell._make, zip(*found, strict=True)))
+        return list(map(make, zip(*found, strict=True)))
 
 
 @contextmanager

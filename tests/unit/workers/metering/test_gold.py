@@ -2,6 +2,7 @@
 
 import gc
 import shutil
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -113,13 +114,14 @@ def test_a_read_leaves_garbage_collection_as_it_was(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pin, seen = write_gold(root, [cell(10, 5)], at(12)), list[bool]()
-    make = UsageCell._make
+    values = gold._values
 
-    def watched(row: Any) -> UsageCell:
-        seen.append(gc.isenabled())
-        return make(row)
+    def watched(column: Any) -> Iterator[Any]:
+        for value in values(column):
+            seen.append(gc.isenabled())
+            yield value
 
-    monkeypatch.setattr(UsageCell, "_make", watched)
+    monkeypatch.setattr(gold, "_values", watched)
 
     gold.cells(root, pin, "ten_a", at(10), at(11))
 
