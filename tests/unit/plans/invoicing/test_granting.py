@@ -1,4 +1,4 @@
-"""Prepaid credit goes back to a tenant: what is booked, what is refused, what stays right."""
+"""Prepaid credit is granted and goes back: what is booked, what is refused, what stays right."""
 
 from datetime import timedelta
 
