@@ -85,17 +85,7 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
     with transaction.atomic():
         _lock(seller.key)
         # Under the lock, so that two requests with one reference grant once.
-        known = CreditGrant.objects.filter(tenant=tenant, reference=wish.reference).first()
-        if known is not None:
-            if (known.kind, known.amount_minor) != (wish.kind, wish.amount_minor):
-                raise ReferenceReused(
-                    f"{wish.reference} is the reference of another grant: use a new one."
-                )
-            # Who grants it again means a new grant: nothing is left of this one.
-            if known.uses.filter(entry__reference__startswith=f"{_PAY_BACK}:").exists():
-                raise ReferenceReused(
-                    f"{wish.reference} was granted and paid back: use a new reference."
-                )
+        if (known := _known(tenant, wish)) is not None:
             return known
         held = grants.account(wish.kind, seller.key)
         paid_by = posting.CASH_CLEARING if wish.kind == PREPAID else posting.PROMOTION
@@ -122,6 +112,23 @@ def grant(*, tenant: Tenant, wish: Wish, by: Actor, now: datetime | None = None)
         )  # fmt: skip
         _record(by, "credit.grant", made, wish.reason)
     return made
+
+
+def _known(tenant: Tenant, wish: Wish) -> CreditGrant | None:
+    """Return the grant of the tenant that has the wish's reference already.
+
+    Raises:
+        ReferenceReused: it is of another kind or amount, or was paid back.
+    """
+    known = CreditGrant.objects.filter(tenant=tenant, reference=wish.reference).first()
+    if known is None:
+        return None
+    if (known.kind, known.amount_minor) != (wish.kind, wish.amount_minor):
+        raise ReferenceReused(f"{wish.reference} is the reference of another grant: use a new one.")
+    # Who grants it again means a new grant: nothing is left of this one.
+    if known.uses.filter(entry__reference__startswith=f"{_PAY_BACK}:").exists():
+        raise ReferenceReused(f"{wish.reference} was granted and paid back: use a new reference.")
+    return known
 
 
 def pay_back(
