@@ -266,7 +266,7 @@ class StaffCreditsView(StaffView):
         serializer.is_valid(raise_exception=True)
         found = queries.get_tenant(tenant)
         row = granting.grant(tenant=found, wish=Wish(**serializer.validated_data), by=self.actor)
-        return Response(_with_left(row), status=201)
+        return Response(CreditSerializer(grants.with_left(row)).data, status=201)
 
 
 class CreditPayBackView(StaffView):
@@ -294,13 +294,7 @@ class CreditPayBackView(StaffView):
             wish=PayBack(**serializer.validated_data),
             by=self.actor,
         )
-        return Response(_with_left(row))
-
-
-def _with_left(row: CreditGrant) -> Any:
-    # What is left is a sum over the uses of the grant, which only the list computes.
-    (shown,) = [one for one in grants.listed(row.tenant_id) if one.pk == row.pk]
-    return CreditSerializer(shown).data
+        return Response(CreditSerializer(grants.with_left(row)).data)
 
 
 class StaffMovementsView(StaffView):

@@ -58,7 +58,8 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
         differences[table.name] = n_differing
         if write and differences[table.name]:
             # The watermark of the rebuilt state, as the pipeline notes it.
-            sources = bucket_maxima.newest_samples(_folded(samples))
+            buckets = bucket_maxima.buckets(samples, bucket_maxima.address_types(samples))
+            sources = bucket_maxima.newest_samples(buckets)
             as_of = bucket_maxima.complete_until(sources)
             note = json.dumps({"bronze_version": bronze.version, "as_of": as_of})
             tables.overwrite(lake, table, rows, note)
@@ -66,12 +67,8 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
     return {"bronze_version": bronze.version, "differences": differences, "written": write}
 
 
-def _folded(samples: DataFrame) -> DataFrame:
-    return bucket_maxima.buckets(samples, bucket_maxima.address_types(samples))
-
-
 def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
-    buckets = _folded(samples)
+    buckets = bucket_maxima.buckets(samples, bucket_maxima.address_types(samples))
     # Gold comes from the rebuilt state, because the state table may have the error to correct. It
     # comes from all days at once, without openings, so it also checks the pipeline's openings.
     cells = bucket_usage.usage(buckets)

@@ -30,24 +30,18 @@ def buckets(samples: DataFrame, types: Iterable[str]) -> DataFrame:
     ``STATE``. A meter that is null in all samples of a bucket is 0.
     """
     # The largest type by its number: a maximum of texts would make Spark sort all samples.
-    number, name = _numbered(types)
+    literals = [f"'{quoted(name)}'" for name in sorted({"", *types})]  # '' for heartbeats
+    numbers = " ".join(f"WHEN {name} THEN {n}" for n, name in enumerate(literals))
     grouped = samples.groupBy(*LIFE, "bucket_at", "date")
     folded = grouped.agg(
-        F.expr(f"max({number}) AS type_number"),
+        F.expr(f"max(CASE address_type {numbers} END) AS type_number"),
         F.max("seq").alias("seq"),
         *(_maximum(column) for column in MAXIMA),
         F.min("taken_at").alias("first_taken_at"),
         F.max("taken_at").alias("last_taken_at"),
     )
-    named = folded.withColumn("address_type", F.expr(name))
+    named = folded.withColumn("address_type", F.expr(f"array({', '.join(literals)})[type_number]"))
     return named.select(*STATE.schema.fieldNames())
-
-
-def _numbered(types: Iterable[str]) -> tuple[str, str]:
-    """Return SQL for the number of ``address_type``, and for the type with ``type_number``."""
-    literals = [f"'{quoted(name)}'" for name in sorted({"", *types})]  # '' for heartbeats
-    numbers = " ".join(f"WHEN {name} THEN {n}" for n, name in enumerate(literals))
-    return f"CASE address_type {numbers} END", f"array({', '.join(literals)})[type_number]"
 
 
 def _maximum(meter: str) -> Column:

@@ -45,3 +45,8 @@ def listed(tenant_id: str) -> list[CreditGrant]:
     used = Coalesce(Sum("uses__amount_minor"), 0)
     rows = CreditGrant.objects.filter(tenant_id=tenant_id)
     return list(rows.annotate(left_minor=F("amount_minor") - used).order_by("entry_id"))
+
+
+def with_left(row: CreditGrant) -> CreditGrant:
+    """Return the grant again, with ``left_minor`` of its amount."""
+    return next(one for one in listed(row.tenant_id) if one.pk == row.pk)

@@ -66,6 +66,11 @@ class CatalogDraft(Timestamped):
             )
         ]
 
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the draft is neither published nor canceled."""
+        return self.state in (self.State.DRAFT, self.State.SCHEDULED)
+
 
 class BackTest(Timestamped):
     """A rating of the last ``months`` billing months of all tenants under a draft.

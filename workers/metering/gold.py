@@ -7,8 +7,7 @@ idempotent; ``recording.copy_in`` refuses a version older than the last copy.
 
 import gc
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
@@ -268,21 +267,12 @@ def _cells_of(rows: pa.Table) -> list[UsageCell]:
     found = (_values(rows.column(name)) for name in UsageCell._fields)
     # Not ``UsageCell._make``, which calls a function of Python for each cell.
     make = partial(tuple.__new__, UsageCell)
-    with _no_garbage_collection():
-        return list(map(make, zip(*found, strict=True)))
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Stop the search for cycles of objects in the block.
-
-    Python searches after each 700 new objects, and all of them again and again. That takes more
-    time than making 100,000 cells, which have no cycles.
-    """
     was_enabled = gc.isenabled()
+    # Python would search all objects for cycles again and again. That takes more time than making
+    # 100,000 cells, which have no cycles.
     gc.disable()
     try:
-        yield
+        return list(map(make, zip(*found, strict=True)))
     finally:
         if was_enabled:
             gc.enable()

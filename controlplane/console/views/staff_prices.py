@@ -81,7 +81,7 @@ def cancel(scope: StaffScope, draft: str) -> HttpResponseBase:
     """Cancel a draft that is not published; POST only."""
     row, form = catalog_drafts.get(draft), CancelForm(scope.request.POST, auto_id=_CANCEL_ID)
     # The page of a draft that is over has no form: then ``cancel`` says why.
-    if _is_ahead(row) and not form.is_valid():
+    if row.is_ahead and not form.is_valid():
         return _draft_page(scope, row, form)
     row = catalog_drafts.cancel(draft=row, by=scope.actor)
     messages.success(scope.request, "The draft is canceled.")
@@ -144,11 +144,6 @@ def _nothing(test: BackTest) -> str:
     return "No month is rated yet."
 
 
-def _is_ahead(row: CatalogDraft) -> bool:
-    """Return whether the draft is neither published nor canceled."""
-    return row.state in (CatalogDraft.State.DRAFT, CatalogDraft.State.SCHEDULED)
-
-
 def _draft_page(
     scope: StaffScope, row: CatalogDraft, form: ConsoleForm | None = None
 ) -> HttpResponseBase:
@@ -156,7 +151,7 @@ def _draft_page(
     tests = list(row.back_tests.order_by("-created_at")[:_SHOWN])
     newest = next((test for test in tests if test.state == BackTest.State.SUCCEEDED), None)
     is_open = row.state == CatalogDraft.State.DRAFT
-    is_ahead = _is_ahead(row)
+    is_ahead = row.is_ahead
     context = {
         "draft": row,
         "differences": catalog_drafts.changes(row),
