@@ -102,6 +102,7 @@ CASES = {
     "list_payments": Case(before=("approve_invoice", "issue_invoice", "record_payment")),
     "issue_credit_note": Case(NOTE, before=("approve_invoice", "issue_invoice")),
     **{name: Case(before=("issue_credit_note",)) for name in READ_CREDIT_NOTES},
+    "list_all_credit_notes": Case(before=("issue_credit_note",)),
     **{
         operation: Case(before=("approve_invoice", "issue_invoice"))
         for info in INFO.values()
@@ -148,6 +149,9 @@ CASES = {
         name: Case(before=("grant_credit",))
         for name in ("list_credit_movements", "list_credit_movements_tenant")
     },
+    "pay_prepaid_credit_back": Case(
+        {"amount_minor": 400, "reference": "back-1", "reason": "the customer leaves"}
+    ),
     "end_discount": Case({"reason": "the partnership ended"}),
     "end_commitment": Case({"reason": "agreed by both", "ends_at": "2100-01-01T00:00:00Z"}),
     "end_coupon": Case({"reason": "the launch is over"}),

@@ -26,12 +26,10 @@ from plans.catalog import publishing
 from plans.invoicing import (
     back_testing,
     credit_notes,
-    granting,
     invoice_verification,
     issuing,
 )
-from plans.invoicing.granting import Wish
-from plans.models import BackTest, CloseRun, CreditGrant, CreditNote, Invoice, Payment
+from plans.models import BackTest, CloseRun, CreditNote, Invoice, Payment
 from tenants import permissions, queries
 from tenants.actions import (
     api_tokens,
@@ -135,7 +133,6 @@ def _values(tenant: Tenant) -> dict[str, str]:
         "verifications/operation": _verification(invoice).pk,
         "position": str(invoice.lines.get(meter="messages").position),
         "reading": read_samples.finished(invoice).pk,
-        "credit": _credit(tenant).pk,
         "credit_note": _credit_note(invoice).number,
         "payment": str(_payment(invoice).pk),
         "provider": "webhook",
@@ -151,11 +148,6 @@ def _values(tenant: Tenant) -> dict[str, str]:
         "uidb36": "1",
         "path": "index.html",
     }
-
-
-def _credit(tenant: Tenant) -> CreditGrant:
-    wish = Wish("prepaid", 1000, "bank-1", "paid ahead")
-    return granting.grant(tenant=tenant, wish=wish, by=SYSTEM)
 
 
 def _credit_note(invoice: Invoice) -> CreditNote:
