@@ -125,7 +125,7 @@ def _known(tenant: Tenant, wish: Wish) -> CreditGrant | None:
         return None
     if (known.kind, known.amount_minor) != (wish.kind, wish.amount_minor):
         raise ReferenceReused(f"{wish.reference} is the reference of another grant: use a new one.")
-    # Who grants it again means a new grant: nothing is left of this one.
+    # Who asks again may mean a new grant, so this one, of which less is left, is no answer.
     if known.uses.filter(entry__reference__startswith=f"{_PAY_BACK}:").exists():
         raise ReferenceReused(f"{wish.reference} was granted and paid back: use a new reference.")
     return known
