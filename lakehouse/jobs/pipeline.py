@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -47,9 +48,7 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
     Raises:
         SchemaDiffers: a table has other columns than ``schemas`` declares.
     """
-    for table in schemas.DERIVED:
-        tables.ensure(lake, table)
-    found = {table.name: tables.snapshot(lake, table, APP) for table in schemas.ALL}
+    found = _snapshots(lake)
     bronze = found.pop(schemas.BRONZE.name)
     rows = {"samples": 0, "quarantined": 0, "files": 0}
     if bronze is None:  # nothing has ever landed
@@ -69,15 +68,21 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
     done(schemas.HEADS.name)
     upto.merge_sources()
     done(schemas.SOURCES.name)
-    # In this order: the daily table is computed from ``gold.usage``.
-    for table, step in (
-        (schemas.USAGE, upto.usage),
-        (schemas.USAGE_DAILY, upto.daily_usage),
-        (schemas.QUALITY, upto.sample_quality),
-    ):
-        upto.replace(table, step)
-        done(table.name)
+    upto.replace_gold(done)
     return _report(lake, bronze, rows, upto.as_of)
+
+
+def _snapshots(lake: Lake) -> dict[str, Snapshot | None]:
+    """Create the tables that do not exist, except bronze; return what each one includes."""
+
+    def look(table: Table) -> Snapshot | None:
+        if table is not schemas.BRONZE:
+            tables.ensure(lake, table)
+        return tables.snapshot(lake, table, APP)
+
+    # Reading a log is mostly work of Spark's driver, which uses one core.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip((t.name for t in schemas.ALL), pool.map(look, schemas.ALL), strict=True))
 
 
 @dataclass
@@ -85,7 +90,7 @@ class Run:
     """One run of the pipeline up to the bronze ``version``; the function ``run`` calls its steps.
 
     The steps are ``quarantine``, ``merge_state``, ``merge_openings``, ``merge_heads``,
-    ``merge_sources`` and one ``replace`` for each gold table, in this order. ``reached`` is the
+    ``merge_sources`` and ``replace_gold``, in this order. ``reached`` is the
     bronze version that each table included at the start of the run, by the table's name; -1 for a
     new table.
     """
@@ -254,6 +259,21 @@ class Run:
             # all are later than the rows that it added.
             days = f"date >= date'{added.dates[0]}'"
         tables.replace_where(self.lake, table, step(days), days, self.commit(self.note))
+
+    def replace_gold(self, done: Callable[[str], None]) -> None:
+        """Bring the gold tables up to the run's version; call ``done`` with the name of each."""
+
+        def replace(*steps: tuple[Table, Callable[[str], DataFrame]]) -> None:
+            for table, step in steps:
+                self.replace(table, step)
+                done(table.name)
+
+        # Small queries are mostly work of Spark's driver, which uses one core for each.
+        with ThreadPoolExecutor() as pool:
+            quality = pool.submit(replace, (schemas.QUALITY, self.sample_quality))
+            # In this order: the daily table is computed from ``gold.usage``.
+            replace((schemas.USAGE, self.usage), (schemas.USAGE_DAILY, self.daily_usage))
+            quality.result()
 
     def usage(self, days: str) -> DataFrame:
         state, openings = self.read(schemas.STATE), self.read(schemas.OPENINGS)
