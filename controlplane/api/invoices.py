@@ -22,6 +22,7 @@ from plans.invoicing import (
     invoice_verification,
     previewing,
     receiving,
+    replacing,
 )
 from plans.models import Invoice
 from tenants.models import Tenant
@@ -87,6 +88,12 @@ class InvoiceDetailSerializer(InvoiceSerializer):
     `document` is null until the period has been closed successfully.
     """
 
+    replaces = serializers.CharField(
+        allow_null=True, help_text="Number of the voided invoice in whose place this one is."
+    )
+    replaced_by = serializers.CharField(
+        allow_null=True, help_text="Number of the invoice in place of this voided one."
+    )
     document = serializers.DictField(allow_null=True)
 
 
@@ -282,4 +289,9 @@ def find_in(rows: QuerySet[Invoice], name: str) -> Invoice:
 def detail_of(invoice: Invoice) -> dict[str, Any]:
     """Return what the detail of ``invoice`` has besides the fields of a list's row."""
     document = invoice_files.document_of(invoice) if invoice.document else None
-    return {"document": document}
+    replacement = replacing.of(invoice)
+    return {
+        "replaces": invoice.replaces.number if invoice.replaces else None,
+        "replaced_by": replacement.number if replacement else None,
+        "document": document,
+    }

@@ -31,6 +31,7 @@ from controlplane.api import (
     payments,
     plans,
     problem,
+    replacements,
     schema,
     selling,
     sessions,
@@ -260,6 +261,7 @@ urlpatterns = [
     path("staff/invoices/<str:invoice>/payments", staff_invoices.PaymentsView.as_view()),
     path("staff/invoices/<str:invoice>/credit-notes", credit_notes.StaffCreditNotesView.as_view()),
     path("staff/invoices/<str:invoice>/void", credit_notes.VoidView.as_view()),
+    path("staff/invoices/<str:invoice>/replacement", replacements.ReplacementView.as_view()),
     path("staff/invoices/<str:invoice>/write-off", credit_notes.WriteOffView.as_view()),
     path("staff/credit-notes", staff_credit_notes.StaffCreditNoteListView.as_view()),
     # Before ``staff/credit-notes/<str:credit_note>``, as above.

@@ -212,6 +212,36 @@ def void(
     output.show_one(calls.body(api, answer), form)
 
 
+@app.command()
+def replace(
+    invoice: Invoice,
+    reason: Annotated[str, typer.Option(help="Why; the credit note prints it.")],
+    yes: Yes = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Void an issued invoice, and issue a new one with today's billing details and tax."""
+    api = login_store.connect_staff()
+    if not yes:
+        answer = staff.preview_replacement_invoice.sync_detailed(
+            calls.named(invoice), client=api.client
+        )
+        found = calls.body(api, answer)
+        buyer = found["document"]["buyer"]
+        output.confirm(
+            f"Replace {invoice}? The new invoice is to {buyer['name'] or buyer['organisation']}, "
+            f"tax id {buyer['tax_id'] or 'none'}: net {found['net_minor']}, tax "
+            f"{found['tax_minor']}, total {found['total_minor']}, in minor units of "
+            f"{found['currency']}. It cannot be undone."
+        )
+    answer_made = staff.replace_invoice.sync_detailed(
+        calls.named(invoice),
+        client=api.client,
+        body=models.InvoiceReasonRequest(reason=reason),
+        idempotency_key=calls.new_key(),
+    )
+    output.show_one(calls.body(api, answer_made), form)
+
+
 @app.command("write-off")
 def write_off(
     invoice: Invoice, reason: Reason, yes: Yes = False, form: Output = Format.TABLE

@@ -215,6 +215,9 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_invoice_pay": HelpPage("ledger and payments", "billing.md", "ledger-and-payments"),
     "staff_invoice_credit": HelpPage("credit notes", "billing.md", "credit-notes"),
     "staff_invoice_void": HelpPage("credit notes", "billing.md", "credit-notes"),
+    "staff_invoice_replace": HelpPage(
+        "replacing an invoice", "billing.md", "replace-a-wrong-invoice"
+    ),
     "staff_invoice_write_off": HelpPage("ledger and payments", "billing.md", "ledger-and-payments"),
     "staff_close_runs": _CLOSE_RUNS,
     "staff_close_run_start": _CLOSE_RUNS,

@@ -39,6 +39,7 @@ from controlplane.console.views import (
     staff_payments,
     staff_pipeline,
     staff_prices,
+    staff_replacement,
     staff_tenant_actions,
     staff_tenants,
     staff_terms,
@@ -196,6 +197,7 @@ staff_urls = [
     path("invoices/<str:invoice>/pay", staff_invoices.pay, name="staff_invoice_pay"),
     path("invoices/<str:invoice>/credit", staff_invoices.credit, name="staff_invoice_credit"),
     path("invoices/<str:invoice>/void", staff_invoices.void, name="staff_invoice_void"),
+    path("invoices/<str:invoice>/replace", staff_replacement.replace, name="staff_invoice_replace"),
     path(
         "invoices/<str:invoice>/write-off",
         staff_invoices.write_off,

@@ -92,7 +92,8 @@ class Adjustment:
 class EInvoice:
     """An invoice or a credit note in the terms of EN 16931; amounts are in minor units.
 
-    ``preceding`` is number and day of the invoice that a credit note takes back (BG-3).
+    ``preceding`` is number and day of the invoice that a credit note takes back, or that an invoice
+    replaces (BG-3).
     ``paid_minor`` is what credit of the tenant settled (BT-113). Days are in the billing time zone.
     """
 
@@ -143,6 +144,7 @@ def of_invoice(document: Mapping[str, Any]) -> EInvoice:
     reader = _Reader(document, document["period"]["time_zone"])
     lines, adjustments = reader.charged()
     due = document["payable_minor"]
+    replaced = document.get("replaces")
     return EInvoice(
         INVOICE,
         document["number"],
@@ -154,7 +156,7 @@ def of_invoice(document: Mapping[str, Any]) -> EInvoice:
         document["currency"],
         reader.day(document["period"]["starts_at"]),
         reader.last_day(document["period"]["ends_at"]),
-        None,
+        (replaced["number"], reader.day(replaced["issued_at"])) if replaced else None,
         *reader.parties(),
         lines,
         adjustments,

@@ -1,9 +1,11 @@
 """Reports revenue by the month that earns it and by the month that bills it, and prepaid credit.
 
 Revenue of an invoice is earned in the billing month of its period, that of a credit note in the
-month of its issue. What was billed before the month that earns it is deferred; what is earned
-before it is billed is accrued. Prepaid credit is owed until an invoice uses it, it expires, or it
-is paid back. All figures are sums of ledger postings, so they add up to the ledger's balances.
+month of its issue. So is that of an invoice that replaces a voided one, because the credit note
+that voids is: the month of the period stays as it was. What was billed before the month that earns
+it is deferred; what is earned before it is billed is accrued. Prepaid credit is owed until an
+invoice uses it, it expires, or it is paid back. All figures are sums of ledger postings, so they
+add up to the ledger's balances.
 """
 
 from collections import Counter, defaultdict
@@ -38,7 +40,8 @@ COLUMNS = (
 _REVENUE = """
 SELECT coalesce(i.legal_entity, n.legal_entity, ''), e.currency,
        date_trunc('month', e.booked_at AT TIME ZONE 'UTC')::date,
-       date_trunc('month', CASE WHEN i.id IS NULL THEN e.booked_at AT TIME ZONE 'UTC'
+       date_trunc('month', CASE WHEN i.id IS NULL OR i.replaces_id IS NOT NULL
+         THEN e.booked_at AT TIME ZONE 'UTC'
          ELSE i.starts_at AT TIME ZONE coalesce(nullif(i.time_zone, ''), 'UTC') END)::date,
        -sum(p.amount_minor)
 FROM plans_ledgerentry e

@@ -12,7 +12,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import DateTimeField, F, Func, QuerySet, Value
+from django.db.models import DateTimeField, F, Func, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, NullIf
 
 from plans.exports import charges
@@ -155,18 +155,22 @@ TABLE = tuple(Column(column.name, column.type) for column in COLUMNS)
 def rows(window: Period, tenant_id: str | None = None) -> Iterator[Row]:
     """Yield the charges of issued invoices, then those of credit notes, in a stable order.
 
-    The invoices are those whose period begins in ``window``, the credit notes those that were
-    issued in it. ``tenant_id`` None: of all tenants, for the operator only. The bounds are then
-    times in UTC for credit notes, and for invoices times on the clock of their billing time zones.
+    The invoices are those whose period begins in ``window``. Credit notes, and invoices that
+    replace a voided one, are those that were issued in it: what was exported of a past window does
+    not change. ``tenant_id`` None: of all tenants, for the operator only. The bounds are then
+    times in UTC for what is chosen by its issue, and for the other invoices times on the clock of
+    their billing time zones.
     """
-    mine = {} if tenant_id is None else {"tenant_id": tenant_id}
-    invoices = _begun_in(window) if tenant_id is None else _of_tenant(tenant_id, window)
-    invoices = invoices.order_by("starts_at", "pk").only("tenant_id", "document")
-    for invoice in invoices.iterator(chunk_size=_BATCH):
-        yield from _rows(charges.of_invoice(invoice.tenant_id, document.loaded(invoice.document)))
-    notes = CreditNote.objects.filter(
-        issued_at__gte=window.starts_at, issued_at__lt=window.ends_at, **mine
-    ).select_related("invoice")
+    issued = Q(issued_at__gte=window.starts_at, issued_at__lt=window.ends_at)
+    if tenant_id is not None:
+        issued &= Q(tenant_id=tenant_id)
+    begun = _begun_in(window) if tenant_id is None else _of_tenant(tenant_id, window)
+    replacing = Invoice.objects.filter(issued, replaces__isnull=False)
+    for invoices in (begun.filter(replaces__isnull=True), replacing):
+        ordered = invoices.order_by("starts_at", "pk").only("tenant_id", "document")
+        for row in ordered.iterator(chunk_size=_BATCH):
+            yield from _rows(charges.of_invoice(row.tenant_id, document.loaded(row.document)))
+    notes = CreditNote.objects.filter(issued).select_related("invoice")
     for note in notes.order_by("issued_at", "pk").iterator(chunk_size=_BATCH):
         yield from _rows(
             charges.of_credit_note(

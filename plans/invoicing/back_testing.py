@@ -160,7 +160,7 @@ def _with_months(tenants: Sequence[Tenant], until: datetime, n_months: int) -> l
     )
     months = {tenant.pk: ended_months(tenant, until, n_months) for tenant in tenants}
     earliest = min(found[0].starts_at for found in months.values())
-    final = Invoice.objects.filter(
+    final = Invoice.valid().filter(
         tenant__in=tenants, state__in=corrections.AGREED, starts_at__gte=earliest
     )
     invoices: dict[str, list[Invoice]] = {}

@@ -326,11 +326,15 @@ def _existing(wanted: Sequence[_Wanted]) -> dict[tuple[str, Period], Invoice]:
         PeriodOverlaps: an invoice covers only a part of a wanted period.
     """
     # One query for the time from the first to the last period; the loop compares each of them.
-    rows = Invoice.objects.filter(
-        tenant_id__in={one.tenant_id for one in wanted},
-        starts_at__lt=max(one.period.ends_at for one in wanted),
-        ends_at__gt=min(one.period.starts_at for one in wanted),
-    ).defer(*_LARGE)
+    rows = (
+        Invoice.valid()
+        .filter(
+            tenant_id__in={one.tenant_id for one in wanted},
+            starts_at__lt=max(one.period.ends_at for one in wanted),
+            ends_at__gt=min(one.period.starts_at for one in wanted),
+        )
+        .defer(*_LARGE)
+    )
     ordered = sorted(rows, key=lambda row: row.tenant_id)
     mine = {id: list(found) for id, found in groupby(ordered, key=lambda row: row.tenant_id)}
     found: dict[tuple[str, Period], Invoice] = {}

@@ -42,7 +42,7 @@ def previous_invoice(tenant_id: str, period: Period, month: Period) -> Invoice |
 
     None if ``period`` has the month's first invoice.
     """
-    before = Invoice.objects.filter(
+    before = Invoice.valid().filter(
         tenant_id=tenant_id, starts_at__gte=month.starts_at, ends_at__lte=period.starts_at
     )
     return before.order_by("-ends_at").first()
@@ -57,7 +57,7 @@ def previous_invoices(period: Period, months: Mapping[str, Period]) -> dict[str,
     continued = {id: month for id, month in months.items() if month.starts_at < period.starts_at}
     if not continued:
         return {}
-    rows = Invoice.objects.filter(
+    rows = Invoice.valid().filter(
         tenant_id__in=continued,
         starts_at__gte=min(month.starts_at for month in continued.values()),
         ends_at__lte=period.starts_at,
@@ -127,7 +127,7 @@ def agreed_each(
 ) -> dict[str, list[tuple[Invoice, Document]]]:
     """Return what ``agreed`` returns of each tenant, in one query. ``but`` are ids of invoices."""
     rank = Window(RowNumber(), partition_by=F("tenant_id"), order_by=F("ends_at").desc())
-    rows = Invoice.objects.filter(tenant_id__in=tenant_ids, state__in=AGREED).exclude(pk__in=but)
+    rows = Invoice.valid().filter(tenant_id__in=tenant_ids, state__in=AGREED).exclude(pk__in=but)
     newest = rows.annotate(rank=rank).filter(rank__lte=_COMPARED).order_by("ends_at")
     found: dict[str, list[tuple[Invoice, Document]]] = {id: [] for id in tenant_ids}
     for row in newest:

@@ -27,6 +27,8 @@ from plans.usage.reading import Figure
 
 SCHEMA = "waypost.invoice.v1"
 Document = dict[str, Any]
+# What only an issued document has; see ``numbered``.
+NUMBERED = ("number", "issued_at", "due_at", "credit", "payable_minor")
 
 
 def build(
@@ -45,10 +47,7 @@ def build(
     rating = rated.rating
     return {
         "schema": SCHEMA,
-        # Number, dates, credit and payable amount are None until ``numbered`` sets them.
-        "number": None,
-        "issued_at": None,
-        "due_at": None,
+        **dict.fromkeys(NUMBERED),
         "period": {
             "starts_at": facts.period.starts_at.isoformat(),
             "ends_at": facts.period.ends_at.isoformat(),
@@ -67,8 +66,6 @@ def build(
         "net_minor": rating.net_minor,
         "tax_minor": rating.tax_minor,
         "total_minor": rating.net_minor + rating.tax_minor,
-        "credit": None,
-        "payable_minor": None,
         "usage": usage_of(facts, rated.figures),
         "month_so_far": rating.so_far.plain(),
         "corrections": [
@@ -156,6 +153,14 @@ def settlement(total_minor: int, issue: Issue) -> Settlement:
     last = burn(left - used, prepaid, issue.issued_at)
     payable = left - used - sum(use.used_minor for use in last)
     return Settlement((*first, *last), used, payable)
+
+
+def replacing(document: Document, number: str, issued_at: str) -> Document:
+    """Return a copy of the document that names the invoice in whose place it is issued.
+
+    That is the preceding invoice of EN 16931 (BG-3). ``issued_at`` is in ISO 8601.
+    """
+    return {**document, "replaces": {"number": number, "issued_at": issued_at}}
 
 
 def canonical(document: Document) -> str:

@@ -64,6 +64,18 @@ class Draft:
     made: Document
     columns: Mapping[str, Any]
 
+    @classmethod
+    def of(cls, made: Document, legal_entity: str) -> "Draft":
+        """Return the draft with the document ``made``, of a seller with this key."""
+        copied = ("currency", "net_minor", "tax_minor", "total_minor", "manifest", "quality")
+        columns = {
+            **{name: made[name] for name in copied},
+            "legal_entity": legal_entity,
+            "time_zone": made["period"]["time_zone"],
+            "document": document.canonical(made),
+        }
+        return cls(made, columns)
+
 
 # A draft; or the reasons to hold the invoice; or why its evidence must be gathered again.
 Outcome = Draft | list[Reason] | EvidenceOutdated
@@ -274,18 +286,7 @@ class Batch:
         )
         note = invoice_quality.describe(evidence, found.space_names(), changed, released)
         made = document.build(found, rated, manifest=manifest, quality=note, as_of=evidence.as_of)
-        columns = {
-            "legal_entity": found.legal_entity,
-            "currency": made["currency"],
-            "time_zone": found.time_zone,
-            "net_minor": made["net_minor"],
-            "tax_minor": made["tax_minor"],
-            "total_minor": made["total_minor"],
-            "document": document.canonical(made),
-            "manifest": manifest,
-            "quality": note,
-        }
-        return Draft(made, columns)
+        return Draft.of(made, found.legal_entity)
 
 
 def outcomes(invoices: Sequence[Invoice], evidence: Mapping[str, Evidence]) -> dict[str, Outcome]:

@@ -152,7 +152,8 @@ def _invoice(tenant: Tenant, name: str) -> Invoice:
         except ValueError:
             raise Invalid(f"{name} is not a month.", code="invoice.month") from None
         month = month_of(inside, tenant.billing_time_zone)
-        found = list(rows.filter(starts_at__gte=month.starts_at, starts_at__lt=month.ends_at)[:2])
+        of_month = rows.filter(replacement__isnull=True, starts_at__gte=month.starts_at)
+        found = list(of_month.filter(starts_at__lt=month.ends_at)[:2])
         if len(found) > 1:
             raise Invalid(
                 f"{name} has several invoices: name one of them by its number.",

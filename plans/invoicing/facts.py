@@ -185,7 +185,7 @@ def gather(
         buyer=frozen.buyer if frozen else buyer_of(tenant),
         seller=seller.printed,
         legal_entity=seller.key,
-        seller_rule=_taxed(seller.rule, tax),
+        seller_rule=taxed(seller.rule, tax),
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
         segments=segments_of(subscriptions, period, seller.rule.currency),
@@ -199,7 +199,8 @@ def gather(
     )
 
 
-def _taxed(rule: SellerRule, tax: TaxRule | None) -> SellerRule:
+def taxed(rule: SellerRule, tax: TaxRule | None) -> SellerRule:
+    """Return the seller's rule with ``tax``; None: the one rate that the rule has already."""
     if tax is None:
         return rule
     return replace(

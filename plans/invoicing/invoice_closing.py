@@ -141,7 +141,8 @@ def close_each(*, evidence: Mapping[str, Evidence], by: Actor) -> dict[str, Evid
             else:
                 held[id] = outcome
         _hold([row for row in closing if row.id in held], held, by)
-        _draft([row for row in closing if row.id in drafts], drafts, by)
+        reason = "close validation found no problem"
+        store_drafts([row for row in closing if row.id in drafts], drafts, by=by, reason=reason)
     return outdated
 
 
@@ -214,7 +215,7 @@ def grace() -> timedelta:
 
 
 def _invoice(tenant: Tenant, period: Period) -> Invoice:
-    invoice = Invoice.objects.filter(tenant=tenant, starts_at=period.starts_at).first()
+    invoice = Invoice.valid().filter(tenant=tenant, starts_at=period.starts_at).first()
     if invoice is not None and invoice.ends_at == period.ends_at:
         return invoice
     # Every instant belongs to one invoice at most, or usage would be billed twice.
@@ -255,7 +256,13 @@ def _hold(invoices: Sequence[Invoice], reasons: Mapping[str, list[Reason]], by: 
     operations.fail_each("invoice", {row.id: ("invoice.held", texts[row.id]) for row in invoices})
 
 
-def _draft(invoices: Sequence[Invoice], drafts: Mapping[str, Draft], by: Actor) -> None:
+def store_drafts(
+    invoices: Sequence[Invoice], drafts: Mapping[str, Draft], *, by: Actor, reason: str
+) -> None:
+    """Make closing invoices drafts: store document, columns and lines; end their operations.
+
+    ``drafts`` are by the invoice's id. Every invoice must be locked by the transaction.
+    """
     if not invoices:
         return
     # The lines of an earlier draft of these invoices.
@@ -276,13 +283,6 @@ def _draft(invoices: Sequence[Invoice], drafts: Mapping[str, Draft], by: Actor) 
         for row in invoices
         for line in drafts[row.id].made["lines"]
     )
-    moves = [
-        Move(
-            row,
-            "close validation found no problem",
-            {"held_reasons": [], **drafts[row.id].columns},
-        )
-        for row in invoices
-    ]
+    moves = [Move(row, reason, {"held_reasons": [], **drafts[row.id].columns}) for row in invoices]
     states.move_each(moves, State.DRAFT, by=by)
     operations.succeed_each("invoice", [row.id for row in invoices])

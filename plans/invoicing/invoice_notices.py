@@ -38,6 +38,8 @@ def _write(kind: str, invoice: Invoice, key: str, now: datetime) -> None:
     if used_minor := invoice.total_minor - invoice.payable_minor:
         used = money.display(used_minor, invoice.currency)
         to_pay = f"Its total is {words['total']}, of which credit pays {used}. {to_pay}"
+    if invoice.replaces:
+        to_pay = f"It replaces {invoice.replaces.number}, which is void. {to_pay}"
     outbox.write(
         kind,
         tenant=invoice.tenant,

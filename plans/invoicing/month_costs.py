@@ -73,9 +73,11 @@ def of_month(tenant: Tenant, month: Period, key: str, now: datetime) -> Costs | 
         # Without a preview, such as for lack of a plan, invoices of the month may still exist.
         with suppress(WaypostError):
             preview = previewing.preview(tenant, now)
-    invoices = Invoice.objects.filter(
-        tenant=tenant, starts_at__gte=month.starts_at, ends_at__lte=month.ends_at
-    ).exclude(document="")
+    invoices = (
+        Invoice.valid()
+        .filter(tenant=tenant, starts_at__gte=month.starts_at, ends_at__lte=month.ends_at)
+        .exclude(document="")
+    )
     if preview:
         invoices = invoices.exclude(state__in=corrections.UNPRICED)
     documents = [document.loaded(text) for text in invoices.values_list("document", flat=True)]

@@ -136,6 +136,7 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
         "invoice": document,
         "title": f"Invoice {document['number']}" if document["number"] else "Draft invoice",
         "issued_on": local.day(document["issued_at"]),
+        "replaced_on": local.day(document.get("replaces", {}).get("issued_at")),
         "due_on": local.day(document["due_at"]),
         "starts_at": local.minute(document["period"]["starts_at"]),
         "ends_at": local.minute(document["period"]["ends_at"]),

@@ -22,8 +22,10 @@ class InvoiceNumberSeries(models.Model):
 
 
 class Invoice(Timestamped):
-    """The bill of one tenant for one period [starts_at, ends_at). Key: (tenant, starts_at).
+    """The bill of one tenant for one period [starts_at, ends_at).
 
+    Key: (tenant, starts_at) of the invoices without ``replaces``. ``replaces`` is a voided invoice
+    of the same tenant and period, which this one was issued in place of.
     The row exists from the request to close the period on. ``plans.invoicing.states`` has the
     states. After issue only ``state`` changes. Amounts, lines and ``document`` are empty before the
     first draft. ``document`` is the canonical JSON; a verification must reproduce its bytes.
@@ -50,6 +52,9 @@ class Invoice(Timestamped):
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="invoices")
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField()
+    replaces = models.OneToOneField(
+        "self", on_delete=models.PROTECT, null=True, related_name="replacement"
+    )
     state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
     held_reasons = models.JSONField(default=list)  # [{code, message}]
     # Reasons that staff accepted: [{code, message, because, at}], see ``plans.invoicing.releases``.
@@ -102,7 +107,11 @@ class Invoice(Timestamped):
             ),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "starts_at"], name="invoice_period_once"),
+            models.UniqueConstraint(
+                fields=["tenant", "starts_at"],
+                name="invoice_period_once",
+                condition=Q(replaces__isnull=True),
+            ),
             models.CheckConstraint(
                 name="invoice_forward", condition=Q(ends_at__gt=models.F("starts_at"))
             ),
@@ -115,6 +124,11 @@ class Invoice(Timestamped):
                 condition=Q(number__isnull=True) | Q(total_minor__gte=models.F("credit_minor")),
             ),
         ]
+
+    @classmethod
+    def valid(cls) -> "models.QuerySet[Invoice]":
+        """Return the invoices that no other invoice replaces: at most one for each period."""
+        return cls.objects.filter(replacement__isnull=True)
 
     @property
     def payable_minor(self) -> int:

@@ -358,6 +358,8 @@ if TYPE_CHECKING:
     from .register_answer_request import RegisterAnswerRequest
     from .release import Release
     from .release_request import ReleaseRequest
+    from .replacement_preview import ReplacementPreview
+    from .replacement_preview_document import ReplacementPreviewDocument
     from .resend_request import ResendRequest
     from .resource_enum import ResourceEnum
     from .role import Role
@@ -774,6 +776,8 @@ _MODULES = {
     "RegisterAnswerRequest": ".register_answer_request",
     "Release": ".release",
     "ReleaseRequest": ".release_request",
+    "ReplacementPreview": ".replacement_preview",
+    "ReplacementPreviewDocument": ".replacement_preview_document",
     "ResendRequest": ".resend_request",
     "ResourceEnum": ".resource_enum",
     "Role": ".role",
@@ -1188,6 +1192,8 @@ __all__ = (
     "RegisterAnswerRequest",
     "Release",
     "ReleaseRequest",
+    "ReplacementPreview",
+    "ReplacementPreviewDocument",
     "ResendRequest",
     "ResourceEnum",
     "Role",

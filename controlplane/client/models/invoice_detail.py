@@ -51,6 +51,8 @@ class InvoiceDetail:
             issued_at (datetime.datetime | None):
             due_at (datetime.datetime | None):
             held_reasons (list[HeldReason]):
+            replaces (None | str): Number of the voided invoice in whose place this one is.
+            replaced_by (None | str): Number of the invoice in place of this voided one.
             document (InvoiceDetailDocumentType0 | None):
     """
 
@@ -69,6 +71,8 @@ class InvoiceDetail:
     issued_at: datetime.datetime | None
     due_at: datetime.datetime | None
     held_reasons: list[HeldReason]
+    replaces: None | str
+    replaced_by: None | str
     document: InvoiceDetailDocumentType0 | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -117,6 +121,12 @@ class InvoiceDetail:
             held_reasons_item = held_reasons_item_data.to_dict()
             held_reasons.append(held_reasons_item)
 
+        replaces: None | str
+        replaces = self.replaces
+
+        replaced_by: None | str
+        replaced_by = self.replaced_by
+
         document: dict[str, Any] | None
         if isinstance(self.document, InvoiceDetailDocumentType0):
             document = self.document.to_dict()
@@ -142,6 +152,8 @@ class InvoiceDetail:
                 "issued_at": issued_at,
                 "due_at": due_at,
                 "held_reasons": held_reasons,
+                "replaces": replaces,
+                "replaced_by": replaced_by,
                 "document": document,
             }
         )
@@ -220,6 +232,20 @@ class InvoiceDetail:
 
             held_reasons.append(held_reasons_item)
 
+        def _parse_replaces(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        replaces = _parse_replaces(d.pop("replaces"))
+
+        def _parse_replaced_by(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        replaced_by = _parse_replaced_by(d.pop("replaced_by"))
+
         def _parse_document(data: object) -> InvoiceDetailDocumentType0 | None:
             if data is None:
                 return data
@@ -251,6 +277,8 @@ class InvoiceDetail:
             issued_at=issued_at,
             due_at=due_at,
             held_reasons=held_reasons,
+            replaces=replaces,
+            replaced_by=replaced_by,
             document=document,
         )
 

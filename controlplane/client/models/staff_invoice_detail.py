@@ -53,6 +53,8 @@ class StaffInvoiceDetail:
             issued_at (datetime.datetime | None):
             due_at (datetime.datetime | None):
             held_reasons (list[HeldReason]):
+            replaces (None | str): Number of the voided invoice in whose place this one is.
+            replaced_by (None | str): Number of the invoice in place of this voided one.
             document (None | StaffInvoiceDetailDocumentType0):
             tenant (str):
     """
@@ -72,6 +74,8 @@ class StaffInvoiceDetail:
     issued_at: datetime.datetime | None
     due_at: datetime.datetime | None
     held_reasons: list[HeldReason]
+    replaces: None | str
+    replaced_by: None | str
     document: None | StaffInvoiceDetailDocumentType0
     tenant: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -123,6 +127,12 @@ class StaffInvoiceDetail:
             held_reasons_item = held_reasons_item_data.to_dict()
             held_reasons.append(held_reasons_item)
 
+        replaces: None | str
+        replaces = self.replaces
+
+        replaced_by: None | str
+        replaced_by = self.replaced_by
+
         document: dict[str, Any] | None
         if isinstance(self.document, StaffInvoiceDetailDocumentType0):
             document = self.document.to_dict()
@@ -150,6 +160,8 @@ class StaffInvoiceDetail:
                 "issued_at": issued_at,
                 "due_at": due_at,
                 "held_reasons": held_reasons,
+                "replaces": replaces,
+                "replaced_by": replaced_by,
                 "document": document,
                 "tenant": tenant,
             }
@@ -231,6 +243,20 @@ class StaffInvoiceDetail:
 
             held_reasons.append(held_reasons_item)
 
+        def _parse_replaces(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        replaces = _parse_replaces(d.pop("replaces"))
+
+        def _parse_replaced_by(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        replaced_by = _parse_replaced_by(d.pop("replaced_by"))
+
         def _parse_document(data: object) -> None | StaffInvoiceDetailDocumentType0:
             if data is None:
                 return data
@@ -264,6 +290,8 @@ class StaffInvoiceDetail:
             issued_at=issued_at,
             due_at=due_at,
             held_reasons=held_reasons,
+            replaces=replaces,
+            replaced_by=replaced_by,
             document=document,
             tenant=tenant,
         )

@@ -188,6 +188,10 @@ class VoidForm(MandatoryReasonForm):
     """Asks why an invoice is voided."""
 
 
+class ReplaceForm(MandatoryReasonForm):
+    """Asks why an invoice is replaced; the credit note that voids it prints the reason."""
+
+
 class WriteOffForm(MandatoryReasonForm):
     """Asks why an invoice is written off."""
 

@@ -20,6 +20,7 @@ from plans.invoicing import (
     previewing,
     receiving,
     rendering,
+    replacing,
 )
 from plans.models import CreditNote, Invoice
 from tenants.permissions import Permission
@@ -144,8 +145,11 @@ def detail_context(
     for line in shown.get("lines", []):
         line["url"] = link("invoice_line", line["position"])
     outstanding_minor = receiving.outstanding_minor(row) if row.number else 0
+    replacement = replacing.of(row)
     return {
         "row": row,
+        "replacement": replacement,
+        "can_replace": not replacement and replacing.is_possible(row),
         "left_minor": outstanding_minor if row.state in receiving.UNPAID else 0,
         "crumb": row.number or "Not numbered yet",
         "events": invoice_reads.events(row),

@@ -255,6 +255,7 @@ def _page(scope: StaffScope, row: Invoice, form: ConsoleForm | None = None) -> H
             lambda page, *args: reverse(f"console:staff_{page}", args=[row.pk, *args]),
             lambda *args: reverse("console:staff_credit_note_file", args=args),
         ),
+        "staff": True,
         "back": reverse("console:staff_invoices"),
         "verify_command": "waypost staff invoices verify",
         "buttons": buttons_as_command.verify_invoice_staff(row.pk),

@@ -253,6 +253,8 @@ STAFF_ROUTES = [
     ("POST", "/staff/invoices/none/payments", 422),
     ("POST", "/staff/invoices/none/credit-notes", 422),
     ("POST", "/staff/invoices/none/void", 404),
+    ("GET", "/staff/invoices/none/replacement", 404),
+    ("POST", "/staff/invoices/none/replacement", 422),
     ("POST", "/staff/invoices/none/write-off", 404),
     ("GET", "/staff/payments", 200),
     ("POST", "/staff/payments/0/refunds", 422),

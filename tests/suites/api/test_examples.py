@@ -117,6 +117,13 @@ CASES = {
         for name in ("get_journal", "get_deferred_revenue")
     },
     "void_invoice": Case({"reason": "never ordered"}, before=("approve_invoice", "issue_invoice")),
+    **{
+        name: Case(given, before=("approve_invoice", "issue_invoice"))
+        for name, given in (
+            ("preview_replacement_invoice", None),
+            ("replace_invoice", {"reason": "wrong VAT id"}),
+        )
+    },
     "write_off_invoice": Case({"reason": "bankrupt"}, path={"invoice": "overdue"}),
     "start_close_run": Case({"again": True}),
     "approve_drafts_close_run": Case({"reason": "looks right"}),

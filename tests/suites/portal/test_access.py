@@ -172,6 +172,7 @@ STAFF_PAGES = {
     "staff_invoice_pay": Page("invoices/INVOICE/pay", is_get=False),
     "staff_invoice_credit": Page("invoices/INVOICE/credit", is_get=False),
     "staff_invoice_void": Page("invoices/INVOICE/void", is_get=False),
+    "staff_invoice_replace": Page("invoices/INVOICE/replace"),
     "staff_invoice_write_off": Page("invoices/INVOICE/write-off", is_get=False),
     "staff_close_runs": Page("close-runs/"),
     "staff_close_run_start": Page("close-runs/start"),
@@ -294,7 +295,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(b"".join(answer).decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 44
+    assert len(seen) == 45
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:

@@ -144,7 +144,7 @@ def test_close_twice_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "step", ["draft_batch.outcomes", "_draft", "states.move_each", "operations.succeed_each"]
+    "step", ["draft_batch.outcomes", "store_drafts", "states.move_each", "operations.succeed_each"]
 )
 def test_close_crashed_anywhere_ends_like_a_whole_one(
     step: str, monkeypatch: pytest.MonkeyPatch

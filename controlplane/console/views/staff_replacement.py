@@ -1,0 +1,40 @@
+"""The operator's page that replaces an invoice whose buyer or tax is wrong."""
+
+from django.contrib import messages
+from django.http import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from controlplane.console import invoice_reads
+from controlplane.console.access import staff_page
+from controlplane.console.forms.base import form_status
+from controlplane.console.forms.staff import ReplaceForm
+from controlplane.console.scope import StaffScope
+from plans.invoicing import document, rendering, replacing
+
+
+@staff_page
+def replace(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Show the old and the new buyer, tax and total; on POST replace the invoice.
+
+    An invoice that cannot be replaced answers 409, with the reason.
+    """
+    row = invoice_reads.get(None, invoice)
+    form = ReplaceForm(scope.request.POST if scope.request.method == "POST" else None)
+    if form.is_valid():
+        made = replacing.replace(invoice=row, reason=form.cleaned_data["reason"], by=scope.actor)
+        messages.success(scope.request, f"{made.number} replaces {row.number}.")
+        return redirect("console:staff_invoice", made.id)
+    sides = [
+        ("Now", rendering.context(document.loaded(row.document))),
+        ("The new invoice", rendering.context(replacing.preview(row))),
+    ]
+    context = {
+        "row": row,
+        "form": form,
+        "sides": sides,
+        "notes": invoice_reads.credit_notes(row) if row.state != row.State.VOIDED else [],
+        "back": reverse("console:staff_invoice", args=[row.id]),
+        "tenant_url": reverse("console:staff_tenant", args=[row.tenant.slug]),
+    }
+    return scope.render("staff/replace.html", context, form_status(form))
