@@ -23,6 +23,7 @@ from plans.models import CreditGrant, CreditUse, InvoiceNumberSeries
 from plans.rating import money
 from plans.rating.credits import PREPAID, PROMOTIONAL
 from tenants.models import Tenant
+from tenants.notifications import outbox
 
 _PAY_BACK = "credit_pay_back"  # begins the reference of the entry in the ledger
 
@@ -136,8 +137,8 @@ def pay_back(
 ) -> CreditGrant:
     """Book that prepaid credit goes back to the tenant; return its grant.
 
-    No provider sends money: staff make the bank transfer. Idempotent: the same grant, reference and
-    amount are booked once.
+    No provider sends money: staff make the bank transfer. An event tells the customer. Idempotent:
+    the same grant, reference and amount are booked once.
 
     Raises:
         Missing: the tenant has no such grant.
@@ -174,6 +175,18 @@ def pay_back(
         text = f"Prepaid credit {row.reference} is paid back: {wish.reference}"
         _take(row, wish.amount_minor, posting.CASH_CLEARING, reference, text, instant)
         _record(by, "credit.pay_back", row, wish.reason, wish.amount_minor)
+        outbox.write(
+            "credit.paid_back",
+            tenant=tenant,
+            key=reference,
+            fields={
+                "grant": row.reference,
+                "amount": money.display(wish.amount_minor, row.currency),
+                "reference": wish.reference,
+                "reason": wish.reason,
+            },
+            now=instant,
+        )
     return row
 
 

@@ -147,6 +147,25 @@ BILLING_KINDS = (
         },
     ),
     EventKind(
+        "credit.paid_back",
+        "Prepaid credit paid back",
+        "Prepaid credit of your organization goes back to you.",
+        Severity.INFO,
+        "{amount} of prepaid credit go back to you",
+        "{amount} of the prepaid credit {grant} of {organization} go back to you by the transfer "
+        "{reference}: {reason}.",
+        "/t/{tenant}/credit/",
+        needs=Permission.VIEW_BILLING,
+        roles=MONEY,
+        to_invoice_email=True,
+        sample={
+            "grant": "prepaid-2026",
+            "amount": "200.00 EUR",
+            "reference": "bank-118",
+            "reason": "the contract has ended",
+        },
+    ),
+    EventKind(
         "payment.received",
         "Payment received",
         "A payment of an invoice is recorded.",

@@ -129,13 +129,13 @@ def _open_run(page: Page) -> None:
     page.locator("table.rows th a").first.click()
 
 
-def _open_of_invoice(name: str) -> Callable[[Page], None]:
+def _of_invoice(name: str) -> Callable[[Page], None]:
     """Return what follows the link ``name`` of the newest invoice, and then waits for its page."""
 
     def act(page: Page) -> None:
         _open_invoice(page)
         page.get_by_role("link", name=name, exact=True).click()
-        page.wait_for_url(re.compile(r"/(lines/\d+|samples|change)$"))
+        page.wait_for_url(re.compile(r"/(lines/\d+|samples|change|replace)$"))
 
     return act
 
@@ -249,21 +249,21 @@ STATES = [
         "invoice-line",
         "It adds up",
         at("/t/acme-shipping/invoices/"),
-        _open_of_invoice("Messages, in and out"),
+        _of_invoice("Messages, in and out"),
         email=BILLING,
     ),
     State(
         "invoice-samples",
         "The same hash as on the invoice",
         at("/t/acme-shipping/invoices/"),
-        _open_of_invoice("Samples"),
+        _of_invoice("Samples"),
         email=BILLING,
     ),
     State(
         "invoice-change",
         "What is to be paid changes by this",
         at("/t/acme-shipping/invoices/"),
-        _open_of_invoice("Why it differs"),
+        _of_invoice("Why it differs"),
         email=BILLING,
     ),
     State("address-hour", "last 1 hour", of("invoices")),
@@ -334,6 +334,7 @@ STATES = [
     State(
         "staff-invoice", "Issue a credit note", at("/staff/invoices/"), _open_invoice, email=STAFF
     ),
+    State("replace", "What changes", at("/staff/invoices/"), _of_invoice("Replace"), email=STAFF),
     State("staff-credit-notes", "of all tenants", at("/staff/credit-notes/"), email=STAFF),
     State("staff-close-runs", "Start a run", at("/staff/close-runs/"), email=STAFF),
     State("staff-close-run", "Held, by reason", at("/staff/close-runs/"), _open_run, email=STAFF),

@@ -6,9 +6,11 @@ from datetime import timedelta
 from django.test import override_settings
 from django.utils import timezone
 
-from plans.invoicing import credit_notes, document, issuing, receiving
+from plans.invoicing import credit_notes, document, granting, issuing, receiving
+from plans.invoicing.granting import PayBack, Wish
 from plans.models import Invoice, PaymentEvent
 from plans.payments import dunning, events
+from plans.rating.credits import PREPAID
 from tenants.notifications.models import Channel
 from tests.support.domain import Cast
 from tests.support.portal import rows
@@ -46,6 +48,14 @@ def credited(cast: Cast, _: Channel) -> None:
     credit_notes.issue(
         invoice=invoice, wanted={line["position"]: 1}, reason="an outage", by=rows.STAFF
     )
+
+
+def paid_back(cast: Cast, _: Channel) -> None:
+    """Pay prepaid credit back."""
+    credit = Wish(PREPAID, 3000, "prepaid-1", "agreed")
+    row = granting.grant(tenant=cast.tenant, wish=credit, by=rows.STAFF)
+    back = PayBack(1000, "bank-118", "they leave")
+    granting.pay_back(tenant=cast.tenant, grant_id=row.pk, wish=back, by=rows.STAFF)
 
 
 def voided(cast: Cast, _: Channel) -> None:

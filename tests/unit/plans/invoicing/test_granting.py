@@ -13,6 +13,7 @@ from plans.ledger import grants, posting
 from plans.models import CreditGrant, CreditUse
 from plans.rating.credits import PREPAID, PROMOTIONAL
 from tenants.models import Tenant
+from tenants.notifications.models import Event
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, STAFF, STARTS_AT
 
@@ -52,6 +53,10 @@ def test_what_is_paid_back_leaves_the_credit_and_the_bank_once() -> None:
     events = AuditEvent.objects.filter(action="credit.pay_back").order_by("pk")
     assert [(event.reason, event.after["amount_minor"]) for event in events] == [
         ("they leave", 1000), ("they leave", 500),
+    ]  # fmt: skip
+    told = Event.objects.filter(kind="credit.paid_back").order_by("pk")
+    assert [(event.fields["amount"], event.fields["reference"]) for event in told] == [
+        ("10.00 EUR", "back-1"), ("5.00 EUR", "back-2"),
     ]  # fmt: skip
 
 

@@ -161,7 +161,14 @@ def test_a_required_kind_cannot_be_turned_off(cast: domain.Cast) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    ["plan.version", "invoice.issued", "invoice.overdue", "invoice.reminder", "credit_note.issued"],
+    [
+        "plan.version",
+        "invoice.issued",
+        "invoice.overdue",
+        "invoice.reminder",
+        "credit_note.issued",
+        "credit.paid_back",
+    ],
 )
 def test_notices_of_money_go_to_the_email_for_invoices_too(cast: domain.Cast, kind: str) -> None:
     Tenant.objects.filter(pk=cast.tenant.pk).update(billing_email="books@outside.test")

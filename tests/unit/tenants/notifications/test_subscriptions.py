@@ -18,6 +18,7 @@ MONEY = {
     "invoice.issued",
     "invoice.overdue",
     "credit_note.issued",
+    "credit.paid_back",
     "plan.version",
     "invoice.reminder",
     "payment.received",
