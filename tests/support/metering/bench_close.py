@@ -1,9 +1,11 @@
 """Measure the close of one month of many tenants: `make bench-close`.
 
-``python -m tests.support.metering.bench_close TENANTS`` measures another number of tenants and
-writes nothing. Each tenant has a space with four queues. A broker is sampled a few times in the
-month. Bronze, gold and the copy are made by the product; no instance is read, because the last
-samples of the month are taken already.
+``python -m tests.support.metering.bench_close TENANTS TIMES`` measures another number of tenants,
+each sampled that many times in the month, and writes nothing. Each tenant has a space with four
+queues and one broker: five samples at a time. With millions of samples, set
+``WAYPOST_PIPELINE_BULK=true`` and ``WAYPOST_PIPELINE_CONTAINER_MB=8192``. Bronze, gold and the copy
+are made by the product; no instance is read, because the last samples of the month are taken
+already.
 """
 
 import os
@@ -38,7 +40,8 @@ _DRAFTS_LIMIT, _WHOLE_LIMIT = 60, 300  # seconds, for ``_TENANTS``
 
 def main() -> int:
     """Measure, and write the page unless a number of tenants is given; 1 if a limit is exceeded."""
-    n_tenants = int(sys.argv[1]) if len(sys.argv) > 1 else _TENANTS
+    given = [int(text) for text in sys.argv[1:]]
+    n_tenants, n_times = (*given, *(_TENANTS, _TIMES)[len(given) :])
     with tempfile.TemporaryDirectory(prefix="wpc-") as name, postgres.throwaway(Path(name)) as db:
         url = f"postgresql://{db.user}:{db.password}@{db.host}:{db.port}/postgres"
         os.environ["WAYPOST_DATABASE_URL"] = url
@@ -47,17 +50,17 @@ def main() -> int:
         os.environ["WAYPOST_SECRET_KEY"] = secrets.token_hex(32)
         os.environ["WAYPOST_SECRET_KEYS"] = Fernet.generate_key().decode()
         django.setup()
-        return _measure(n_tenants, is_whole=len(sys.argv) == 1)
+        return _measure(n_tenants, n_times, is_whole=len(sys.argv) == 1)
 
 
-def _measure(n_tenants: int, *, is_whole: bool) -> int:
+def _measure(n_tenants: int, n_times: int, *, is_whole: bool) -> int:
     from django.core.management import call_command  # needs Django
 
     from controlplane.demo import figures
 
     call_command("migrate", verbosity=0)
     results = []
-    for result in _results(n_tenants):
+    for result in _results(n_tenants, n_times):
         sys.stdout.write(f"{result.row()}\n")
         sys.stdout.flush()
         results.append(result)
@@ -66,9 +69,9 @@ def _measure(n_tenants: int, *, is_whole: bool) -> int:
     return int(is_whole and any(result.is_over for result in results))
 
 
-def _results(n_tenants: int) -> Iterator[Result]:
+def _results(n_tenants: int, n_times: int) -> Iterator[Result]:
     load = os.getloadavg()[0]
-    n_samples = _seed(n_tenants)
+    n_samples = _seed(n_tenants, n_times)
     spent = _closed()
     after = [name for name in ("recomputation", "rating") if name in spent]
     shown = f"{n_tenants:,} tenants, {n_samples:,} samples"
@@ -93,7 +96,7 @@ def _result(
     return Result(what, seconds, "s", limit, _COMMAND, load, more)
 
 
-def _seed(n_tenants: int) -> int:
+def _seed(n_tenants: int, n_times: int) -> int:
     """Write the tenants with their spaces, and their samples to bronze; return their number."""
     from controlplane.core.audit import SYSTEM
     from plans.catalog import publishing
@@ -130,24 +133,25 @@ def _seed(n_tenants: int) -> int:
             boot_id="boot-1",
             space_id=space.id,
             tenant_id=space.tenant_id,
-            seq=_TIMES,
+            seq=n_times,
             sampled_at=_ENDS_AT,
             bucket_at=_ENDS_AT,
         )
         for space in spaces
     )
-    return _land([(space.tenant_id, space.id) for space in spaces])
+    return _land([(space.tenant_id, space.id) for space in spaces], n_times)
 
 
-def _land(spaces: Sequence[tuple[str, str]]) -> int:
-    """Land samples of all (tenant, space) at ``_TIMES`` instants of the month; return how many."""
+def _land(spaces: Sequence[tuple[str, str]], n_times: int) -> int:
+    """Land samples of all (tenant, space) at ``n_times`` instants of the month; return how many."""
     from django.conf import settings
 
     from tests.support.lakehouse.samples import Landed, beat, row
 
     landed, n_samples = Landed(Path(settings.LAKEHOUSE_ROOT)), 0
-    for n in range(_TIMES):
-        taken_at = _STARTS_AT + timedelta(days=6 * n, hours=10)
+    for n in range(n_times):
+        # 29 days and some hours, so that the last instant is in the month.
+        taken_at = _STARTS_AT + timedelta(hours=10) + n * timedelta(days=29.5) / n_times
         samples = []
         for tenant_id, space_id in spaces:
             own = {
