@@ -175,19 +175,23 @@ def pay_back(
         text = f"Prepaid credit {row.reference} is paid back: {wish.reference}"
         _take(row, wish.amount_minor, posting.CASH_CLEARING, reference, text, instant)
         _record(by, "credit.pay_back", row, wish.reason, wish.amount_minor)
-        outbox.write(
-            "credit.paid_back",
-            tenant=tenant,
-            key=reference,
-            fields={
-                "grant": row.reference,
-                "amount": money.display(wish.amount_minor, row.currency),
-                "reference": wish.reference,
-                "reason": wish.reason,
-            },
-            now=instant,
-        )
+        _notify(row, wish, reference, instant)
     return row
+
+
+def _notify(row: CreditGrant, wish: PayBack, key: str, now: datetime) -> None:
+    outbox.write(
+        "credit.paid_back",
+        tenant=row.tenant,
+        key=key,
+        fields={
+            "grant": row.reference,
+            "amount": money.display(wish.amount_minor, row.currency),
+            "reference": wish.reference,
+            "reason": wish.reason,
+        },
+        now=now,
+    )
 
 
 def expire(*, by: Actor, now: datetime | None = None) -> list[str]:

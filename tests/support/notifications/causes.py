@@ -217,9 +217,7 @@ CAUSES: Mapping[tuple[str, str], Cause] = {
     ("invoice.overdue", "an invoice is not paid"): Cause(_overdue, "owner books"),
     ("credit_note.issued", "staff take back a part"): Cause(payment_causes.credited, "owner books"),
     ("credit_note.issued", "staff void an invoice"): Cause(payment_causes.voided, "owner books"),
-    ("credit.paid_back", "staff pay prepaid credit back"): Cause(
-        payment_causes.paid_back, "owner books"
-    ),
+    ("credit.paid_back", "staff pay it back"): Cause(payment_causes.paid_back, "owner"),
     ("invoice.reminder", "it is still not paid"): Cause(unpaid_for(3), "owner books"),
     ("payment.received", "staff record it"): Cause(payment_causes.paid, "owner"),
     ("payment.failed", "the provider reports it"): Cause(reported("payment.failed"), "owner"),
