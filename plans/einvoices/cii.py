@@ -5,6 +5,7 @@ from datetime import date
 from xml.etree.ElementTree import Element
 
 from plans.einvoices.en16931 import GUIDELINE, Adjustment, EInvoice, Line, Party
+from plans.einvoices.vat import Tax
 from plans.einvoices.xml_tree import Tree
 
 _DATA = "urn:un:unece:uncefact:data:standard"
@@ -72,7 +73,7 @@ class _Writer:
             unitCode=line.unit_code,
         )
         settled = tree.add(node, "ram:SpecifiedLineTradeSettlement")
-        self.category(settled, "ram:ApplicableTradeTax")
+        self.category(settled, "ram:ApplicableTradeTax", line.tax)
         tree.add(
             settled,
             "ram:SpecifiedTradeSettlementLineMonetarySummation/ram:LineTotalAmount",
@@ -95,14 +96,15 @@ class _Writer:
         tree.add(address, "ram:CountryID", party.country)
         if party.vat_id:
             tree.add(node, "ram:SpecifiedTaxRegistration/ram:ID", party.vat_id, schemeID="VA")
-        elif party.other_id and party is self.invoice.seller and self.invoice.tax.percent:
+        elif party.other_id and party is self.invoice.seller and self.invoice.is_taxed:
             # BT-32: a tax number that is no VAT id.
             tree.add(node, "ram:SpecifiedTaxRegistration/ram:ID", party.other_id, schemeID="FC")
 
     def settlement(self, node: Element) -> None:
         invoice, tree = self.invoice, self.tree
         tree.add(node, "ram:InvoiceCurrencyCode", invoice.currency)
-        self.tax(node)
+        for tax in invoice.taxes:
+            self.tax(node, tax)
         period = tree.add(node, "ram:BillingSpecifiedPeriod")
         self.day(period, "ram:StartDateTime/udt:DateTimeString", invoice.starts_on)
         self.day(period, "ram:EndDateTime/udt:DateTimeString", invoice.ends_on)
@@ -119,8 +121,8 @@ class _Writer:
             tree.add(reference, "ram:IssuerAssignedID", number)
             self.day(reference, "ram:FormattedIssueDateTime/qdt:DateTimeString", day)
 
-    def tax(self, parent: Element) -> None:
-        tax, tree = self.invoice.tax, self.tree
+    def tax(self, parent: Element, tax: Tax) -> None:
+        tree = self.tree
         node = tree.add(parent, "ram:ApplicableTradeTax")
         tree.add(node, "ram:CalculatedAmount", self.invoice.amount(tax.tax_minor))
         tree.add(node, "ram:TypeCode", "VAT")
@@ -138,7 +140,7 @@ class _Writer:
         tree.add(node, "ram:ChargeIndicator/udt:Indicator", indicator)
         tree.add(node, "ram:ActualAmount", self.invoice.amount(adjustment.amount_minor))
         tree.add(node, "ram:Reason", adjustment.reason)
-        self.category(node, "ram:CategoryTradeTax")
+        self.category(node, "ram:CategoryTradeTax", adjustment.tax)
 
     def totals(self, parent: Element) -> None:
         invoice = self.invoice
@@ -148,8 +150,8 @@ class _Writer:
             "LineTotalAmount": invoice.lines_minor,
             "ChargeTotalAmount": charges,
             "AllowanceTotalAmount": allowances,
-            "TaxBasisTotalAmount": invoice.tax.taxable_minor,
-            "TaxTotalAmount": invoice.tax.tax_minor,
+            "TaxBasisTotalAmount": invoice.net_minor,
+            "TaxTotalAmount": invoice.tax_minor,
             "GrandTotalAmount": invoice.total_minor,
             "TotalPrepaidAmount": invoice.paid_minor,
             "DuePayableAmount": invoice.total_minor - invoice.paid_minor,
@@ -158,8 +160,7 @@ class _Writer:
             currency = {"currencyID": invoice.currency} if name == "TaxTotalAmount" else {}
             self.tree.add(node, f"ram:{name}", invoice.amount(minor), **currency)
 
-    def category(self, parent: Element, name: str) -> None:
-        tax = self.invoice.tax
+    def category(self, parent: Element, name: str, tax: Tax) -> None:
         node = self.tree.add(parent, name)
         self.tree.add(node, "ram:TypeCode", "VAT")
         self.tree.add(node, "ram:CategoryCode", tax.category)

@@ -5,13 +5,14 @@ write the result in the two syntaxes that the standard allows. Equal documents g
 no clock and no row is read.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from controlplane.core.errors import Conflict
+from plans.einvoices import vat
+from plans.einvoices.vat import NotStandard, Tax
 from plans.rating import money
 from plans.rating.periods import zone
 from plans.rating.taxes import Category
@@ -31,15 +32,6 @@ _VAT_PREFIXES = {"GR": "EL"}  # of other countries the prefix is the country's c
 _TAXABLE = frozenset(Category) - {Category.OUTSIDE}
 
 
-class NotStandard(Conflict):
-    """The document lacks something that EN 16931 demands; the message names what, and what to do.
-
-    PDF, CSV and JSON of the same document can be made without it.
-    """
-
-    code = "invoice.not_en16931"
-
-
 @dataclass(frozen=True)
 class Party:
     """The seller (BG-4) or the buyer (BG-7).
@@ -56,19 +48,11 @@ class Party:
 
 
 @dataclass(frozen=True)
-class Tax:
-    """The only VAT breakdown (BG-23) of a document; ``percent`` None: category O has no rate."""
-
-    category: Category
-    percent: Decimal | None
-    reason: str
-    taxable_minor: int
-    tax_minor: int
-
-
-@dataclass(frozen=True)
 class Line:
-    """One line (BG-25): ``quantity`` at ``price`` cost ``amount_minor``; no price is negative."""
+    """One line (BG-25): ``quantity`` at ``price`` cost ``amount_minor``; no price is negative.
+
+    ``tax`` is the breakdown that counts the line (BT-151, BT-152).
+    """
 
     id: str
     name: str
@@ -77,15 +61,20 @@ class Line:
     unit_code: str
     price: Decimal
     amount_minor: int
+    tax: Tax
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """An allowance (BG-20) or a charge (BG-21) on the whole document; the amount is positive."""
+    """An allowance (BG-20) or a charge (BG-21) on the whole document; the amount is positive.
+
+    ``tax`` is the breakdown that counts it (BT-95, BT-102).
+    """
 
     is_charge: bool
     reason: str
     amount_minor: int
+    tax: Tax
 
 
 @dataclass(frozen=True)
@@ -111,7 +100,7 @@ class EInvoice:
     buyer: Party
     lines: tuple[Line, ...]
     adjustments: tuple[Adjustment, ...]
-    tax: Tax
+    taxes: tuple[Tax, ...]
     paid_minor: int
 
     @property
@@ -124,9 +113,24 @@ class EInvoice:
         return sum(row.amount_minor for row in self.adjustments if row.is_charge is is_charge)
 
     @property
+    def net_minor(self) -> int:
+        """The total without VAT (BT-109)."""
+        return sum(tax.taxable_minor for tax in self.taxes)
+
+    @property
+    def tax_minor(self) -> int:
+        """The total VAT (BT-110)."""
+        return sum(tax.tax_minor for tax in self.taxes)
+
+    @property
     def total_minor(self) -> int:
         """The total with VAT (BT-112)."""
-        return self.tax.taxable_minor + self.tax.tax_minor
+        return self.net_minor + self.tax_minor
+
+    @property
+    def is_taxed(self) -> bool:
+        """Whether any tax has a rate above zero, so that a tax number of the seller counts."""
+        return any(tax.percent for tax in self.taxes)
 
     def amount(self, minor: int) -> str:
         """Return an amount as both syntaxes write it: ``-12.50``."""
@@ -160,7 +164,7 @@ def of_invoice(document: Mapping[str, Any]) -> EInvoice:
         *reader.parties(),
         lines,
         adjustments,
-        reader.tax(),
+        reader.taxes(),
         # What credit paid. Of an invoice below zero all of it became credit.
         document["total_minor"] - due,
     )
@@ -192,7 +196,7 @@ def of_credit_note(document: Mapping[str, Any]) -> EInvoice:
         *reader.parties(),
         lines,
         adjustments,
-        reader.tax(),
+        reader.taxes(),
         0,
     )
 
@@ -212,23 +216,9 @@ class _Reader:
         last = datetime.fromisoformat(ends_at) - timedelta(seconds=1)
         return self.day(last.isoformat())
 
-    def tax(self) -> Tax:
-        # A document has one tax: that of the last day of its period.
-        (row,) = self.document["taxes"]
-        percent, code = Decimal(row["percent"]), row.get("category", "")
-        if not code and not percent:
-            raise NotStandard(
-                "The seller taxes at 0 % without a reason, and EN 16931 demands one: set "
-                "`tax_regime: vat` in the section `seller` of the catalog."
-            )
-        category = Category(code) if code else Category.STANDARD
-        return Tax(
-            category,
-            None if category is Category.OUTSIDE else percent,
-            row.get("note", ""),
-            row["taxable_minor"],
-            row["tax_minor"],
-        )
+    def taxes(self) -> tuple[Tax, ...]:
+        """Return the VAT breakdowns (BG-23) of the document."""
+        return tuple(dict.fromkeys(vat.breakdowns(self.document).values()))
 
     def parties(self) -> tuple[Party, Party]:
         """Return seller and buyer.
@@ -236,20 +226,20 @@ class _Reader:
         Raises:
             NotStandard: names everything that is missing.
         """
-        category = self.tax().category
-        missing = list(self.missing(category))
+        categories = {tax.category for tax in self.taxes()}
+        missing = list(self.missing(categories))
         if missing:
             raise NotStandard(
                 f"EN 16931 demands what this document does not state: {'; '.join(missing)}. Later "
                 "documents state what is added now."
             )
         seller, buyer = (
-            _party(self.document[name], category is Category.OUTSIDE)
+            _party(self.document[name], Category.OUTSIDE in categories)
             for name in ("seller", "buyer")
         )
         return seller, buyer
 
-    def missing(self, category: Category) -> Iterator[str]:
+    def missing(self, categories: Collection[Category]) -> Iterator[str]:
         """Yield a text for each fact that is missing: which one, and who can add it."""
         seller, buyer = self.document["seller"], self.document["buyer"]
         if self.document["minor_digits"] > 2:  # BR-DEC-…
@@ -257,11 +247,11 @@ class _Reader:
         for name in ("name", "country"):
             if not str(seller.get(name, "")).strip():
                 yield f"the seller's {name} (the section `seller` of the catalog)"
-        if category in _TAXABLE and not seller["tax_id"].strip():
+        if not _TAXABLE.isdisjoint(categories) and not seller["tax_id"].strip():
             yield "the seller's tax id (the section `seller` of the catalog)"
         if not buyer["country"].strip():
             yield "the buyer's country (the billing details)"
-        if category is Category.REVERSE_CHARGE and not buyer["tax_id"].strip():
+        if Category.REVERSE_CHARGE in categories and not buyer["tax_id"].strip():
             yield "the buyer's VAT id (the billing details)"
 
     def charged(self) -> tuple[tuple[Line, ...], tuple[Adjustment, ...]]:
@@ -298,17 +288,20 @@ class _Reader:
             )
         if all(adjusting):
             adjusting = [False] * len(rows)
-        lines = [line_of(row) for row, adjusts in zip(rows, adjusting, strict=True) if not adjusts]
+        taxes = vat.breakdowns(self.document)
+        taxed = [(row, taxes[vat.number_of(row)], adjusts)
+                 for row, adjusts in zip(rows, adjusting, strict=True)]  # fmt: skip
+        lines = [line_of(row, tax) for row, tax, adjusts in taxed if not adjusts]
         adjustments = [
-            Adjustment(row["amount_minor"] > 0, row["description"], abs(row["amount_minor"]))
-            for row, adjusts in zip(rows, adjusting, strict=True)
+            Adjustment(row["amount_minor"] > 0, row["description"], abs(row["amount_minor"]), tax)
+            for row, tax, adjusts in taxed
             if adjusts
         ]
         return tuple(lines), tuple(adjustments)
 
 
-def line_of(row: Mapping[str, Any]) -> Line:
-    """Return a line of a document in the terms of EN 16931."""
+def line_of(row: Mapping[str, Any], tax: Tax) -> Line:
+    """Return a line of a document in the terms of EN 16931; ``tax`` is its VAT breakdown."""
     quantity, price = Decimal(row["quantity"]), Decimal(row["unit_price"])
     if price < 0:  # BR-27: the quantity carries the sign
         quantity, price = -quantity, -price
@@ -316,7 +309,7 @@ def line_of(row: Mapping[str, Any]) -> Line:
     described = f"Unit: {row['unit']}" if code == _ONE and row["unit"] else ""
     return Line(
         str(row["position"]), row["description"], described, quantity, code, price,
-        row["amount_minor"],
+        row["amount_minor"], tax,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from plans.einvoices.en16931 import CREDIT_NOTE, GUIDELINE, Adjustment, EInvoice, Line, Party
+from plans.einvoices.vat import Tax
 from plans.einvoices.xml_tree import Tree
 
 _OASIS = "urn:oasis:names:specification:ubl:schema:xsd"
@@ -75,7 +76,7 @@ class _Writer:
             scheme = tree.add(node, "cac:PartyTaxScheme")
             tree.add(scheme, "cbc:CompanyID", party.vat_id)
             tree.add(scheme, "cac:TaxScheme/cbc:ID", "VAT")
-        elif party.other_id and party is self.invoice.seller and self.invoice.tax.percent:
+        elif party.other_id and party is self.invoice.seller and self.invoice.is_taxed:
             scheme = tree.add(node, "cac:PartyTaxScheme")  # BT-32
             tree.add(scheme, "cbc:CompanyID", party.other_id)
             tree.add(scheme, "cac:TaxScheme/cbc:ID", "TAX")
@@ -88,17 +89,17 @@ class _Writer:
         self.tree.add(node, "cbc:ChargeIndicator", str(adjustment.is_charge).lower())
         self.tree.add(node, "cbc:AllowanceChargeReason", adjustment.reason)
         self.amount(node, "cbc:Amount", adjustment.amount_minor)
-        self.category(node, "cac:TaxCategory")
+        self.category(node, "cac:TaxCategory", adjustment.tax)
 
     def tax(self) -> None:
-        tax = self.invoice.tax
         total = self.tree.add(self.tree.root, "cac:TaxTotal")
-        self.amount(total, "cbc:TaxAmount", tax.tax_minor)
-        part = self.tree.add(total, "cac:TaxSubtotal")
-        self.amount(part, "cbc:TaxableAmount", tax.taxable_minor)
-        self.amount(part, "cbc:TaxAmount", tax.tax_minor)
-        # The reason (BT-120) is a term of the breakdown; lines and adjustments have none.
-        self.category(part, "cac:TaxCategory", tax.reason)
+        self.amount(total, "cbc:TaxAmount", self.invoice.tax_minor)
+        for tax in self.invoice.taxes:
+            part = self.tree.add(total, "cac:TaxSubtotal")
+            self.amount(part, "cbc:TaxableAmount", tax.taxable_minor)
+            self.amount(part, "cbc:TaxAmount", tax.tax_minor)
+            # The reason (BT-120) is a term of the breakdown; lines and adjustments have none.
+            self.category(part, "cac:TaxCategory", tax, tax.reason)
 
     def totals(self) -> None:
         invoice = self.invoice
@@ -106,7 +107,7 @@ class _Writer:
         allowances, charges = (invoice.adjusted_minor(is_charge=is_) for is_ in (False, True))
         for name, amount in {
             "LineExtensionAmount": invoice.lines_minor,
-            "TaxExclusiveAmount": invoice.tax.taxable_minor,
+            "TaxExclusiveAmount": invoice.net_minor,
             "TaxInclusiveAmount": invoice.total_minor,
             "AllowanceTotalAmount": allowances,
             "ChargeTotalAmount": charges,
@@ -126,12 +127,11 @@ class _Writer:
         if line.description:
             tree.add(item, "cbc:Description", line.description)
         tree.add(item, "cbc:Name", line.name)
-        self.category(item, "cac:ClassifiedTaxCategory")
+        self.category(item, "cac:ClassifiedTaxCategory", line.tax)
         currency = self.invoice.currency
         tree.add(node, "cac:Price/cbc:PriceAmount", f"{line.price:f}", currencyID=currency)
 
-    def category(self, parent: Element, name: str, reason: str = "") -> None:
-        tax = self.invoice.tax
+    def category(self, parent: Element, name: str, tax: Tax, reason: str = "") -> None:
         node = self.tree.add(parent, name)
         self.tree.add(node, "cbc:ID", tax.category)
         if tax.percent is not None:

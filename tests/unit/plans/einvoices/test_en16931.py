@@ -6,7 +6,7 @@ import pytest
 
 from plans import invoice_formats
 from plans.einvoices import en16931, ubl
-from plans.einvoices.en16931 import NotStandard
+from plans.einvoices.vat import NotStandard
 from plans.invoice_formats import InvoiceFormat
 from plans.rating.pricing import Line
 from tests.support.finance import documents
