@@ -229,11 +229,18 @@ def kind_of(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:
 
 def _show_lines(document: Mapping[str, Any], currency: str) -> None:
     """Print the lines of a document, and below them its tax at each rate."""
+    taxes = document.get("taxes", [])
     rows = [
-        {**line, "quantity": quantity_words(line["quantity"]), "currency": currency}
+        {
+            **line,
+            "quantity": quantity_words(line["quantity"]),
+            "currency": currency,
+            # Lines name their tax only if the document has several.
+            "tax": f"{taxes[line['tax'] - 1]['percent']} %" if "tax" in line else "",
+        }
         for line in document.get("lines", [])
     ]
-    for tax in document.get("taxes", []):
+    for tax in taxes:
         taxable = money.display(tax["taxable_minor"], currency)
         rows.append(
             {
@@ -243,10 +250,13 @@ def _show_lines(document: Mapping[str, Any], currency: str) -> None:
                 "unit": "",
                 "amount_minor": tax["tax_minor"],
                 "currency": currency,
+                "tax": "",
             }
         )
     # Commands name a line by its position: ``invoices line``, ``staff invoices credit-note``.
     columns = ["position", "description", "quantity", "unit", "amount_minor"]
+    if len(taxes) > 1:
+        columns.insert(-1, "tax")
     output.show_rows(rows, columns, Format.TABLE)
 
 

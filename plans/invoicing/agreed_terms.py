@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
 
 from django.db.models import Q
 
@@ -136,20 +135,3 @@ def tax_id_status(tenant: Tenant) -> Status:
     if tenant.tax_id_status == Status.REFUSED:
         return Status.REFUSED
     return vat_ids.check(tenant.billing_country, tenant.tax_id)
-
-
-def plain_tax(rule: TaxRule) -> dict[str, Any]:
-    """Return the tax as JSON values for a manifest; ``tax_from`` makes it again."""
-    # ``normalize`` drops trailing zeros, but alone it would write 20 as 2E+1.
-    return {
-        "percent": f"{rule.percent.normalize():f}",
-        "category": rule.category.value,
-        "note": rule.note,
-    }
-
-
-def tax_from(plain: dict[str, str] | None) -> TaxRule | None:
-    """Return the tax from the result of ``plain_tax``; None if the seller taxed at a flat rate."""
-    if plain is None:
-        return None
-    return TaxRule(Decimal(plain["percent"]), Category(plain["category"]), plain["note"])

@@ -136,10 +136,14 @@ def _previous(proof: Proof) -> Outcome:
     period = Period(invoice.starts_at, invoice.ends_at)
     before = corrections.previous_invoice(invoice.tenant_id, period, document.month_of(stored))
     left = corrections.month_after(before)
+    texts = [
+        f"manifest.corrections: {number} has another tax than its correction"
+        for number in corrections.wrongly_taxed(invoice, stored)
+    ]
     # None: the previous invoice is being closed again, so there is nothing to compare yet.
-    if left is None or left.plain() == stored["manifest"]["month_before"]:
-        return Outcome()
-    return Outcome(("manifest.month_before: the previous invoice has another state now",))
+    if left is not None and left.plain() != stored["manifest"]["month_before"]:
+        texts.append("manifest.month_before: the previous invoice has another state now")
+    return Outcome(tuple(texts))
 
 
 def _document(proof: Proof) -> Outcome:
@@ -247,7 +251,7 @@ REGISTRY: tuple[Comparison, ...] = (
     Comparison(Place.COPY, "usage in the database with the version of gold it copies", _copy),
     Comparison(Place.PRICES, "the prices of plans with the digests in the manifest", _prices),
     Comparison(Place.SUBSCRIPTIONS, "subscriptions with the plans in the document", _subscriptions),
-    Comparison(Place.PREVIOUS, "what the month's previous invoice left", _previous),
+    Comparison(Place.PREVIOUS, "what earlier invoices left, and their tax", _previous),
     Comparison(Place.DOCUMENT, "every byte of the document with the one made again", _document),
     Comparison(Place.ROW, "the invoice's row with the document", _row),
     Comparison(Place.LINES, "the rows of the lines with the document", _lines),

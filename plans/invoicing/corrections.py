@@ -8,19 +8,21 @@ after the correction, from which the next correction continues.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import billing_inputs, document, rated_period, states
+from plans.invoicing import billing_inputs, document, line_taxes, rated_period, states
 from plans.invoicing.document import Document
-from plans.invoicing.facts import Correction, Facts
+from plans.invoicing.facts import CORRECTIONS_AT_NEW_TAX, Correction, Facts
 from plans.invoicing.rated_period import Reader
 from plans.models import Invoice
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
+from plans.rating.taxes import TaxRule
 
 # States in which the lines and amounts of an invoice are final.
 AGREED = frozenset({Invoice.State.APPROVED, Invoice.State.ISSUING, *states.NUMBERED})
@@ -144,6 +146,9 @@ def candidates(
     ``facts``; if it is issued, the earlier part of this month is one, too. Months that ended later
     than the period of ``facts`` begins are skipped. So are months of another seller or currency,
     and documents of old engines that stored no usage.
+
+    A correction has the tax of the invoice that it names, the last one of its month: the difference
+    is of the whole month, whose supply this invoice completed.
     """
     same = [
         (row, made)
@@ -153,8 +158,13 @@ def candidates(
     found = list(_next_of_ended_months(same, facts.period.starts_at))
     # The earlier part of the own month is corrected only if its last invoice is issued.
     if before is not None and before.state in states.NUMBERED:
-        found.append(Correction(facts.month, before.number or "", 1, facts.so_far))
-    return tuple(found)
+        tax = line_taxes.own_tax(document.loaded(before.document))
+        found.append(Correction(facts.month, before.number or "", 1, facts.so_far, tax))
+    own = facts.seller_rule.tax
+    # None for the same tax, so that the document has one.
+    return tuple(
+        replace(row, tax=None) if row.tax and row.tax.key == own.key else row for row in found
+    )
 
 
 def changed(candidates: Iterable[Correction], read: Reader) -> tuple[Correction, ...]:
@@ -185,7 +195,7 @@ def require_current(invoice: Invoice) -> None:
 
 
 def pinned(manifest: Document, currency: str) -> tuple[Correction, ...]:
-    """Return the corrections that a manifest pins, each with the state before the correction."""
+    """Return the corrections that a manifest pins, each with its tax and the state before it."""
     return tuple(
         Correction(
             Period(
@@ -194,9 +204,29 @@ def pinned(manifest: Document, currency: str) -> tuple[Correction, ...]:
             entry["number"],
             entry["n"],
             billing_inputs.month_so_far(entry["month_before"], currency),
+            TaxRule.from_plain(entry["tax"]) if "tax" in entry else None,
         )
         for entry in manifest.get("corrections", [])
     )
+
+
+def wrongly_taxed(invoice: Invoice, stored: Document) -> Iterator[str]:
+    """Yield the number of each invoice that ``invoice`` corrects with another tax than it has.
+
+    ``stored`` is the document of ``invoice``. Engines 3 and 4 taxed corrections by another rule, so
+    nothing is yielded for their documents.
+    """
+    manifest = stored["manifest"]
+    taxed_anew = manifest["engine_version"] in CORRECTIONS_AT_NEW_TAX
+    entries = [] if taxed_anew else manifest["corrections"]
+    numbers = [entry["number"] for entry in entries]
+    rows = Invoice.objects.filter(tenant_id=invoice.tenant_id, number__in=numbers)
+    found = {row.number: line_taxes.own_tax(document.loaded(row.document)) for row in rows}
+    for entry in entries:
+        borne = TaxRule.from_plain(entry["tax"]) if "tax" in entry else line_taxes.own_tax(stored)
+        tax = found.get(entry["number"])
+        if tax is None or tax.key != borne.key:
+            yield entry["number"]
 
 
 def span_of(month: Period, period: Period) -> Period:
@@ -244,4 +274,4 @@ def _next_of_ended_months(
         if "segments" in so_far:  # engines 1 and 2 stored no segments
             n = newest["n"] + 1 if newest else 1
             state = billing_inputs.month_so_far(so_far, made["currency"])
-            yield Correction(month, row.number or "", n, state)
+            yield Correction(month, row.number or "", n, state, line_taxes.own_tax(made))

@@ -7,12 +7,11 @@ verification builds it again and compares the bytes.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
-from plans.invoicing import document
+from plans.invoicing import document, line_taxes
 from plans.invoicing.document import Document
-from plans.rating import crediting, pricing
+from plans.rating import crediting
 from plans.rating.crediting import Credited
 from plans.rating.money import Rounding
 from plans.rating.pricing import SellerRule
@@ -50,25 +49,26 @@ def credited(
         for line in note["lines"]:
             position = line["invoice_position"]
             before[position] = before.get(position, 0) + line["amount_minor"]
-    return crediting.credit(charged, before, wanted, seller_rule(invoice))
+    return crediting.credit(
+        charged, before, wanted, seller_rule(invoice), line_taxes.by_position(invoice)
+    )
 
 
 def seller_rule(invoice: Document) -> SellerRule:
-    """Return the currency, the rounding and the tax that an invoice's document states."""
-    # An invoice has one tax: that of its period's last day.
-    (tax,) = invoice["taxes"]
-    return SellerRule(
-        invoice["currency"],
-        Rounding(invoice["rounding"]),
-        Decimal(tax["percent"]),
-        tax.get("category", ""),
-        tax.get("note", ""),
-    )
+    """Return the currency, the rounding and the tax of the period that an invoice states.
+
+    Lines that correct another month may bear another tax (``line_taxes.by_position``).
+    """
+    tax = line_taxes.own_tax(invoice)
+    rounding = Rounding(invoice["rounding"])
+    return SellerRule(invoice["currency"], rounding, tax.percent, tax.category, tax.note)
 
 
 def build(invoice: Document, invoice_sha256: str, parts: Credited, issue: Issue) -> Document:
     """Return the document of a credit note that takes ``parts`` back from ``invoice``."""
     by_position = {line["position"]: line for line in invoice["lines"]}
+    borne = line_taxes.by_position(invoice)
+    numbers = {tax.tax.key: n for n, tax in enumerate(parts.taxes, start=1)}
     lines = [
         {
             "position": n,
@@ -76,12 +76,11 @@ def build(invoice: Document, invoice_sha256: str, parts: Credited, issue: Issue)
             "meter": by_position[position]["meter"],
             "description": by_position[position]["description"],
             "amount_minor": amount,
+            # Left out if the note has one tax.
+            **({"tax": numbers[borne[position].key]} if len(numbers) > 1 else {}),
         }
         for n, (position, amount) in enumerate(sorted(parts.lines.items()), start=1)
     ]
-    tax = pricing.tax_on(parts.net_minor, seller_rule(invoice))
-    # Tax is rounded over all notes of the invoice, so it may differ from this note's own by a unit.
-    taxes = [{**document.tax_of(tax), "tax_minor": parts.tax_minor}]
     made: dict[str, Any] = {
         "schema": SCHEMA,
         "number": issue.number,
@@ -95,7 +94,7 @@ def build(invoice: Document, invoice_sha256: str, parts: Credited, issue: Issue)
         },
         **{name: invoice[name] for name in _COPIED},
         "lines": lines,
-        "taxes": taxes,
+        "taxes": [document.tax_of(tax) for tax in parts.taxes],
         "net_minor": parts.net_minor,
         "tax_minor": parts.tax_minor,
         "total_minor": parts.total_minor,

@@ -9,8 +9,8 @@ from django.template.loader import render_to_string
 from plans.einvoices import cii, en16931, ubl
 from plans.invoice_formats import CREDIT_NOTE_FORMATS, InvoiceFormat
 from plans.invoicing import document as documents
+from plans.invoicing import line_taxes, rendering
 from plans.invoicing import pdf as pdfs
-from plans.invoicing import rendering
 from plans.rating import money
 
 
@@ -87,7 +87,11 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
         "ends_at": local.day(invoice["period"]["ends_at"]),
         "parties": [("Seller", document["seller"]), ("Buyer", named)],
         "lines": [
-            {**line, "amount": money.display(line["amount_minor"], currency)}
+            {
+                **line,
+                "amount": money.display(line["amount_minor"], currency),
+                "tax_note": line_taxes.words(document, line),
+            }
             for line in document["lines"]
         ],
         "taxes": [

@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from plans.invoicing import agreed_terms, priced_rows
+from plans.invoicing import priced_rows
 from plans.invoicing.evidence import Evidence
 from plans.invoicing.facts import Facts
 from plans.invoicing.rated_period import RatedPeriod
@@ -21,7 +21,7 @@ from plans.rating import money
 from plans.rating.billable import Segment
 from plans.rating.credits import PROMOTIONAL, Grant, Use, burn
 from plans.rating.periods import Period
-from plans.rating.pricing import Line, TaxLine
+from plans.rating.pricing import Line, Rating, TaxLine
 from plans.usage import reading
 from plans.usage.reading import Figure
 
@@ -61,7 +61,7 @@ def build(
         "minor_digits": money.minor_digits(facts.seller_rule.currency),
         "rounding": facts.seller_rule.rounding.value,
         "plans": plans_of(facts.segments),
-        "lines": [line_of(n, line) for n, line in enumerate(rating.lines, start=1)],
+        "lines": lines_of(rating),
         "taxes": [tax_of(tax) for tax in rating.taxes],
         "net_minor": rating.net_minor,
         "tax_minor": rating.tax_minor,
@@ -210,7 +210,7 @@ def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
         ],
         # Left out if there are none, as in the documents of engine 3.
         **({"terms": facts.terms.plain()} if facts.terms else {}),
-        **({"tax": agreed_terms.plain_tax(facts.tax)} if facts.tax else {}),
+        **({"tax": facts.tax.plain()} if facts.tax else {}),
     }
 
 
@@ -240,6 +240,20 @@ def plans_of(segments: Sequence[Segment]) -> list[dict[str, Any]]:
         }
         for segment in segments
     ]
+
+
+def lines_of(rating: Rating) -> list[dict[str, Any]]:
+    """Return the JSON values of the lines of a rating.
+
+    If it has several taxes, ``tax`` of each line is the number of its entry in ``taxes``, from 1.
+    """
+    numbers = {entry.tax.key: n for n, entry in enumerate(rating.taxes, start=1)}
+    lines = [line_of(n, line) for n, line in enumerate(rating.lines, start=1)]
+    if len(numbers) == 1:  # left out, as in the documents of engine 4
+        return lines
+    # A line without a tax of its own bears the first one.
+    taxed = zip(lines, rating.lines, strict=True)
+    return [{**made, "tax": numbers[line.tax.key] if line.tax else 1} for made, line in taxed]
 
 
 def line_of(position: int, line: Line) -> dict[str, Any]:

@@ -28,4 +28,7 @@ BY_VERSION: Mapping[str, Engine] = {
     "3": Engine(rated_period.rate, document.build),
     # Holds an invoice with usage in a gap. Knows terms, and tax by country.
     "4": Engine(rated_period.rate, document.build),
+    # Taxes the correction of a month as the month was taxed. Manifests of former engines pin no tax
+    # of corrections, so their corrections bear the tax of the invoice that carries them.
+    "5": Engine(rated_period.rate, document.build),
 }

@@ -29,7 +29,9 @@ from tenants.models import Tenant
 
 # Raise it whenever equal inputs may give other bytes. The manifest stores the version that made a
 # document. ``engines`` has every version whose invoices can be verified.
-ENGINE_VERSION = "4"
+ENGINE_VERSION = "5"
+# Engines whose corrections bear the tax of the invoice that carries them.
+CORRECTIONS_AT_NEW_TAX = frozenset({"3", "4"})
 
 
 class NoSubscription(Conflict):
@@ -43,13 +45,15 @@ class Correction:
     """A month to price again with today's usage; ``before`` is the state that was billed.
 
     ``number`` is the number of the month's last issued invoice. ``n`` counts the corrections of the
-    month from 1.
+    month from 1. ``tax`` is the tax of the invoice ``number``; None: it is that of the invoice that
+    corrects. Engines 3 and 4 knew the latter only.
     """
 
     month: Period
     number: str
     n: int
     before: MonthSoFar
+    tax: TaxRule | None = None
 
     def plain(self) -> dict[str, Any]:
         """Return all fields but ``before`` as JSON values, for documents and manifests."""
@@ -58,6 +62,7 @@ class Correction:
             "month_ends_at": self.month.ends_at.isoformat(),
             "number": self.number,
             "n": self.n,
+            **({"tax": self.tax.plain()} if self.tax else {}),
         }
 
 
@@ -185,7 +190,7 @@ def gather(
         buyer=frozen.buyer if frozen else buyer_of(tenant),
         seller=seller.printed,
         legal_entity=seller.key,
-        seller_rule=taxed(seller.rule, tax),
+        seller_rule=seller.rule.taxed(tax) if tax else seller.rule,
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
         segments=segments_of(subscriptions, period, seller.rule.currency),
@@ -196,15 +201,6 @@ def gather(
         terms=terms,
         tax=tax,
         engine=frozen.engine if frozen else ENGINE_VERSION,
-    )
-
-
-def taxed(rule: SellerRule, tax: TaxRule | None) -> SellerRule:
-    """Return the seller's rule with ``tax``; None: the one rate that the rule has already."""
-    if tax is None:
-        return rule
-    return replace(
-        rule, tax_percent=tax.percent, tax_category=tax.category.value, tax_note=tax.note
     )
 
 

@@ -20,7 +20,6 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Missing, WaypostError
 from controlplane.core.models import Operation
 from plans.invoicing import (
-    agreed_terms,
     billing_inputs,
     comparisons,
     corrections,
@@ -41,6 +40,7 @@ from plans.invoicing.pinned_sellers import PinnedSeller
 from plans.ledger import credit, grants, posting
 from plans.models import Invoice
 from plans.rating.periods import Period
+from plans.rating.taxes import TaxRule
 from plans.rating.terms import Terms
 from plans.usage.reading import UsageCell
 
@@ -313,7 +313,7 @@ def pinned_facts(
         billing_inputs.month_so_far(manifest["month_before"], stored["currency"]),
         corrections.pinned(manifest, stored["currency"]) if corrected is None else tuple(corrected),
         Terms.from_plain(manifest.get("terms", {})),
-        agreed_terms.tax_from(manifest.get("tax")),
+        TaxRule.from_plain(manifest["tax"]) if "tax" in manifest else None,
         manifest["engine_version"],
     )
     period = Period(invoice.starts_at, invoice.ends_at)

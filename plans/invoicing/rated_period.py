@@ -22,7 +22,7 @@ Reader = Callable[[Period], Sequence[Figure]]
 class RatedPeriod:
     """The price of a period, its usage, and the states of the corrected months.
 
-    The last lines of ``rating`` are the correction lines, and its tax covers them. ``figures`` has
+    The last lines of ``rating`` are the correction lines, and its taxes cover them. ``figures`` has
     the usage of the period, one segment after the other.
     """
 
@@ -49,8 +49,8 @@ def rate(facts: Facts, read: Reader) -> RatedPeriod:
         segments, facts.lifetimes, facts.seller_rule, facts.month, so_far, facts.terms
     )
     lines = [*rating.lines, *(line for correction in corrected for line in correction.lines)]
-    tax = pricing.tax_on(sum(line.amount_minor for line in lines), facts.seller_rule)
-    rating = replace(rating, lines=tuple(lines), taxes=(tax,))
+    taxes = pricing.taxes_on(lines, facts.seller_rule)
+    rating = replace(rating, lines=tuple(lines), taxes=taxes)
     return RatedPeriod(rating, tuple(figures), tuple(correction.so_far for correction in corrected))
 
 
@@ -70,7 +70,8 @@ def with_usage_of_now(correction: Correction, read: Reader) -> MonthSoFar:
 def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rating:
     """Price a correction's month again with today's usage.
 
-    The lines, of kind ``correction``, charge the difference from what the month was charged.
+    The lines, of kind ``correction``, charge the difference from what the month was charged, and
+    bear the tax of the correction.
     """
     state = with_usage_of_now(correction, read)
     # Without new segments and lifetimes, pricing yields only ``repriced`` lines.
@@ -81,6 +82,7 @@ def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rati
             kind="correction",
             description=f"Correction of {correction.number}: {line.description}",
             detail={**line.detail, "corrects": correction.number},
+            tax=correction.tax,
         )
         for line in rating.lines
     )

@@ -18,8 +18,8 @@ from controlplane.core.spreadsheets import harmless
 from plans.einvoices import cii, en16931, ubl
 from plans.invoice_formats import InvoiceFormat
 from plans.invoicing import document as documents
+from plans.invoicing import line_taxes, running_totals, true_ups
 from plans.invoicing import pdf as pdfs
-from plans.invoicing import running_totals, true_ups
 from plans.invoicing.document import Document
 from plans.rating import money
 from plans.rating.periods import zone
@@ -38,6 +38,8 @@ CSV_COLUMNS = (
     "amount_minor",
     "amount",
 )
+# Columns of an invoice whose lines bear different taxes.
+TAX_COLUMNS = ("tax_percent", "tax_category")
 _TEXTS = ("kind", "meter", "description", "unit")  # a spreadsheet could read these as formulas
 ROUNDING_WORDS = {
     "half_even": "half to even, once per line and once per tax rate",
@@ -87,16 +89,21 @@ def csv(document: Mapping[str, Any]) -> str:
     """Return the invoice lines as CSV (RFC 4180) with a header row.
 
     Amounts are in minor units (``amount_minor``) and in the main unit (``amount``). Texts that a
-    spreadsheet could run as formulas are made harmless.
+    spreadsheet could run as formulas are made harmless. ``TAX_COLUMNS`` follow if the invoice has
+    several taxes.
     """
     text = io.StringIO()
+    columns = (*CSV_COLUMNS, *(TAX_COLUMNS if line_taxes.has_several(document) else ()))
     # Ignored: the ``detail`` of a line, which is a mapping.
-    writer = csv_format.DictWriter(text, CSV_COLUMNS, extrasaction="ignore")
+    writer = csv_format.DictWriter(text, columns, extrasaction="ignore")
     writer.writeheader()
     for line in document["lines"]:
+        tax = line_taxes.entry_of(document, line)
         writer.writerow(
             {
                 **line,
+                "tax_percent": tax["percent"],
+                "tax_category": tax.get("category", ""),
                 **{name: harmless(line[name]) for name in _TEXTS},
                 "invoice": document["number"] or "",
                 "currency": document["currency"],
@@ -149,6 +156,7 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
                 "quantity": _short(Decimal(line["quantity"])),
                 "note": _note(made, line),
                 "rounding_note": together.get(line["position"], ""),
+                "tax_note": line_taxes.words(document, line),
             }
             for line in document["lines"]
         ],

@@ -2,7 +2,7 @@
 
 ``plans.invoicing`` turns rows into the values used here. Quantities are integers in base units,
 prices are decimals of up to 12 places in the currency's main unit, amounts are integers in minor
-units, rounded by the legal entity's rule. Tax is computed on the sum of the lines.
+units, rounded by the legal entity's rule. Tax is computed on the sum of the lines that bear it.
 
 An invoice charges the price of its month from the month's beginning to the invoice's end, minus
 what earlier invoices of the month charged. So the net amounts of a month's invoices add up to that
@@ -10,7 +10,7 @@ of one invoice for the whole month, however closes divide it (exceptions: docs/b
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
@@ -22,6 +22,7 @@ from plans.rating.month_price import FEE, Hours, MonthPrice, Part, PlanVersion
 from plans.rating.month_so_far import MonthSoFar, merged
 from plans.rating.periods import Period
 from plans.rating.price_rules import Price
+from plans.rating.taxes import TaxRule
 from plans.rating.terms import DISCOUNT, Adjustment, Terms
 
 TWELVE_PLACES = Decimal("1E-12")  # as many as the columns of invoice lines store
@@ -41,6 +42,14 @@ class SellerRule:
     tax_category: str = ""
     tax_note: str = ""
 
+    @property
+    def tax(self) -> TaxRule:
+        return TaxRule(self.tax_percent, self.tax_category, self.tax_note)
+
+    def taxed(self, tax: TaxRule) -> "SellerRule":
+        """Return the same rule with another tax."""
+        return replace(self, tax_percent=tax.percent, tax_category=tax.category, tax_note=tax.note)
+
 
 @dataclass(frozen=True)
 class Line:
@@ -50,7 +59,8 @@ class Line:
     the exact quantity that ``Price`` counts. A line of kind ``repriced`` charges or takes back a
     difference from what earlier lines of the month charged. A ``correction`` does so for a month
     whose usage changed after its invoice was issued. Lines of kind ``discount`` and ``commitment``
-    have no price of their own: one unit costs their amount.
+    have no price of their own: one unit costs their amount. ``tax`` None: the tax of the invoice's
+    own period; a correction may bear another one, that of the month it corrects.
     """
 
     kind: str  # fee | usage | lifetime | repriced | discount | commitment | correction
@@ -61,6 +71,7 @@ class Line:
     unit_price: Decimal
     amount_minor: int
     detail: dict[str, Any] = field(default_factory=dict)
+    tax: TaxRule | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,10 @@ class TaxLine:
     tax_minor: int
     category: str = ""
     note: str = ""
+
+    @property
+    def tax(self) -> TaxRule:
+        return TaxRule(self.percent, self.category, self.note)
 
 
 @dataclass(frozen=True)
@@ -143,6 +158,21 @@ def tax_on(taxable_minor: int, seller: SellerRule) -> TaxLine:
     exact = EXACT.divide(EXACT.multiply(Decimal(taxable_minor), seller.tax_percent), Decimal(100))
     rounded = money.round_minor(exact, seller.rounding)
     return TaxLine(seller.tax_percent, taxable_minor, rounded, seller.tax_category, seller.tax_note)
+
+
+def taxes_on(lines: Iterable[Line], seller: SellerRule) -> tuple[TaxLine, ...]:
+    """Return the tax of ``lines``: one entry for each different tax, each rounded once.
+
+    The first entry is the seller's tax, also if no line bears it. The others are in the order of
+    their first lines. Source: EN 16931, the VAT breakdown BG-23 and rule BR-CO-17.
+    """
+    rules = {seller.tax.key: seller}
+    found: Counter[tuple[Decimal, str, str]] = Counter()
+    for line in lines:
+        tax = line.tax or seller.tax
+        rules.setdefault(tax.key, seller.taxed(tax))
+        found[tax.key] += line.amount_minor
+    return tuple(tax_on(found[key], rule) for key, rule in rules.items())
 
 
 def amounts(charged: Mapping[tuple[str, Price], int], seller: SellerRule) -> dict[str, int]:

@@ -5,11 +5,13 @@ compared with a source. Categories are codes of EN 16931 (UNTDID 5305).
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from importlib import resources
+from typing import Any
 
 from controlplane.core.errors import Invalid
 from plans.rating.vat_ids import EU, Status
@@ -41,11 +43,37 @@ class Category(StrEnum):
 
 @dataclass(frozen=True)
 class TaxRule:
-    """The tax of one invoice: ``percent`` on the sum of its lines."""
+    """The tax that lines of an invoice bear: ``percent`` on their sum.
+
+    ``category`` is a ``Category``, or empty if the seller taxes everything at one rate.
+    """
 
     percent: Decimal
-    category: Category
+    category: str = ""
     note: str = ""
+
+    @property
+    def key(self) -> tuple[Decimal, str, str]:
+        """Percent, category and note: rules with equal keys are one tax on a document.
+
+        A rate above 0 % without a category is the category S (EN 16931, BR-S-05).
+        """
+        standard = Category.STANDARD if self.percent else ""
+        return self.percent, str(self.category or standard), self.note
+
+    def plain(self) -> dict[str, str]:
+        """Return the tax as JSON values for a manifest; ``from_plain`` makes it again."""
+        # ``normalize`` drops trailing zeros, but alone it would write 20 as 2E+1.
+        percent = f"{self.percent.normalize():f}"
+        return {"percent": percent, "category": str(self.category), "note": self.note}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "TaxRule":
+        """Return the tax from the result of ``plain``, or from an entry of ``taxes`` of a document.
+
+        Entries of documents leave an empty category and an empty note out.
+        """
+        return cls(Decimal(plain["percent"]), plain.get("category", ""), plain.get("note", ""))
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,9 @@ class Kind:
     """What the invoices of one file are about.
 
     ``changes`` are replacements in the catalog of the tests, ``buyer`` fields of the tenant. With
-    ``offer`` the catalog has two sellers, and the tenant chose this one. All have a discount in
-    percent and one of an amount, a commitment, promotional and prepaid credit.
+    ``offer`` the catalog has two sellers, and the tenant chose this one. ``later`` are fields of
+    the tenant that change before May is closed. All have a discount in percent and one of an
+    amount, a commitment, promotional and prepaid credit.
     """
 
     changes: tuple[tuple[str, str], ...] = ()
@@ -71,6 +72,7 @@ class Kind:
     offer: tuple[str, str] | None = None
     is_exempt: bool = False
     trial_days: int = 0
+    later: Mapping[str, Any] = field(default_factory=dict)
 
 
 _UNDER_VAT = ('"payment_days": 14}, "space_plans"',
@@ -85,6 +87,10 @@ KINDS = {
     "half-up-kwd": Kind((_HALF_UP, ("EUR", "KWD")), is_exempt=True),
     "two-sellers-usd": Kind(offer=two_sellers.DOLLARS),
     "consumer-eur": Kind((_HALF_UP, _UNDER_VAT), {"billing_country": "FR"}),
+    # April has the rate of France, May reverse charge: the correction of April bears the former.
+    "registered-eur": Kind(
+        (_UNDER_VAT,), {"billing_country": "FR"}, later={"tax_id": "FR40303265045"}
+    ),
 }
 
 
@@ -188,6 +194,8 @@ def _billed(kind: Kind) -> list[list[dict[str, Any]]]:
     PlanSubscription.objects.create(tenant=owner, plan=publishing.plan("bulk"), starts_at=changed)
     _issued(owner, MIDDLE, ENDS_AT)
     early = _cells(owner)
+    Tenant.objects.filter(pk=owner.pk).update(**kind.later)
+    owner.refresh_from_db()
     _used(space, 2_300_019, 11_000_503)
     _issued(owner, ENDS_AT, JUNE)
     return [early, early, _cells(owner)]

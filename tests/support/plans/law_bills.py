@@ -2,11 +2,12 @@
 
 Who uses it: the billing-law tests, in plain Python (tests/unit) and through Spark and Delta
 (tests/suites/lakehouse). Each history of ``billing_histories`` has two plans, a legal entity with
-its currency, rounding and tax, and the discounts and commitments that its seed chooses.
+its currency, rounding and tax, and the discounts and commitments that its seed chooses. In some
+histories the second invoice has another tax than the first, whose usage it corrects.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -18,13 +19,14 @@ from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.invoicing.facts import Correction, Facts
 from plans.rating import crediting, credits
 from plans.rating.billable import Segment
-from plans.rating.crediting import Credited
+from plans.rating.crediting import Credited, TooMuch
 from plans.rating.credits import PREPAID, PROMOTIONAL, Grant
 from plans.rating.money import Rounding
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period, month_of
 from plans.rating.price_rules import PriceRule, Tier
 from plans.rating.pricing import Rating, SellerRule
+from plans.rating.taxes import TaxRule
 from plans.rating.terms import Commitment, Discount, Terms
 from plans.usage.meters import Model
 from plans.usage.reading import UsageCell
@@ -83,6 +85,13 @@ SELLERS = (
     ("wp-kk", SellerRule("JPY", Rounding.HALF_UP, Decimal(10))),
     ("wp-inc", SellerRule("KWD", Rounding.HALF_EVEN, Decimal(0), "E", "Section 4")),
 )
+# The tax of the second invoice, by the seed; None: that of the first.
+LATER = (
+    None,
+    TaxRule(Decimal(21), "S"),
+    TaxRule(Decimal(0), "AE", "Reverse charge"),
+    TaxRule(Decimal("5.5")),
+)
 Cells = Mapping[CellKey, int]
 HOUR = timedelta(hours=1)
 _ZONE = "Europe/Berlin"
@@ -111,6 +120,13 @@ def seller_of(past: History) -> tuple[str, SellerRule]:
     return SELLERS[past.seed % len(SELLERS)]
 
 
+def sellers_of(past: History) -> tuple[SellerRule, SellerRule]:
+    """Return currency, rounding and tax of the first invoice of a history, and of the second."""
+    _, first = seller_of(past)
+    later = LATER[past.seed // 2 % len(LATER)]
+    return first, first if later is None else first.taxed(later)
+
+
 def invoice_bytes(past: History, cells: Cells) -> bytes:
     """Return the document of the history's period: two plans, the second from the middle on."""
     facts = facts_of(past)
@@ -129,7 +145,8 @@ def paid(past: History, at_close: Cells, today: Cells) -> tuple[Paid, Paid]:
     read = _reader(past, today)
     facts = _hour_after(past, first.so_far)
     # As ``corrections.candidates`` does for an issued invoice of the same month.
-    late = corrections.changed([Correction(facts.month, _NUMBER, 1, facts.so_far)], read)
+    tax = sellers_of(past)[0].tax
+    late = corrections.changed([Correction(facts.month, _NUMBER, 1, facts.so_far, tax)], read)
     second = rated_period.rate(replace(facts, corrections=late), read).rating
     grants = _grants(past)
     settled = _settled(past, first, grants, past.ends_at)
@@ -180,7 +197,8 @@ def _hour_after(past: History, so_far: MonthSoFar) -> Facts:
     facts = facts_of(past)
     period = Period(past.ends_at, past.ends_at + HOUR)
     plan = replace(facts.segments[-1], period=period)
-    return replace(facts, period=period, segments=(plan,), so_far=so_far)
+    _, seller = sellers_of(past)
+    return replace(facts, period=period, segments=(plan,), so_far=so_far, seller_rule=seller)
 
 
 def _reader(past: History, cells: Cells) -> rated_period.Reader:
@@ -209,22 +227,34 @@ def _grants(past: History) -> list[Grant]:
 def _settled(past: History, rating: Rating, grants: list[Grant], at: datetime) -> Paid:
     due = rating.net_minor + rating.tax_minor
     used = {use.grant.id: use.used_minor for use in credits.burn(due, grants, at)}
-    return Paid(rating, used, tuple(_notes(past, rating)) if rating.net_minor > 0 else ())
+    return Paid(rating, used, tuple(notes(past, rating)) if takes_notes(rating) else ())
 
 
-def _notes(past: History, rating: Rating) -> list[Credited]:
+def takes_notes(rating: Rating) -> bool:
+    """Return whether credit notes may take something back: net and total are above zero."""
+    return min(rating.net_minor, rating.net_minor + rating.tax_minor) > 0
+
+
+def notes(past: History, rating: Rating) -> list[Credited]:
     """Take back parts of up to two lines, and then all that is left."""
-    random, (_, seller) = Random(f"notes-{past.seed}"), seller_of(past)
+    random = Random(f"notes-{past.seed}")
+    seller = seller_of(past)[1].taxed(rating.taxes[0].tax)
     charged = {n: line.amount_minor for n, line in enumerate(rating.lines, start=1)}
+    taxes = {n: line.tax for n, line in enumerate(rating.lines, start=1) if line.tax}
     before: dict[int, int] = {}
-    notes = []
+    found = []
     for position in random.sample(sorted(charged), k=min(2, len(charged))):
         left = min(charged[position], rating.net_minor - sum(before.values()) - 1)
         if left > 0:
             wanted = {position: random.randint(1, left)}
-            notes.append(crediting.credit(charged, before, wanted, seller))
+            try:
+                found.append(crediting.credit(charged, before, wanted, seller, taxes))
+            except TooMuch:
+                # Of one tax every part may be taken back that leaves something before tax.
+                assert len(rating.taxes) > 1
+                continue
             before.update(wanted)
-    return [*notes, crediting.credit(charged, before, None, seller)]
+    return [*found, crediting.credit(charged, before, None, seller, taxes)]
 
 
 def require_lawful(past: History, at_close: Cells, today: Cells) -> None:
@@ -232,29 +262,53 @@ def require_lawful(past: History, at_close: Cells, today: Cells) -> None:
 
     ``today`` is what the pipeline knows at the end; it must be what happened. Both invoices of the
     month then add up to one invoice that knew everything, each is taxed and rounded by the rule of
-    its legal entity, credit pays no more than the total and than was granted, and credit notes take
-    back exactly net and tax.
+    its legal entity, corrections with the tax of the first invoice. Credit pays no more than the
+    total and than was granted, and credit notes take back exactly net and each tax.
     """
     assert today == dict(past.cells)
     bills = paid(past, at_close, today)
     assert sum(one.rating.net_minor for one in bills) == whole(past, past.cells).net_minor
     granted = {row.id: row.left_minor for row in _grants(past)}
-    for one in bills:
-        assert one.rating.tax_minor == _tax(one.rating.net_minor, seller_of(past)[1])
+    for one, due in zip(bills, _taxes_due(past, bills), strict=True):
+        assert {row.tax.percent: row.tax_minor for row in one.rating.taxes} == due
         assert sum(one.credit.values()) <= max(0, one.total_minor)
-        assert sum(note.net_minor for note in one.notes) == max(0, one.rating.net_minor)
-        assert sum(note.tax_minor for note in one.notes) == max(0, one.rating.tax_minor)
+        assert bool(one.notes) is takes_notes(one.rating)
+        if one.notes:
+            assert sum(note.net_minor for note in one.notes) == one.rating.net_minor
+            assert taken_back(one.notes, due) == due
+            assert [note.is_rest for note in one.notes[:-1]] == [False] * (len(one.notes) - 1)
         granted = {id: left - one.credit.get(id, 0) for id, left in granted.items()}
     assert min(granted.values(), default=0) >= 0
 
 
-def _tax(net_minor: int, seller: SellerRule) -> int:
+def taken_back(notes: Iterable[Credited], due: Mapping[Decimal, int]) -> dict[Decimal, int]:
+    """Return the tax that all notes take back at each rate of ``due``."""
+    found = dict.fromkeys(due, 0)
+    for row in (row for note in notes for row in note.taxes):
+        found[row.percent] += row.tax_minor
+    return found
+
+
+def _taxes_due(past: History, bills: tuple[Paid, Paid]) -> list[dict[Decimal, int]]:
+    """Return {rate: tax} of both invoices, from the kinds of their lines alone."""
+    before, after = (seller.tax_percent for seller in sellers_of(past))
+    first, second = (one.rating.lines for one in bills)
+    late = [line.amount_minor for line in second if line.kind == "correction"]
+    own = sum(line.amount_minor for line in second if line.kind != "correction")
+    nets = [{before: sum(line.amount_minor for line in first)}, {after: own}]
+    if late:
+        nets[1][before] = nets[1].get(before, 0) + sum(late)
+    return [{rate: _tax(net, rate, seller_of(past)[1].rounding) for rate, net in row.items()}
+            for row in nets]  # fmt: skip
+
+
+def _tax(net_minor: int, percent: Decimal, rounding: Rounding) -> int:
     """Round the tax by the words of the rule: a half goes away from zero, or to the even one."""
-    exact = Fraction(net_minor) * Fraction(seller.tax_percent) / 100
+    exact = Fraction(net_minor) * Fraction(percent) / 100
     low = math.floor(exact)
     rest = exact - low
     if rest != Fraction(1, 2):
         return low + (rest > Fraction(1, 2))
-    if seller.rounding is Rounding.HALF_EVEN:
+    if rounding is Rounding.HALF_EVEN:
         return low + low % 2
     return low if exact < 0 else low + 1

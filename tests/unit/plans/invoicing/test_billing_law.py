@@ -65,6 +65,13 @@ def test_late_histories_hold_every_kind_of_money() -> None:
     assert any(line.kind == "correction" and line.amount_minor > 0 for line in lines)
     assert any(set(one.credit) == {"g0", "g1"} for one in bills)
     assert max(len(one.notes) for one in bills) == 3
+    # Corrections with the tax of their invoice, with another rate, and with reverse charge.
+    taxes = [tuple(row.category for row in one.rating.taxes) for one in bills if one.notes]
+    assert set(map(len, taxes)) == {1, 2}
+    assert any("AE" in row for row in taxes if len(row) == 2)
+    assert any(
+        len([t for t in note.taxes if t.tax_minor]) == 2 for one in bills for note in one.notes
+    )
 
 
 def _half_late(seed: int) -> tuple[History, dict[CellKey, int], dict[CellKey, int]]:

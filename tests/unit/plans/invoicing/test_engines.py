@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from plans.invoicing import document, engines, facts, invoice_verification
+from plans.invoicing.document import Document
 from plans.invoicing.findings import Place
 from plans.models import Invoice
 from tests.support.plans import billing_rows as rows
@@ -36,13 +37,20 @@ def test_each_engine_has_golden_invoices() -> None:
     assert facts.ENGINE_VERSION in engines.BY_VERSION
 
 
-def test_the_golden_invoices_of_engine_4_have_terms_taxes_credit_and_two_sellers() -> None:
-    documents = []
-    for path in golden_invoices.paths():
-        if path.parent.name == "engine-4":
-            documents += [document.loaded(row["fields"]["document"])
-                          for row in json.loads(path.read_text())["rows"]
-                          if row["model"] == "plans.invoice"]  # fmt: skip
+def documents_of(engine: str) -> list[Document]:
+    """Return the documents of all golden invoices of an engine."""
+    return [
+        document.loaded(row["fields"]["document"])
+        for path in golden_invoices.paths()
+        if path.parent.name == f"engine-{engine}"
+        for row in json.loads(path.read_text())["rows"]
+        if row["model"] == "plans.invoice"
+    ]
+
+
+@pytest.mark.parametrize("engine", ["4", "5"])
+def test_the_golden_invoices_have_terms_taxes_credit_and_two_sellers(engine: str) -> None:
+    documents = documents_of(engine)
 
     kinds = {line["kind"] for made in documents for line in made["lines"]}
     assert kinds >= {"discount", "commitment", "correction"}
@@ -52,6 +60,36 @@ def test_the_golden_invoices_of_engine_4_have_terms_taxes_credit_and_two_sellers
     assert {made["manifest"]["legal_entity"] for made in documents} == {"wp", "wp-inc"}
     used = {use["kind"] for made in documents for use in made["credit"].get("grants", [])}
     assert used == {"promotional", "prepaid"}
+
+
+def test_corrections_have_the_tax_of_their_month_since_engine_5() -> None:
+    taxes = {
+        engine: {
+            tuple(tax["percent"] for tax in made["taxes"])
+            for made in documents_of(engine)
+            if made["corrections"]
+        }
+        for engine in ("4", "5")
+    }
+
+    assert all(len(percents) == 1 for percents in taxes["4"])
+    # A certificate that ended, and a VAT id that was entered.
+    assert taxes["5"] - taxes["4"] == {("19", "0"), ("0", "20")}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in golden_invoices.paths() if path.parent.name == "engine-4"],
+    ids=lambda path: path.stem,
+)
+def test_without_another_tax_engine_5_writes_what_engine_4_wrote(path: Path) -> None:
+    for invoice, cells in golden_invoices.load(path):
+        stored = document.loaded(invoice.document)
+        stored["manifest"]["engine_version"] = "5"
+
+        _, again = invoice_verification.recomputed(invoice, stored, cells)
+
+        assert document.canonical(again) == document.canonical(stored)
 
 
 def test_an_engine_that_nobody_knows_is_named() -> None:

@@ -14,6 +14,7 @@ from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
 from plans.rating.price_rules import Price, PriceRule, Tier
 from plans.rating.pricing import Line, SellerRule, TaxLine
+from plans.rating.taxes import TaxRule
 from plans.rating.terms import Commitment, Discount, Terms
 from plans.usage.meters import Model
 
@@ -295,3 +296,27 @@ def test_hours_that_are_included_after_all_are_given_back() -> None:
         ("lifetime", 0),
         ("repriced", -7200),
     ]
+
+
+def test_each_tax_of_lines_is_rounded_once() -> None:
+    """2 lines of 3 at 19 % are 1.14, and each alone would be 0.57."""
+    seller = SellerRule("EUR", Rounding.HALF_UP, Decimal(19), "", "")
+    other, same = TaxRule(Decimal(5), "S"), TaxRule(Decimal(19), "S")
+    line = Line("fee", "plan_fee", "Plan", Decimal(1), "month", Decimal(1), 3)
+    late = replace(line, kind="correction", amount_minor=10, tax=other)
+
+    found = pricing.taxes_on([line, late, replace(line, tax=same), late], seller)
+
+    assert found == (TaxLine(Decimal(19), 6, 1), TaxLine(Decimal(5), 20, 1, "S"))
+    assert [row.tax for row in found] == [seller.tax, other]
+
+
+def test_the_sellers_tax_is_the_first_even_if_no_line_bears_it() -> None:
+    seller = SellerRule("EUR", Rounding.HALF_UP, Decimal(19), "S", "A note")
+    line = Line("fee", "plan_fee", "Plan", Decimal(1), "month", Decimal(1), -10)
+    late = replace(line, tax=TaxRule(Decimal(5)))
+
+    assert pricing.taxes_on([], seller) == (TaxLine(Decimal(19), 0, 0, "S", "A note"),)
+    assert pricing.taxes_on([late], seller) == (
+        TaxLine(Decimal(19), 0, 0, "S", "A note"), TaxLine(Decimal(5), -10, -1),
+    )  # fmt: skip

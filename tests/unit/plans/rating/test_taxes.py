@@ -1,5 +1,6 @@
 """Which tax an invoice charges: rates by country and date, reverse charge, notes, VAT ids."""
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -146,3 +147,20 @@ def test_the_table_of_rates_is_read_as_it_is_written() -> None:
 )
 def test_the_prefix_is_that_of_the_country(country: str, tax_id: str, status: Status) -> None:
     assert vat_ids.check(country, tax_id) is status
+
+
+def test_a_rate_without_a_category_is_the_standard_rate() -> None:
+    flat, standard = TaxRule(Decimal(19)), TaxRule(Decimal("19.0"), Category.STANDARD)
+
+    assert flat.key == standard.key == (Decimal(19), "S", "")
+    assert TaxRule(Decimal(0)).key == (Decimal(0), "", "")
+    assert len({EXEMPT.key, ZERO.key, replace(EXEMPT, note="Another certificate").key}) == 3
+
+
+def test_a_manifest_has_the_tax_in_plain_texts() -> None:
+    plain = TaxRule(Decimal("20.00"), Category.STANDARD).plain()
+
+    assert plain == {"percent": "20", "category": "S", "note": ""}
+    assert type(plain["category"]) is str
+    assert TaxRule.from_plain(EXEMPT.plain()) == EXEMPT
+    assert TaxRule.from_plain({"percent": "5.5"}) == TaxRule(Decimal("5.5"))

@@ -14,17 +14,20 @@ from decimal import Decimal
 from fractions import Fraction
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plans.rating import crediting, credits, pricing
 from plans.rating.billable import Segment, SpaceUsage
+from plans.rating.crediting import Credited, NothingLeft, TooMuch
 from plans.rating.credits import PREPAID, PROMOTIONAL, Grant
 from plans.rating.money import Rounding
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
 from plans.rating.price_rules import PriceRule, Tier
 from plans.rating.pricing import Rating, SellerRule
+from plans.rating.taxes import TaxRule
 from plans.rating.terms import Commitment, Discount, Terms
 from plans.usage.meters import Model
 
@@ -32,6 +35,7 @@ STARTS_AT = datetime(2026, 4, 1, tzinfo=UTC)
 MONTH = Period(STARTS_AT, datetime(2026, 5, 1, tzinfo=UTC))
 DAYS = 30
 FEE = "plan_fee"
+TAXES = (TaxRule(Decimal(0), "AE", "Reverse charge"), TaxRule(Decimal(7), "S"))
 MINOR_UNITS = {"EUR": 100, "USD": 100, "JPY": 1, "KWD": 1000}  # of ISO 4217, by hand
 
 
@@ -223,24 +227,61 @@ def test_histories_have_every_currency_rounding_and_tax() -> None:
 @given(seed=st.integers(0, 10**9))
 def test_credit_notes_take_back_exactly_what_was_charged(seed: int) -> None:
     history, random = past(seed), Random(seed)
+    rule = history.seller
 
     for rating in invoices(history):
         charged = {n: line.amount_minor for n, line in enumerate(rating.lines, start=1)}
-        if rating.net_minor <= 0:
+        # Some lines bear another tax, as corrections of another month do.
+        others = {n: random.choice(TAXES) for n in charged if random.random() < 0.3}
+        taxes = nets_by_rate(charged, others, rule)
+        due = {rate: rounded(net * Fraction(rate) / 100, rule.rounding)
+               for rate, net in taxes.items()}  # fmt: skip
+        if min(rating.net_minor, rating.net_minor + sum(due.values())) <= 0:
+            with pytest.raises(NothingLeft):
+                crediting.credit(charged, {}, None, rule, others)
             continue
-        before: dict[int, int] = {}
-        notes = []
-        for _ in range(random.randrange(4)):
-            wanted = _part(charged, before, random)
-            if wanted:
-                notes.append(crediting.credit(charged, before, wanted, history.seller))
-                before = {n: before.get(n, 0) + wanted.get(n, 0) for n in charged}
-        if sum(before.values()) < rating.net_minor:
-            notes.append(crediting.credit(charged, before, None, history.seller))
+        notes = _notes(charged, others, rule, random)
 
         assert sum(note.net_minor for note in notes) == rating.net_minor
-        assert sum(note.tax_minor for note in notes) == rating.tax_minor
+        found = dict.fromkeys(due, 0)
+        for row in (row for note in notes for row in note.taxes):
+            found[row.percent] += row.tax_minor
+        assert found == due
+        assert all(min(note.net_minor, note.total_minor) > 0 for note in notes)
         assert [note.is_rest for note in notes] == [False] * (len(notes) - 1) + [True]
+
+
+def nets_by_rate(
+    charged: Mapping[int, int], others: Mapping[int, TaxRule], seller: SellerRule
+) -> dict[Decimal, int]:
+    """Return {rate: sum of its lines}, without the seller's rate if no line bears it."""
+    found: dict[Decimal, int] = {}
+    for n, amount in charged.items():
+        rate = others[n].percent if n in others else seller.tax_percent
+        found[rate] = found.get(rate, 0) + amount
+    return found
+
+
+def _notes(
+    charged: Mapping[int, int], others: Mapping[int, TaxRule], seller: SellerRule, random: Random
+) -> list[Credited]:
+    """Take back up to three parts, and then all that is left."""
+    before: dict[int, int] = {}
+    notes = []
+    for _ in range(random.randrange(4)):
+        wanted = _part(charged, before, random)
+        if not wanted:
+            continue
+        try:
+            notes.append(crediting.credit(charged, before, wanted, seller, others))
+        except TooMuch:
+            # It would leave less than nothing of one tax, although not of all lines together.
+            assert len(nets_by_rate(charged, others, seller)) > 1
+            continue
+        before = {n: before.get(n, 0) + wanted.get(n, 0) for n in charged}
+        if notes[-1].is_rest:
+            return notes
+    return [*notes, crediting.credit(charged, before, None, seller, others)]
 
 
 def _part(charged: Mapping[int, int], before: Mapping[int, int], random: Random) -> dict[int, int]:
