@@ -48,6 +48,9 @@ def test_the_schematron_finds_what_is_wrong(tmp_path: Path) -> None:
     wrong = {
         "no country": right.replace(b"<cbc:IdentificationCode>DE<", b"<cbc:IdentificationCode><"),
         "another sum": right.replace(b">49.00</cbc:TaxExclusive", b">48.00</cbc:TaxExclusive"),
+        "a line of another tax": ubl.write(CASES["two rates"]).replace(
+            b"<cbc:Percent>5.5</cbc:Percent>", b"<cbc:Percent>19</cbc:Percent>", 2
+        ),
     }
 
     found = einvoices.violations(wrong, "ubl", tmp_path)
@@ -55,11 +58,15 @@ def test_the_schematron_finds_what_is_wrong(tmp_path: Path) -> None:
     assert all(right != xml for xml in wrong.values())
     assert any("BR-09" in text for text in found["no country"])
     assert any("BR-CO-13" in text for text in found["another sum"])
+    assert any("BR-S-08" in text for text in found["a line of another tax"])
 
 
-def test_factur_x_is_pdf_a_3_with_valid_xml_and_the_same_bytes_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["discounts and credit", "two rates"])
+def test_factur_x_is_pdf_a_3_with_valid_xml_and_the_same_bytes_again(
+    name: str, tmp_path: Path
+) -> None:
     file = tmp_path / "invoice.pdf"
-    made = documents.invoices()["discounts and credit"]
+    made = documents.invoices()[name]
     file.write_bytes(rendering.factur_x(made))
 
     report = einvoices.mustang_report(file, tmp_path)

@@ -1,5 +1,6 @@
 """Documents of invoices and credit notes that are unlike in what EN 16931 looks at."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -8,7 +9,9 @@ from plans.invoicing import credit_note_document, document
 from plans.invoicing.document import Document, Issue
 from plans.rating.credits import PREPAID, PROMOTIONAL, Grant
 from plans.rating.money import Rounding
-from plans.rating.pricing import Line, SellerRule, TaxLine, tax_on
+from plans.rating.month_so_far import MonthSoFar
+from plans.rating.pricing import Line, Rating, SellerRule, taxes_on
+from plans.rating.taxes import TaxRule
 
 ISSUED_AT = datetime(2026, 5, 4, 10, tzinfo=UTC)
 SELLER = {
@@ -42,6 +45,16 @@ DISCOUNT = Line(
     "discount", "discount", "Partner, 10 %", Decimal(1), "month", Decimal("-4.90"), -490
 )
 ENDED = Line("discount", "discount", "Ended terms", Decimal(1), "month", Decimal("1.20"), 120)
+FORMER, CERTIFIED = TaxRule(Decimal("5.5"), "S"), TaxRule(Decimal(0), "E", "Certificate 9")
+LATE = Line(
+    "correction", "messages", "Correction of WP-000000: Messages", Decimal("2.5"),
+    "million messages", Decimal("0.8"), 203, tax=FORMER,
+)  # fmt: skip
+# The discount of a corrected month, which became larger.
+LESS_LATE = Line(
+    "correction", "discount", "Correction of WP-000000: Partner, 10 %", Decimal(1), "month",
+    Decimal("-0.20"), -20, tax=FORMER,
+)  # fmt: skip
 LESS = Line("commitment", "commitment", "Yearly deal", Decimal(1), "month", Decimal(-2), -200)
 
 
@@ -67,6 +80,20 @@ def invoices() -> dict[str, Document]:
         "without decimals": issued([FEE], currency="JPY"),
         "seller without a VAT id": issued([FEE], seller={**SELLER, "tax_id": "12/345/67890"}),
         "buyer without a tax id": issued([FEE], buyer={**BUYER, "tax_id": "", "address": ""}),
+        "two rates": issued([*lines, DISCOUNT, LATE, LESS_LATE]),
+        "two rates, one below zero": issued(
+            [FEE, REPRICED, replace(LATE, quantity=Decimal("-2.5"), amount_minor=-203)]
+        ),
+        "two certificates": issued(
+            [FEE, replace(LATE, tax=CERTIFIED)], percent="0", category="E", note="Certificate 12"
+        ),
+        "reverse charge, and a rate before": issued(
+            [FEE, LATE, LESS_LATE], percent="0", category="AE", note="Reverse charge"
+        ),
+        "a rate, and reverse charge before": issued(
+            [FEE, replace(LATE, tax=TaxRule(Decimal(0), "AE", "Reverse charge"))]
+        ),
+        "a correction alone": issued([LATE], percent="0", category="G", note="Not subject to VAT"),
     }
 
 
@@ -78,6 +105,9 @@ def credit_notes() -> dict[str, Document]:
         "the rest": credited(made["discounts and credit"], None),
         "reverse charge": credited(made["reverse charge"], {1: 1}),
         "not subject to VAT": credited(made["not subject to VAT"], None),
+        "two rates": credited(made["two rates"], None),
+        "a part of each rate": credited(made["two rates"], {1: 1000, 5: 101}),
+        "the former rate alone": credited(made["reverse charge, and a rate before"], {2: 7}),
     }
 
 
@@ -94,7 +124,7 @@ def issued(
 ) -> Document:
     """Return an issued invoice of ``lines``; ``changes`` replace values of its document."""
     rule = SellerRule(currency, Rounding.HALF_EVEN, Decimal(percent), category, note)
-    tax: TaxLine = tax_on(sum(line.amount_minor for line in lines), rule)
+    rating = Rating(tuple(lines), taxes_on(lines, rule), MonthSoFar())
     draft: Document = {
         "schema": document.SCHEMA,
         "period": {
@@ -110,15 +140,15 @@ def issued(
         "minor_digits": 0 if currency == "JPY" else 2,
         "rounding": rule.rounding.value,
         "plans": [],
-        "lines": [document.line_of(n, line) for n, line in enumerate(lines, start=1)],
-        "taxes": [document.tax_of(tax)],
-        "net_minor": tax.taxable_minor,
-        "tax_minor": tax.tax_minor,
-        "total_minor": tax.taxable_minor + tax.tax_minor,
+        "lines": document.lines_of(rating),
+        "taxes": [document.tax_of(tax) for tax in rating.taxes],
+        "net_minor": rating.net_minor,
+        "tax_minor": rating.tax_minor,
+        "total_minor": rating.net_minor + rating.tax_minor,
         "usage": [{"space_id": "a", "space": "shop", "type": "standard", "meters": {}}],
         "quality": {"text": "Complete."},
         "as_of": None,
-        "manifest": {"engine_version": "4"},
+        "manifest": {"engine_version": "5"},
         **changes,
     }
     due_at = datetime(2026, 5, 18, 10, tzinfo=UTC)

@@ -47,6 +47,40 @@ def test_discounts_are_allowances_and_what_takes_them_back_charges() -> None:
     ]  # fmt: skip
 
 
+def breakdowns(name: str) -> list[tuple[str, str, int, int]]:
+    return [
+        (tax.category, str(tax.percent), tax.taxable_minor, tax.tax_minor)
+        for tax in en16931.of_invoice(documents.invoices()[name]).taxes
+    ]
+
+
+def test_each_rate_has_a_breakdown_of_its_own() -> None:
+    made = en16931.of_invoice(documents.invoices()["two rates"])
+
+    # 5248 at 19 % are 997.12, and 183 at 5.5 % are 10.065.
+    assert breakdowns("two rates") == [("S", "19", 5248, 997), ("S", "5.5", 183, 10)]
+    assert (made.net_minor, made.tax_minor) == (5431, 1007)
+    assert [str(line.tax.percent) for line in made.lines] == ["19", "19", "19", "5.5", "5.5"]
+    assert [str(row.tax.percent) for row in made.adjustments] == ["19"]
+
+
+def test_taxes_of_one_category_and_rate_share_a_breakdown_with_both_reasons() -> None:
+    (tax,) = en16931.of_invoice(documents.invoices()["two certificates"]).taxes
+
+    assert (tax.taxable_minor, tax.reason) == (5103, "Certificate 12; Certificate 9")
+
+
+def test_a_tax_that_no_line_bears_has_no_breakdown_beside_others() -> None:
+    assert breakdowns("a correction alone") == [("S", "5.5", 203, 11)]
+
+
+def test_the_category_outside_stands_alone() -> None:
+    made = issued([FEE, documents.LATE], percent="0", category="O", note="Supplied abroad")
+
+    with pytest.raises(NotStandard, match="BR-O-11"):
+        en16931.of_invoice(made)
+
+
 def test_a_document_of_discounts_alone_has_them_as_lines_with_a_negative_quantity() -> None:
     made = en16931.of_invoice(issued([DISCOUNT]))
 
