@@ -121,6 +121,22 @@ def test_the_tax_stands_below_the_lines(
     ]  # fmt: skip
 
 
+def test_each_line_names_its_tax_if_the_invoice_has_several(
+    run: Run, answers: dict[str, Any]
+) -> None:
+    taxes = [{"percent": "21", "taxable_minor": 99, "tax_minor": 21},
+             {"percent": "19", "taxable_minor": 7, "tax_minor": 1}]  # fmt: skip
+    lines = [{**LINE, "tax": 1}, {**LINE, "position": 2, "amount_minor": 7, "tax": 2}]
+    document = {"currency": "EUR", "lines": lines, "taxes": taxes}
+    answers[f"{INVOICES}/INV-1"] = {**ROW, "document": document}
+
+    heading, *shown = run("invoices", "show", "INV-1").stdout.splitlines()[-5:]
+
+    assert heading.split()[-2:] == ["tax", "amount"]
+    assert [row.split()[-4:-2] for row in shown[:2]] == [["21", "%"], ["19", "%"]]
+    assert [row.split()[0] for row in shown[2:]] == ["Tax:", "Tax:"]
+
+
 def test_usage_is_shown_in_units_that_people_read(run: Run, answers: dict[str, Any]) -> None:
     item = {"space": "orders", "address": ""}
     usage = {

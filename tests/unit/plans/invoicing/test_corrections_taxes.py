@@ -13,6 +13,7 @@ import pytest
 
 from plans.catalog import parsing, publishing
 from plans.einvoices import en16931
+from plans.exports import charges
 from plans.invoicing import (
     corrections,
     credit_note_rendering,
@@ -20,12 +21,15 @@ from plans.invoicing import (
     document,
     explaining,
     invoice_verification,
+    month_replay,
+    rated_period,
     rendering,
 )
 from plans.invoicing.findings import Place
 from plans.invoicing.invoice_verification import Verification
 from plans.ledger import posting
 from plans.models import Invoice
+from plans.rating.periods import Period
 from plans.rating.taxes import REVERSE_CHARGE
 from tenants.models import Tenant
 from tests.support.metering.tampering import sql
@@ -108,6 +112,7 @@ def test_every_form_of_the_invoice_says_the_tax_of_a_line(owner: Tenant) -> None
     page = rendering.html(made(may))
     table = list(csv.DictReader(io.StringIO(rendering.csv(made(may)))))
     standard = en16931.of_invoice(made(may))
+    charged = [row for row in charges.of_invoice(owner.pk, made(may)) if row.kind == charges.TAX]
 
     assert "Tax 20 %</div>" in page
     assert "Tax 0 %</div>" in page
@@ -115,6 +120,9 @@ def test_every_form_of_the_invoice_says_the_tax_of_a_line(owner: Tenant) -> None
     assert "Tax 20 % on 5.00 EUR" in page
     found = {(row["kind"], row["tax_percent"], row["tax_category"]) for row in table}
     assert found == {("usage", "0", "AE"), ("correction", "20", "S")}
+    assert [(row.description, row.amount_minor) for row in charged] == [
+        ("Tax 0 %", 0), ("Tax 20 %", 100),
+    ]  # fmt: skip
     assert {(line.tax.category, line.tax.tax_minor) for line in standard.lines} == {
         ("AE", 0), ("S", 100)
     }  # fmt: skip
@@ -244,3 +252,19 @@ def test_the_change_between_two_invoices_names_each_tax(owner: Tenant) -> None:
     assert sum(row.part.amount_minor for row in found.parts) == found.difference_minor
     words = {row.part.cause.value: row.words for row in found.parts}
     assert words["tax"] == "0 % of 9.00 EUR and 20 % of 5.00 EUR now, 20 % of 7.00 EUR before."
+
+
+def test_a_month_is_rated_again_as_it_was_taxed(owner: Tenant) -> None:
+    """The back-test of prices compares what the month cost with tax."""
+    used(owner, d3=7)
+    first = issued(owner, STARTS_AT, MIDDLE)
+    registered(owner)
+    used(owner, d3=9, d20=3)
+    second = issued(owner, MIDDLE, ENDS_AT)
+
+    april = month_replay.of(owner, Period(STARTS_AT, ENDS_AT), [first, second])
+
+    assert april is not None
+    assert april.rate(rated_period.from_copy(owner.pk)).total_minor == (
+        first.total_minor + second.total_minor
+    )
