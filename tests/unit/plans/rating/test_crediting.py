@@ -159,3 +159,24 @@ def test_an_invoice_below_zero_with_tax_takes_no_credit_note() -> None:
 
     with pytest.raises(NothingLeft):
         crediting.credit({1: 1000, 3: -900}, {}, None, free, TAXED)
+
+
+def test_an_invoice_of_nothing_with_tax_takes_no_credit_note() -> None:
+    free = SELLER.taxed(TaxRule(Decimal(0), "AE"))
+
+    with pytest.raises(NothingLeft):
+        crediting.credit({1: 1200, 3: -1000}, {}, None, free, TAXED)
+
+
+def test_a_part_never_leaves_tax_alone() -> None:
+    """Line 3 has no tax: without 700 of line 1 nothing is left before tax, but 57 of tax."""
+    charged, free = {1: 1000, 3: -300}, {3: TaxRule(Decimal(0), "AE")}
+
+    assert crediting.credit(charged, {}, {1: 699}, SELLER, free).net_minor == 699
+    with pytest.raises(TooMuch, match="several taxes"):
+        crediting.credit(charged, {}, {1: 700}, SELLER, free)
+
+
+def test_of_a_line_without_an_amount_nothing_can_be_taken_back() -> None:
+    with pytest.raises(TooMuch, match="Of line 3 only 0 is left"):
+        credit({3: 1})
