@@ -175,22 +175,28 @@ def changed(candidates: Iterable[Correction], read: Reader) -> tuple[Correction,
 
 
 def require_current(invoice: Invoice) -> None:
-    """Raise if another invoice has corrected a month since ``invoice`` was drafted to correct it.
+    """Raise if a month that ``invoice`` corrects was corrected or replaced since it was drafted.
 
     Raises:
         PreviousInvoiceOpen: ``invoice`` must be closed again.
     """
     pinned = invoice.manifest.get("corrections", [])
     known = agreed(invoice.tenant_id, but=invoice.pk) if pinned else []
-    next_n = {
-        row.month.starts_at.isoformat(): row.n
+    possible = {
+        row.month.starts_at.isoformat(): row
         for row in _next_of_ended_months(known, invoice.starts_at)
     }
     for entry in pinned:
-        if entry["n"] != next_n.get(entry["month_starts_at"], entry["n"]):
+        row = possible.get(entry["month_starts_at"])
+        if row is not None and row.n != entry["n"]:
             raise PreviousInvoiceOpen(
                 f"Another invoice has corrected {entry['number']} since: close this one again, "
                 "because it would bill the same usage twice."
+            )
+        if row is not None and row.number != entry["number"]:
+            raise PreviousInvoiceOpen(
+                f"{row.number} has replaced {entry['number']} since: close this one again, because "
+                "it would name the wrong invoice and might bear its tax."
             )
 
 

@@ -6,7 +6,9 @@ each other's numbers. What was paid for the old invoice became credit by the cre
 credit pays the new one.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
+from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
@@ -21,6 +23,7 @@ from plans.invoicing import (
     invoice_closing,
     invoice_verification,
     issuing,
+    line_taxes,
     states,
 )
 from plans.invoicing.agreed_terms import Agreed
@@ -28,7 +31,10 @@ from plans.invoicing.document import Document
 from plans.invoicing.draft_batch import Draft
 from plans.models import Invoice
 from plans.rating import pricing
+from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
+from plans.rating.pricing import Line, Rating, SellerRule
+from plans.rating.taxes import TaxRule
 
 State = Invoice.State
 
@@ -48,18 +54,24 @@ def preview(invoice: Invoice) -> Document:
     agreed = Agreed.read_each([tenant], period)[tenant.id]
     time_zone = stored["period"]["time_zone"]
     tax = agreed_terms.tax_of(tenant, agreed, seller.vat_country, period, time_zone)
-    charged = pricing.tax_on(stored["net_minor"], facts.taxed(seller.rule, tax))
+    rule = seller.rule.taxed(tax) if tax else seller.rule
     pinned = {name: value for name, value in stored["manifest"].items() if name != "tax"}
+    corrected = _with_kept_tax(pinned["corrections"], stored, rule.tax)
+    rating = _taxed(stored, rule, corrected)
     made = {
         **stored,
         **dict.fromkeys(document.NUMBERED),
+        "lines": document.lines_of(rating),
+        "taxes": [document.tax_of(entry) for entry in rating.taxes],
+        "tax_minor": rating.tax_minor,
+        "total_minor": rating.net_minor + rating.tax_minor,
         "buyer": facts.buyer_of(tenant),
-        "taxes": [document.tax_of(charged)],
-        "tax_minor": charged.tax_minor,
-        "total_minor": stored["net_minor"] + charged.tax_minor,
+        "corrections": _with_kept_tax(stored["corrections"], stored, rule.tax),
         # The other inputs stay as they are, so a verification computes the same lines.
-        "manifest": {**pinned, **({"tax": agreed_terms.plain_tax(tax)} if tax else {})},
-    }
+        "manifest": {
+            **pinned, "corrections": corrected, **({"tax": tax.plain()} if tax else {}),
+        },
+    }  # fmt: skip
     return document.replacing(made, stored["number"], stored["issued_at"])
 
 
@@ -102,7 +114,7 @@ def is_possible(invoice: Invoice) -> bool:
     """Return whether an invoice without a replacement can be replaced."""
     # ``replace`` voids those that are not voided yet.
     states_before = credit_notes.CREDITABLE | {State.VOIDED}
-    return invoice.state in states_before and invoice.total_minor > 0
+    return invoice.state in states_before and min(invoice.net_minor, invoice.total_minor) > 0
 
 
 def of(invoice: Invoice) -> Invoice | None:
@@ -115,6 +127,42 @@ def of(invoice: Invoice) -> Invoice | None:
     return Invoice.objects.select_related("tenant").filter(replaces=invoice).first()
 
 
+def _with_kept_tax(corrections: list[Document], stored: Document, own: TaxRule) -> list[Document]:
+    """Return the corrections of ``stored``, each with the tax that it has, if it is not ``own``.
+
+    The invoice of the corrected month is not replaced by this, so its tax stays right.
+    """
+    if stored["manifest"]["engine_version"] in facts.CORRECTIONS_AT_NEW_TAX:
+        return corrections
+    found = []
+    for entry in corrections:
+        tax = TaxRule.from_plain(entry["tax"]) if "tax" in entry else line_taxes.own_tax(stored)
+        rest = {name: value for name, value in entry.items() if name != "tax"}
+        # Without its own tax a correction bears that of the invoice, so the document has one.
+        found.append(rest if tax.key == own.key else {**rest, "tax": tax.plain()})
+    return found
+
+
+def _taxed(stored: Document, rule: SellerRule, corrections: Iterable[Document]) -> Rating:
+    """Return the lines of ``stored`` with the tax of ``rule``, or with that of their correction."""
+    kept = {row["number"]: TaxRule.from_plain(row["tax"]) for row in corrections if "tax" in row}
+    lines = tuple(
+        Line(
+            line["kind"],
+            line["meter"],
+            line["description"],
+            Decimal(line["quantity"]),
+            line["unit"],
+            Decimal(line["unit_price"]),
+            line["amount_minor"],
+            line["detail"],
+            kept.get(line["detail"].get("corrects")),
+        )
+        for line in stored["lines"]
+    )
+    return Rating(lines, pricing.taxes_on(lines, rule), MonthSoFar())
+
+
 def _require_replaceable(invoice: Invoice) -> None:
     if (known := of(invoice)) is not None:
         raise states.WrongState(
@@ -122,5 +170,6 @@ def _require_replaceable(invoice: Invoice) -> None:
         )
     if not is_possible(invoice):
         raise states.WrongState(
-            "Only an issued invoice with a total above zero can be replaced.", state=invoice.state
+            "Only an issued invoice with net amount and total above zero can be replaced.",
+            state=invoice.state,
         )

@@ -32,6 +32,7 @@ from plans.invoicing import (
     replacing,
     states,
 )
+from plans.invoicing.corrections import PreviousInvoiceOpen
 from plans.invoicing.facts import Facts
 from plans.ledger import credit, posting
 from plans.models import Invoice, InvoiceNumberSeries, LedgerPosting
@@ -252,6 +253,60 @@ def test_late_usage_corrects_the_replacement() -> None:
     found = corrections.candidates(facts, corrections.agreed(owner.pk), None)
 
     assert [row.number for row in found] == [made.number]
+
+
+def closed(owner: Tenant, until: datetime) -> Invoice:
+    """Return the draft of May, with the usage that is known now."""
+    invoice, _ = invoice_closing.request_close(
+        tenant=owner, starts_at=ENDS_AT, ends_at=until, by=STAFF, now_forced=True, now=until
+    )
+    sampled = frozenset(owner.spaces.values_list("id", flat=True))
+    evidence = rows.evidence(
+        as_of=until, sampled_spaces=sampled, earlier=rows.earlier(invoice), tables={}
+    )
+    return invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
+
+
+def test_corrections_keep_the_tax_of_their_month(owner: Tenant) -> None:
+    owner.plan_subscriptions.update(plan=publishing.plan("bulk"))
+    space = rows.space(owner, space_plan=publishing.space_plan("free-of-charge"))
+    april = rows.issued(owner, rows.used(rows.cell(space, "messages_in", 10)))
+    cells = rows.used(rows.cell(space, "messages_in", 30))
+    june = datetime(2026, 6, 1, tzinfo=UTC)
+    may = issuing.approve(invoice=closed(owner, june), by=STAFF)
+    may = issuing.issue(invoice=may, by=STAFF, now=june)
+
+    corrected(owner)
+    business = replace(invoice=may, now=june)
+    owner.tax_id = ""
+    owner.save(update_fields=["tax_id"])
+    consumer = replace(invoice=business, now=june)
+
+    found = [document.loaded(row.document) for row in (may, business, consumer)]
+    taxes = [[(tax["percent"], tax["taxable_minor"]) for tax in made["taxes"]] for made in found]
+    assert taxes == [[("20", 2000)], [("0", 0), ("20", 2000)], [("20", 2000)]]
+    assert found[0]["lines"] == found[2]["lines"]
+    assert found[0]["corrections"] == found[2]["corrections"]
+    assert [row["number"] for row in found[2]["corrections"]] == [april.number]
+    for row in (may, business, consumer):
+        kept = invoice_verification.verify(invoice=Invoice.objects.get(pk=row.pk), cells=cells)
+        assert kept.differences == ()
+
+
+def test_a_draft_that_corrects_a_replaced_invoice_is_closed_again(owner: Tenant) -> None:
+    owner.plan_subscriptions.update(plan=publishing.plan("bulk"))
+    space = rows.space(owner, space_plan=publishing.space_plan("free-of-charge"))
+    april = rows.issued(owner, rows.used(rows.cell(space, "messages_in", 10)))
+    rows.used(rows.cell(space, "messages_in", 30))
+    june = datetime(2026, 6, 1, tzinfo=UTC)
+    may = closed(owner, june)
+    made = replace(invoice=april, now=june)
+
+    with pytest.raises(PreviousInvoiceOpen, match=f"{made.number} has replaced {april.number}"):
+        issuing.approve(invoice=may, by=STAFF)
+    again = issuing.approve(invoice=closed(owner, june), by=STAFF)
+
+    assert [row["number"] for row in again.manifest["corrections"]] == [made.number]
 
 
 def test_the_documents_name_the_replaced_invoice(owner: Tenant, invoice: Invoice) -> None:
