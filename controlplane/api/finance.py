@@ -17,7 +17,7 @@ from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
 from controlplane.core.downloads import attached
 from plans.export_kinds import FileFormat
-from plans.exports import account_codes, deferred_revenue, journal, tables
+from plans.exports import account_codes, deferred_revenue, journal, report_days, tables
 
 _AFTER = OpenApiParameter(
     "after",
@@ -206,7 +206,7 @@ def months_of(request: Request) -> tuple[date, date]:
     """
     # Today in UTC, in which the report groups what was booked: it is about all tenants.
     query = request.query_params
-    return deferred_revenue.months_of(query.get("first"), query.get("last"), timezone.now().date())
+    return report_days.months_of(query.get("first"), query.get("last"), timezone.now().date())
 
 
 def _after(request: Request) -> int:

@@ -19,6 +19,7 @@ from django.db.models import Sum
 from django.db.models.functions import TruncMonth
 
 from controlplane.core.errors import Invalid
+from plans.exports import report_days
 from plans.exports.tables import Column, Row, Type
 from plans.models import CreditGrant, CreditNote, Invoice
 from plans.rating import money
@@ -113,7 +114,7 @@ def report(first: date, last: date) -> list[Month]:
     months, month = [], first
     while month <= last:
         months.append(month)
-        month = next_month(month)
+        month = report_days.next_month(month)
     if not 0 < len(months) <= MOST_MONTHS:
         raise Invalid(f"Name 1 to {MOST_MONTHS} months, the first one first.", code="report.months")
     # A day earlier, because a month begins earlier in time zones east of UTC.
@@ -121,25 +122,6 @@ def report(first: date, last: date) -> list[Month]:
     revenue, prepaid = _sums(_REVENUE, since), _sums(_PREPAID, since)
     keys = sorted({*revenue, *prepaid})
     return [_month(month, key, revenue[key], prepaid[key]) for key in keys for month in months]
-
-
-def months_of(first: str | None, last: str | None, today: date) -> tuple[date, date]:
-    """Return the first days of two months such as 2026-11.
-
-    Without ``last``, it is the month of ``today``; without ``first``, there are twelve months.
-
-    Raises:
-        Invalid: a text is no month.
-    """
-    end = _month_of(last) if last else today.replace(day=1)
-    return (_month_of(first) if first else next_month(end.replace(year=end.year - 1))), end
-
-
-def _month_of(text: str) -> date:
-    try:
-        return date.fromisoformat(f"{text}-01")
-    except ValueError:
-        raise Invalid(f"{text!r} is no month: write 2026-11.", code="report.months") from None
 
 
 def disagreements(months: Sequence[Month]) -> list[str]:
@@ -151,7 +133,10 @@ def disagreements(months: Sequence[Month]) -> list[str]:
     if not months:
         return []
     billed: Counter[tuple[date, str, str]] = Counter()
-    first, after = min(row.month for row in months), next_month(max(row.month for row in months))
+    first, after = (
+        min(row.month for row in months),
+        report_days.next_month(max(row.month for row in months)),
+    )
     for model, sign in ((Invoice, 1), (CreditNote, -1)):
         issued = model._default_manager.filter(
             issued_at__gte=_utc(first), issued_at__lt=_utc(after)
@@ -212,11 +197,6 @@ def _month(
             change = amount if what == "received" else -amount
             setattr(made, f"prepaid_{what}", getattr(made, f"prepaid_{what}") + change)
     return made
-
-
-def next_month(month: date) -> date:
-    """Return the first day of the next month; ``month`` is a first day."""
-    return (month.replace(day=28) + timedelta(days=4)).replace(day=1)
 
 
 def _utc(day: date) -> datetime:

@@ -4,6 +4,7 @@ The number of queries does not depend on the number of invoices.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import connection
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
@@ -124,3 +125,16 @@ def invoices(run: CloseRun, *, state: str = "", reason: str = "") -> QuerySet[In
         held = rows.filter(state=Invoice.State.HELD)
         rows = held.filter(held_reasons__contains=[{"code": reason}])
     return (rows.filter(state=state) if state else rows).order_by("tenant__name", "starts_at", "id")
+
+
+def skipped_since(instant: datetime) -> dict[str, dict[str, str]]:
+    """Return {tenant id: why}, as {code, message}, of tenants that runs since then had to skip.
+
+    Of several runs the newest one counts.
+    """
+    runs = CloseRun.objects.filter(requested_at__gte=instant).exclude(skipped=[])
+    return {
+        row["tenant"]: {"code": row["code"], "message": row["message"]}
+        for skipped in runs.order_by("requested_at", "id").values_list("skipped", flat=True)
+        for row in skipped
+    }

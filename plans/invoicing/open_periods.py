@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, Max, Min, OuterRef, QuerySet, Subquery
 
 from controlplane.core.errors import Invalid
 from plans.models import Invoice, PlanSubscription
@@ -64,9 +64,32 @@ def has_plan(tenant: Tenant, period: Period) -> bool:
     A plan that ends during the first second of the period does not count, because the end of a plan
     is truncated as invoices are.
     """
-    plans = PlanSubscription.objects.filter(tenant=tenant, starts_at__lt=period.ends_at)
-    second = period.starts_at + timedelta(seconds=1)
-    return plans.filter(Q(ends_at__isnull=True) | Q(ends_at__gte=second)).exists()
+    return bool(with_plan([(tenant.pk, period)]))
+
+
+def with_plan(periods: Collection[tuple[str, Period]]) -> set[tuple[str, Period]]:
+    """Return those of ``periods``, as (tenant id, period), for which ``has_plan`` is true.
+
+    One query for any number of periods.
+    """
+    if not periods:
+        return set()
+    plans = PlanSubscription.objects.filter(
+        tenant__in={tenant_id for tenant_id, _ in periods},
+        starts_at__lt=max(period.ends_at for _, period in periods),
+    )
+    times: dict[str, list[tuple[datetime, datetime | None]]] = {}
+    for tenant_id, starts_at, ends_at in plans.values_list("tenant_id", "starts_at", "ends_at"):
+        times.setdefault(tenant_id, []).append((starts_at, ends_at))
+    second = timedelta(seconds=1)
+    return {
+        (tenant_id, period)
+        for tenant_id, period in periods
+        if any(
+            starts_at < period.ends_at and (ends_at is None or ends_at >= period.starts_at + second)
+            for starts_at, ends_at in times.get(tenant_id, [])
+        )
+    }
 
 
 def due(

@@ -149,6 +149,17 @@ class Invoice(Timestamped):
             return None
         return day_end_of(self.due_at, self._zone_name())
 
+    def days_overdue(self, at: datetime) -> int:
+        """Return how many days before ``at`` the day ``due_on`` was, in the billing time zone.
+
+        1 or more from ``late_from`` on; below 0 before the day ``due_on``. 0 if the invoice is not
+        issued.
+        """
+        if self.due_at is None:
+            return 0
+        zone_name = self._zone_name()
+        return (day_of(at, zone_name) - day_of(self.due_at, zone_name)).days
+
     def _zone_name(self) -> str:
         if self.time_zone:
             return self.time_zone

@@ -6,7 +6,7 @@ from django import forms
 from django.utils import timezone
 
 from controlplane.console.forms.base import ConsoleForm
-from plans.exports import account_codes, deferred_revenue
+from plans.exports import account_codes, report_days
 
 
 class MonthsForm(ConsoleForm):
@@ -22,7 +22,7 @@ class MonthsForm(ConsoleForm):
             Invalid: one of them is no month.
         """
         # From ``data``: callers do not validate the form first, and ``months_of`` checks the texts.
-        return deferred_revenue.months_of(
+        return report_days.months_of(
             self.data.get("first") or None, self.data.get("last") or None, timezone.now().date()
         )
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
-from plans.exports import account_codes, deferred_revenue, journal
+from plans.exports import account_codes, deferred_revenue, journal, report_days
 from plans.invoicing import credit_note_rendering as note_rendering
 from plans.invoicing import (
     credit_notes,
@@ -27,6 +27,7 @@ from plans.models import Invoice, LedgerPosting
 from tenants.models import Tenant
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
+from tests.support.plans.debts import alter
 
 pytestmark = pytest.mark.django_db
 APRIL, MAY, JUNE = date(2026, 4, 1), date(2026, 5, 1), date(2026, 6, 1)
@@ -53,16 +54,6 @@ def history(payment: str = "bank-9") -> Invoice:
         invoice=invoice, wanted={1: 1000}, reason="an outage", by=STAFF, now=AFTER_GRACE
     )
     return invoice
-
-
-def alter(statement: str) -> None:
-    """Run a statement as somebody does who switches the triggers of the database off."""
-    with connection.cursor() as cursor:
-        # What was booked is checked now, as at a commit.
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("SET session_replication_role = replica")
-        cursor.execute(statement)
-        cursor.execute("SET session_replication_role = origin")
 
 
 def balance(account: str) -> int:
@@ -279,12 +270,12 @@ def test_an_altered_ledger_disagrees_with_the_documents() -> None:
 
 
 def test_months_are_checked() -> None:
-    assert deferred_revenue.months_of(None, None, date(2026, 11, 27)) == (
+    assert report_days.months_of(None, None, date(2026, 11, 27)) == (
         date(2025, 12, 1), date(2026, 11, 1)
     )  # fmt: skip
     for first, last in (("2026-13", None), ("x", None)):
         with pytest.raises(Invalid):
-            deferred_revenue.months_of(first, last, APRIL)
+            report_days.months_of(first, last, APRIL)
     with pytest.raises(Invalid):
         deferred_revenue.report(MAY, APRIL)
     with pytest.raises(Invalid):

@@ -1,0 +1,30 @@
+"""The days of reports."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from controlplane.core.errors import Invalid
+from plans.exports import report_days
+
+NOW = datetime(2026, 7, 10, 23, 30, tzinfo=UTC)
+
+
+def test_a_report_is_about_today_or_a_day_of_the_past() -> None:
+    assert report_days.day_named(None, NOW) == date(2026, 7, 10)
+    assert report_days.day_named("", NOW) == date(2026, 7, 10)
+    assert report_days.day_named("2026-07-10", NOW) == date(2026, 7, 10)
+    assert report_days.day_named("2024-02-29", NOW) == date(2024, 2, 29)
+
+
+@pytest.mark.parametrize("text", ["2026-07-11", "2026-02-30", "yesterday"])
+def test_a_day_that_has_not_begun_is_refused(text: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        report_days.day_named(text, NOW)
+
+    assert refused.value.error_code == "report.day"
+
+
+def test_months_follow_one_another() -> None:
+    assert report_days.next_month(date(2026, 1, 1)) == date(2026, 2, 1)
+    assert report_days.next_month(date(2026, 12, 1)) == date(2027, 1, 1)
