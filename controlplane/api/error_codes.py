@@ -203,6 +203,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("refund.reference", 422, "The refund needs the bank's reference"),
     ErrorCode("refund.reference_reused", 409, "The reference belongs to another refund"),
     ErrorCode("refund.settled", 409, "What the refund made due again is paid"),
+    ErrorCode("report.day", 422, "The day of the report is not valid"),
     ErrorCode("report.months", 422, "The months of the report are not valid"),
     ErrorCode("request.invalid", 422, "Some fields are not valid"),
     ErrorCode("request.malformed", 400, "The request could not be read"),

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from controlplane.cli import calls, login_store, output
+from controlplane.cli import calls, cells, login_store, output
 from controlplane.cli.instants import UNTIL, WHEN, instant
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
@@ -25,6 +25,9 @@ _From = Annotated[
 ]
 _Until = Annotated[datetime | None, typer.Option(help=UNTIL, parser=instant, metavar="<instant>")]
 _CsvTo = Annotated[Path, typer.Option("--to", help="Where to write it, as CSV.")]
+_MaybeCsvTo = Annotated[
+    Path | None, typer.Option("--to", help="Where to write it, as CSV; default: print it.")
+]
 _First = Annotated[str, typer.Option(help="Such as 2026-01; default: 12 months in all.")]
 _Last = Annotated[str, typer.Option(help="Such as 2026-12; default: the running month.")]
 
@@ -97,6 +100,70 @@ def deferred_revenue(first: _First = "", last: _Last = "", form: Output = Format
     if form.is_table:
         for words in found["disagreements"]:
             output.show_text(f"differs: {words}")
+
+
+@staff_app.command("aged-receivables")
+def aged_receivables(
+    as_of: Annotated[
+        str, typer.Option(help="The day (UTC), such as 2026-11-30; default: now.")
+    ] = "",
+    tenant: Annotated[str, typer.Option(help="The unpaid invoices of this tenant alone.")] = "",
+    file: _MaybeCsvTo = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show what tenants owe, by legal entity, currency and days since the day by which to pay."""
+    api, day = login_store.connect_staff(), calls.given(as_of)
+    if tenant and file:
+        raise output.WrongUse("The file has all tenants: leave --tenant or --to out.")
+    if file:
+        _write(file, staff.get_aged_receivables_csv.sync_detailed(client=api.client, as_of=day))
+        return
+    if tenant:
+        items = staff.list_open_items_tenant.sync_detailed(
+            calls.named(tenant), client=api.client, as_of=day
+        )
+        columns = ["number", "legal_entity", "due_on", "days_overdue", "due_minor"]
+        output.show_rows(calls.body(api, items)["items"], columns, form)
+        return
+    answer = staff.get_aged_receivables.sync_detailed(client=api.client, as_of=day)
+    found = calls.body(api, answer)
+    if form.is_document:
+        output.show_document(found, form)
+        return
+    sums = [{**row, "tenant": "(all)"} for row in found["sums"]] if form.is_table else []
+    rows = [*found["items"], *sums]
+    # The API returns the ages in their order, then the sums of them.
+    amounts = [name for name in (rows or [{}])[0] if name.endswith("_minor")]
+    output.show_rows(rows, ["tenant", "legal_entity", *amounts], form)
+    if form.is_table and not rows:
+        output.show_text("Nothing is due.")
+
+
+@staff_app.command("periods-without-invoice")
+def periods_without_invoice(
+    month: Annotated[str, typer.Option(help="Such as 2026-06; default: the last ended one.")] = "",
+    file: _MaybeCsvTo = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show the periods of a month, in which tenants had a plan, that have no issued invoice."""
+    api, wanted = login_store.connect_staff(), calls.given(month)
+    if file:
+        answer: Any = staff.get_periods_without_invoice_csv
+        _write(file, answer.sync_detailed(client=api.client, month=wanted))
+        return
+    listed = staff.list_periods_without_invoice.sync_detailed(client=api.client, month=wanted)
+    found = calls.body(api, listed)
+    if form.is_document:
+        output.show_document(found, form)
+        return
+    columns = ["tenant", "starts_at", "ends_at", "state", "invoice", "next_step"]
+    output.show_rows(found["items"], columns, form)
+    if form.is_table:
+        missing = cells.counted(len(found["items"]), "period")
+        output.show_text(
+            f"{found['month'][:7]}: {cells.counted(found['n_issued'], 'invoice')} issued, "
+            + ("complete" if found["is_complete"] else f"{missing} without an issued invoice")
+        )
 
 
 @staff_app.command()

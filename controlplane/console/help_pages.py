@@ -254,6 +254,11 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_finance": _FINANCE,
     "staff_finance_report": _FINANCE,
     "staff_charges": _FINANCE,
+    "staff_receivables": HelpPage("aged receivables", "finance.md", "aged-receivables"),
+    "staff_open_items": HelpPage("aged receivables", "finance.md", "aged-receivables"),
+    "staff_periods_without_invoice": HelpPage(
+        "periods without an invoice", "finance.md", "periods-without-an-invoice"
+    ),
     "staff_account_code": _FINANCE,
     "staff_volumes": _VOLUMES,
     "staff_volumes_release": _VOLUMES,

@@ -16,6 +16,7 @@ from controlplane.console.views import (
     documentation,
     drill_down,
     finance,
+    finance_reports,
     first_message,
     invitations,
     invoices,
@@ -246,6 +247,9 @@ staff_urls = [
     # Before the next path, which matches any name of a report.
     path("finance/focus.<slug:suffix>", finance.all_charges, name="staff_charges"),
     path("finance/<slug:report>.csv", finance.report, name="staff_finance_report"),
+    path("finance/receivables/", finance_reports.receivables, name="staff_receivables"),
+    path("finance/receivables/<slug:tenant>/", finance_reports.open_items, name="staff_open_items"),
+    path("finance/periods/", finance_reports.periods, name="staff_periods_without_invoice"),
     path("finance/codes", finance.change_code, name="staff_account_code"),
     path("volumes/", staff_installation.volumes, name="staff_volumes"),
     path(

@@ -6,9 +6,8 @@ the balance of this account, and the cost follows the unpaid invoices and what w
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time
-from functools import cached_property
 
 from django.db import connection
 
@@ -88,38 +87,40 @@ class OpenItem:
     def bucket(self) -> str:
         return bucket_of(self.days_overdue)
 
+    @property
+    def seller(self) -> tuple[str, str]:
+        """The legal entity and the currency."""
+        return self.invoice.legal_entity, self.invoice.currency
 
-@dataclass
-class TenantDebt:
+
+@dataclass(kw_only=True)
+class Debt(Amounts):
+    """What is owed to one legal entity in one currency."""
+
+    legal_entity: str
+    currency: str
+
+
+@dataclass(kw_only=True)
+class TenantDebt(Debt):
     """What one tenant owes to one legal entity in one currency."""
 
     tenant: Tenant
-    amounts: Amounts = field(default_factory=Amounts)
 
     def rank(self) -> tuple[int, int, str, str]:
         """Return the key of the order of reports: the largest overdue amount comes first."""
-        return -self.amounts.overdue, -self.amounts.total, self.tenant.name, self.tenant.pk
+        return -self.overdue, -self.total, self.tenant.name, self.tenant.pk
 
 
 @dataclass(frozen=True)
 class Group:
     """The debts to one legal entity in one currency, the largest overdue amount first.
 
-    Amounts of two groups are never added.
+    ``sums`` are those of all ``debts``. Amounts of two groups are never added.
     """
 
-    legal_entity: str
-    currency: str
+    sums: Debt
     debts: tuple[TenantDebt, ...]
-
-    @cached_property
-    def sums(self) -> Amounts:
-        """The sums of all debts."""
-        sums = Amounts()
-        for debt in self.debts:
-            for bucket in BUCKETS:
-                sums.add(bucket, getattr(debt.amounts, bucket))
-        return sums
 
 
 def bucket_of(days_overdue: int) -> str:
@@ -155,33 +156,34 @@ def report(day: date, now: datetime) -> list[Group]:
     Of the running day, what is due at ``now``. Tenants that owe nothing are left out. A constant
     number of queries.
     """
-    found: dict[tuple[str, str], dict[str, TenantDebt]] = {}
+    sums: dict[tuple[str, str], Debt] = {}
+    debts: dict[tuple[str, str], dict[str, TenantDebt]] = {}
     for item in open_items(day, now):
-        invoice = item.invoice
-        debts = found.setdefault((invoice.legal_entity, invoice.currency), {})
-        debt = debts.setdefault(invoice.tenant_id, TenantDebt(invoice.tenant))
-        debt.amounts.add(item.bucket, item.due_minor)
+        tenant, seller = item.invoice.tenant, item.seller
+        entity, currency = seller
+        of_all = sums.setdefault(seller, Debt(legal_entity=entity, currency=currency))
+        own = debts.setdefault(seller, {}).setdefault(
+            tenant.pk, TenantDebt(legal_entity=entity, currency=currency, tenant=tenant)
+        )
+        for debt in (of_all, own):
+            debt.add(item.bucket, item.due_minor)
     return [
-        Group(*key, tuple(sorted(debts.values(), key=TenantDebt.rank)))
-        for key, debts in sorted(found.items())
+        Group(sums[seller], tuple(sorted(debts[seller].values(), key=TenantDebt.rank)))
+        for seller in sorted(sums)
     ]
 
 
 def rows(day: date, groups: Iterable[Group]) -> Iterator[Row]:
     """Yield the tenants of the report of ``day`` as rows of ``COLUMNS``, in the main unit."""
-    for group in groups:
-        for debt in group.debts:
-            yield {
-                "as_of": day.isoformat(),
-                "legal_entity": group.legal_entity,
-                "currency": group.currency,
-                "tenant_id": debt.tenant.pk,
-                "tenant": debt.tenant.name,
-                **{
-                    name: money.to_major(getattr(debt.amounts, name), group.currency)
-                    for name in AMOUNTS
-                },
-            }
+    for debt in (debt for group in groups for debt in group.debts):
+        yield {
+            "as_of": day.isoformat(),
+            "legal_entity": debt.legal_entity,
+            "currency": debt.currency,
+            "tenant_id": debt.tenant.pk,
+            "tenant": debt.tenant.name,
+            **{name: money.to_major(getattr(debt, name), debt.currency) for name in AMOUNTS},
+        }
 
 
 def _due_minor(at: datetime, tenant: Tenant | None) -> dict[str, int]:

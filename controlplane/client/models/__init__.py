@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .address_spec_request_labels import AddressSpecRequestLabels
     from .address_type import AddressType
     from .addressed_request import AddressedRequest
+    from .aged_receivables import AgedReceivables
     from .alarm import Alarm
     from .alarm_create_request import AlarmCreateRequest
     from .alarm_page import AlarmPage
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from .billing_details_request import BillingDetailsRequest
     from .blank_enum import BlankEnum
     from .browse_request import BrowseRequest
+    from .bucket_enum import BucketEnum
     from .bulk_addresses_request import BulkAddressesRequest
     from .bulk_addresses_request_items_item import BulkAddressesRequestItemsItem
     from .bulk_answer import BulkAnswer
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
     from .credit_note_verification import CreditNoteVerification
     from .credit_pay_back_request import CreditPayBackRequest
     from .currency_total import CurrencyTotal
+    from .debt import Debt
     from .default_role_enum import DefaultRoleEnum
     from .defaults import Defaults
     from .defaults_choices import DefaultsChoices
@@ -295,6 +298,8 @@ if TYPE_CHECKING:
     from .offer import Offer
     from .offer_definition import OfferDefinition
     from .offer_page import OfferPage
+    from .open_item import OpenItem
+    from .open_items import OpenItems
     from .operation import Operation
     from .operation_page import OperationPage
     from .operation_state import OperationState
@@ -329,6 +334,9 @@ if TYPE_CHECKING:
     from .payment_event_page import PaymentEventPage
     from .payment_event_state_enum import PaymentEventStateEnum
     from .payment_page import PaymentPage
+    from .period_without_invoice import PeriodWithoutInvoice
+    from .period_without_invoice_state_enum import PeriodWithoutInvoiceStateEnum
+    from .periods_without_invoice import PeriodsWithoutInvoice
     from .permissions_enum import PermissionsEnum
     from .pipeline import Pipeline
     from .plan_choice_request import PlanChoiceRequest
@@ -421,6 +429,7 @@ if TYPE_CHECKING:
     from .tax_id_check import TaxIdCheck
     from .tenant import Tenant
     from .tenant_create_request import TenantCreateRequest
+    from .tenant_debt import TenantDebt
     from .tenant_payment import TenantPayment
     from .tenant_payment_page import TenantPaymentPage
     from .tenant_seller import TenantSeller
@@ -466,6 +475,7 @@ _MODULES = {
     "AddressSpecRequestLabels": ".address_spec_request_labels",
     "AddressType": ".address_type",
     "AddressedRequest": ".addressed_request",
+    "AgedReceivables": ".aged_receivables",
     "Alarm": ".alarm",
     "AlarmCreateRequest": ".alarm_create_request",
     "AlarmPage": ".alarm_page",
@@ -487,6 +497,7 @@ _MODULES = {
     "BillingDetailsRequest": ".billing_details_request",
     "BlankEnum": ".blank_enum",
     "BrowseRequest": ".browse_request",
+    "BucketEnum": ".bucket_enum",
     "BulkAddressesRequest": ".bulk_addresses_request",
     "BulkAddressesRequestItemsItem": ".bulk_addresses_request_items_item",
     "BulkAnswer": ".bulk_answer",
@@ -559,6 +570,7 @@ _MODULES = {
     "CreditNoteVerification": ".credit_note_verification",
     "CreditPayBackRequest": ".credit_pay_back_request",
     "CurrencyTotal": ".currency_total",
+    "Debt": ".debt",
     "DefaultRoleEnum": ".default_role_enum",
     "Defaults": ".defaults",
     "DefaultsChoices": ".defaults_choices",
@@ -719,6 +731,8 @@ _MODULES = {
     "Offer": ".offer",
     "OfferDefinition": ".offer_definition",
     "OfferPage": ".offer_page",
+    "OpenItem": ".open_item",
+    "OpenItems": ".open_items",
     "Operation": ".operation",
     "OperationPage": ".operation_page",
     "OperationState": ".operation_state",
@@ -747,6 +761,9 @@ _MODULES = {
     "PaymentEventPage": ".payment_event_page",
     "PaymentEventStateEnum": ".payment_event_state_enum",
     "PaymentPage": ".payment_page",
+    "PeriodWithoutInvoice": ".period_without_invoice",
+    "PeriodWithoutInvoiceStateEnum": ".period_without_invoice_state_enum",
+    "PeriodsWithoutInvoice": ".periods_without_invoice",
     "PermissionsEnum": ".permissions_enum",
     "Pipeline": ".pipeline",
     "PlanChoiceRequest": ".plan_choice_request",
@@ -837,6 +854,7 @@ _MODULES = {
     "TaxIdCheck": ".tax_id_check",
     "Tenant": ".tenant",
     "TenantCreateRequest": ".tenant_create_request",
+    "TenantDebt": ".tenant_debt",
     "TenantPayment": ".tenant_payment",
     "TenantPaymentPage": ".tenant_payment_page",
     "TenantSeller": ".tenant_seller",
@@ -883,6 +901,7 @@ __all__ = (
     "AddressSpecRequest",
     "AddressSpecRequestLabels",
     "AddressType",
+    "AgedReceivables",
     "Alarm",
     "AlarmCreateRequest",
     "AlarmPage",
@@ -904,6 +923,7 @@ __all__ = (
     "BillingDetailsRequest",
     "BlankEnum",
     "BrowseRequest",
+    "BucketEnum",
     "BulkAddressesRequest",
     "BulkAddressesRequestItemsItem",
     "BulkAnswer",
@@ -976,6 +996,7 @@ __all__ = (
     "CreditNoteVerification",
     "CreditPayBackRequest",
     "CurrencyTotal",
+    "Debt",
     "DefaultRoleEnum",
     "Defaults",
     "DefaultsChoices",
@@ -1135,6 +1156,8 @@ __all__ = (
     "Offer",
     "OfferDefinition",
     "OfferPage",
+    "OpenItem",
+    "OpenItems",
     "Operation",
     "OperationPage",
     "OperationsEnum",
@@ -1163,6 +1186,9 @@ __all__ = (
     "PaymentEventPage",
     "PaymentEventStateEnum",
     "PaymentPage",
+    "PeriodsWithoutInvoice",
+    "PeriodWithoutInvoice",
+    "PeriodWithoutInvoiceStateEnum",
     "PermissionsEnum",
     "Pipeline",
     "PlanChoiceRequest",
@@ -1253,6 +1279,7 @@ __all__ = (
     "TaxIdCheck",
     "Tenant",
     "TenantCreateRequest",
+    "TenantDebt",
     "TenantPayment",
     "TenantPaymentPage",
     "TenantSeller",

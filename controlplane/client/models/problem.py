@@ -200,6 +200,7 @@ class Problem:
     * `refund.reference` (422): The refund needs the bank's reference
     * `refund.reference_reused` (409): The reference belongs to another refund
     * `refund.settled` (409): What the refund made due again is paid
+    * `report.day` (422): The day of the report is not valid
     * `report.months` (422): The months of the report are not valid
     * `request.invalid` (422): Some fields are not valid
     * `request.malformed` (400): The request could not be read

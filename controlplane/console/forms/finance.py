@@ -27,6 +27,35 @@ class MonthsForm(ConsoleForm):
         )
 
 
+class DayForm(ConsoleForm):
+    """Asks for the day of a report, such as 2026-11-30; default: today in UTC."""
+
+    as_of = forms.CharField(label="Day", required=False, max_length=10)
+
+    def day(self) -> date:
+        """Return the day.
+
+        Raises:
+            Invalid: the text is no day, or the day has not begun.
+        """
+        # From ``data``, as ``MonthsForm`` does.
+        return report_days.day_named(self.data.get("as_of"), timezone.now())
+
+
+class MonthForm(ConsoleForm):
+    """Asks for the month of a report, such as 2026-11; default: the last one that has ended."""
+
+    month = forms.CharField(label="Month", required=False, max_length=7)
+
+    def first_day(self) -> date:
+        """Return the first day of the month.
+
+        Raises:
+            Invalid: the text is no month, or the month has not ended.
+        """
+        return report_days.ended_month(self.data.get("month"), timezone.now())
+
+
 class CodeForm(ConsoleForm):
     """Asks for the code that an accounting system has for an account of a legal entity."""
 

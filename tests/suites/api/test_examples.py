@@ -114,7 +114,12 @@ CASES = {
     "get_account_codes": Case(before=("change_account_codes",)),
     **{
         name: Case(before=("approve_invoice", "issue_invoice"))
-        for name in ("get_journal", "get_deferred_revenue")
+        for name in (
+            "get_journal",
+            "get_deferred_revenue",
+            "get_aged_receivables",
+            "list_open_items_tenant",
+        )
     },
     "void_invoice": Case({"reason": "never ordered"}, before=("approve_invoice", "issue_invoice")),
     **{

@@ -1,15 +1,18 @@
 """`waypost exports`, `staff finance` and electronic invoices against the API in this process."""
 
 import csv
+import json
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from plans.invoicing import issuing
-from plans.models import Invoice
+from plans.models import Invoice, PlanSubscription
 from tests.suites.api.conftest import Cast
 from tests.support import command
 from tests.support.command import Ended
@@ -63,6 +66,47 @@ def test_reports_for_accounting(
     assert {row["account_code"] for row in rows if row["account"].startswith("revenue")} == {"4400"}
     assert "waypost" in report.stdout
     assert "differs" not in report.stdout
+
+
+def test_aged_receivables(run: Callable[..., Ended], invoice: Invoice, tmp_path: Path) -> None:
+    aged, file = ("staff", "finance", "aged-receivables"), tmp_path / "aged.csv"
+    amount = f"{invoice.payable_minor / 100:.2f} EUR"
+
+    table = run(*aged, by="staff")
+    items = run(*aged, "--tenant", "acme", by="staff")
+    document = run(*aged, "-o", "json", by="staff")
+    nothing = run(*aged, "--as-of", "2020-01-31", by="staff")
+    assert run(*aged, "--to", str(file), by="staff").code == 0
+    both = run(*aged, "--to", str(file), "--tenant", "acme", by="staff")
+
+    # In the columns of not due and total: of the tenant, and of all tenants.
+    assert table.stdout.count(amount) == 4
+    assert "(all)" in table.stdout
+    assert str(invoice.number) in items.stdout
+    assert json.loads(document.stdout)["sums"][0]["total_minor"] == invoice.payable_minor
+    assert "Nothing is due." in nothing.stdout
+    with file.open(newline="") as written:
+        (row,) = csv.DictReader(written)
+    assert row["total"] == f"{invoice.payable_minor / 100:.2f}"
+    assert both.code == 2
+    assert run(*aged, "--as-of", "soon", by="staff").error == "report.day"
+
+
+def test_periods_without_an_invoice(run: Callable[..., Ended], cast: Cast, tmp_path: Path) -> None:
+    missing, file = ("staff", "finance", "periods-without-invoice"), tmp_path / "p.csv"
+    complete = run(*missing, by="staff")
+    PlanSubscription.objects.filter(tenant=cast.tenant).update(
+        starts_at=timezone.now() - timedelta(days=62)
+    )
+
+    table = run(*missing, by="staff")
+    document = run(*missing, "-o", "json", by="staff")
+    assert run(*missing, "--to", str(file), by="staff").code == 0
+
+    assert complete.stdout.endswith("0 invoices issued, complete\n")
+    assert table.stdout.endswith("0 invoices issued, 1 period without an issued invoice\n")
+    assert [row["tenant"] for row in json.loads(document.stdout)["items"]] == ["acme"]
+    assert len(file.read_text().splitlines()) == 2
 
 
 def test_what_an_accounting_system_must_not_get(cast: Cast, invoice: Invoice) -> None:

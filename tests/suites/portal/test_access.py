@@ -137,6 +137,9 @@ STAFF_PAGES = {
     "staff_charges": Page("finance/focus.csv"),
     "staff_finance": Page("finance/"),
     "staff_finance_report": Page("finance/journal.csv"),
+    "staff_receivables": Page("finance/receivables/"),
+    "staff_open_items": Page("finance/receivables/acme-shipping/"),
+    "staff_periods_without_invoice": Page("finance/periods/"),
     "staff_overdue": Page("overdue/"),
     "staff_dunning_pause": Page("overdue/acme-shipping/pause"),
     "staff_dunning_resume": Page("overdue/acme-shipping/resume", is_get=False),
@@ -295,7 +298,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(b"".join(answer).decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 45
+    assert len(seen) == 48
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:

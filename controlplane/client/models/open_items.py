@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.open_item import OpenItem
+
+
+T = TypeVar("T", bound="OpenItems")
+
+
+@_attrs_define
+class OpenItems:
+    """The invoices of which something is due on the day (UTC), the oldest debt first.
+
+    Attributes:
+        as_of (datetime.date):
+        items (list[OpenItem]):
+    """
+
+    as_of: datetime.date
+    items: list[OpenItem]
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        as_of = self.as_of.isoformat()
+
+        items = []
+        for items_item_data in self.items:
+            items_item = items_item_data.to_dict()
+            items.append(items_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "as_of": as_of,
+                "items": items,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.open_item import OpenItem  # noqa: PLC0415
+
+        d = dict(src_dict)
+        as_of = datetime.date.fromisoformat(d.pop("as_of"))
+
+        items = []
+        _items = d.pop("items")
+        for items_item_data in _items:
+            items_item = OpenItem.from_dict(items_item_data)
+
+            items.append(items_item)
+
+        open_items = cls(
+            as_of=as_of,
+            items=items,
+        )
+
+        open_items.additional_properties = d
+        return open_items
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

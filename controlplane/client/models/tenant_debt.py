@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="TenantDebt")
+
+
+@_attrs_define
+class TenantDebt:
+    """What a tenant owes to a legal entity in a currency, by age; `tenant` is the slug.
+
+    Attributes:
+        not_due_minor (int):
+        days_1_to_30_minor (int):
+        days_31_to_60_minor (int):
+        days_61_to_90_minor (int):
+        days_over_90_minor (int):
+        overdue_minor (int):
+        total_minor (int):
+        legal_entity (str):
+        currency (str):
+        tenant (str):
+        tenant_name (str):
+    """
+
+    not_due_minor: int
+    days_1_to_30_minor: int
+    days_31_to_60_minor: int
+    days_61_to_90_minor: int
+    days_over_90_minor: int
+    overdue_minor: int
+    total_minor: int
+    legal_entity: str
+    currency: str
+    tenant: str
+    tenant_name: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        not_due_minor = self.not_due_minor
+
+        days_1_to_30_minor = self.days_1_to_30_minor
+
+        days_31_to_60_minor = self.days_31_to_60_minor
+
+        days_61_to_90_minor = self.days_61_to_90_minor
+
+        days_over_90_minor = self.days_over_90_minor
+
+        overdue_minor = self.overdue_minor
+
+        total_minor = self.total_minor
+
+        legal_entity = self.legal_entity
+
+        currency = self.currency
+
+        tenant = self.tenant
+
+        tenant_name = self.tenant_name
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "not_due_minor": not_due_minor,
+                "days_1_to_30_minor": days_1_to_30_minor,
+                "days_31_to_60_minor": days_31_to_60_minor,
+                "days_61_to_90_minor": days_61_to_90_minor,
+                "days_over_90_minor": days_over_90_minor,
+                "overdue_minor": overdue_minor,
+                "total_minor": total_minor,
+                "legal_entity": legal_entity,
+                "currency": currency,
+                "tenant": tenant,
+                "tenant_name": tenant_name,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        not_due_minor = d.pop("not_due_minor")
+
+        days_1_to_30_minor = d.pop("days_1_to_30_minor")
+
+        days_31_to_60_minor = d.pop("days_31_to_60_minor")
+
+        days_61_to_90_minor = d.pop("days_61_to_90_minor")
+
+        days_over_90_minor = d.pop("days_over_90_minor")
+
+        overdue_minor = d.pop("overdue_minor")
+
+        total_minor = d.pop("total_minor")
+
+        legal_entity = d.pop("legal_entity")
+
+        currency = d.pop("currency")
+
+        tenant = d.pop("tenant")
+
+        tenant_name = d.pop("tenant_name")
+
+        tenant_debt = cls(
+            not_due_minor=not_due_minor,
+            days_1_to_30_minor=days_1_to_30_minor,
+            days_31_to_60_minor=days_31_to_60_minor,
+            days_61_to_90_minor=days_61_to_90_minor,
+            days_over_90_minor=days_over_90_minor,
+            overdue_minor=overdue_minor,
+            total_minor=total_minor,
+            legal_entity=legal_entity,
+            currency=currency,
+            tenant=tenant,
+            tenant_name=tenant_name,
+        )
+
+        tenant_debt.additional_properties = d
+        return tenant_debt
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
