@@ -22,10 +22,8 @@ OWNER, BILLING, OUTSIDER = "olga@acme.example", "bills@acme.example", "oscar@oth
 STAFF, LATE, FULL = "staff@operator.example", "late@payer.example", "full@carts.example"
 _NUMBERS = itertools.count(1)
 CARTS = "/t/full-carts/spaces/carts"
-NOTIFICATIONS = "/t/acme-shipping/notifications"
-PLAN = "/t/acme-shipping/settings/plan"
-SPACES = "/t/acme-shipping/spaces"
-OTHER = "/t/other-people"
+NOTIFICATIONS, PLAN = "/t/acme-shipping/notifications", "/t/acme-shipping/settings/plan"
+SPACES, OTHER = "/t/acme-shipping/spaces", "/t/other-people"
 
 
 def _stay(_page: Page) -> None:
@@ -349,6 +347,10 @@ STATES = [
     State("staff-tax", "WAPIAAAAX1", at("/staff/tenants/acme-shipping/tax"), email=STAFF),
     State("staff-coupons", "HALF", at("/staff/coupons/"), email=STAFF),
     State("staff-revenue", "Monthly fees now", at("/staff/revenue/"), email=STAFF),
+    State("staff-finance", "Codes of accounts", at("/staff/finance/"), email=STAFF),
+    State("staff-receivables", "All tenants", at("/staff/finance/receivables/"), email=STAFF),
+    State("staff-owed", "days overdue", at("/staff/finance/receivables/late-payer/"), email=STAFF),
+    State("staff-periods", "is not complete", at("/staff/finance/periods/"), email=STAFF),
     State("staff-pipeline", "The last run failed", at("/staff/pipeline/"), email=STAFF),
     State("staff-quarantine", "fall (1)", at("/staff/pipeline/quarantine/"), email=STAFF),
     State("staff-volumes", "gone", at("/staff/volumes/"), email=STAFF),

@@ -186,13 +186,25 @@ def _agree(world: World) -> None:
     trial.update(trial_ends_at=now + timedelta(days=9))
 
 
+def _owe(late: Tenant) -> None:
+    """Give the tenant an invoice that is overdue. Its last month has no invoice."""
+    before = periods.month_of(rows.last_month().starts_at - timedelta(days=1), "UTC")
+    approved = issuing.approve(invoice=rows.drafted(late, month=before), by=rows.STAFF)
+    issuing.issue(invoice=approved, by=rows.STAFF, now=timezone.now() - timedelta(days=50))
+    issuing.mark_overdue(by=rows.STAFF)
+
+
 def _operate(world: World) -> None:
     """Give operators a note, a consent, kept volumes, and a suspended tenant."""
     tenant_notes.write(tenant=world.tenant, text="Pays late.\nCall Olga first.", by=rows.STAFF)
     support_access.give_consent(tenant=world.tenant, role="developer", hours=24, by=SYSTEM)
     late = tenants.sign_up(
-        email="late@payer.example", password=rows.PASSWORD, organization="Late Payer"
+        email="late@payer.example",
+        password=rows.PASSWORD,
+        organization="Late Payer",
+        plan_key="team",
     ).tenant
+    _owe(late)
     gone = rows.active_space(late, "gone")
     now = timezone.now()
     AddressSpace.objects.filter(pk=gone.pk).update(deletion_requested_at=now, deleted_at=now)
