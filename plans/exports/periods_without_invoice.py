@@ -6,7 +6,7 @@ issued invoice. ``plans.invoicing.open_periods`` knows the periods, and close ru
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 
 from django.db.models import Count
 
@@ -14,7 +14,7 @@ from plans.exports import report_days
 from plans.exports.tables import Column, Row, Type
 from plans.invoicing import close_run_reads, invoice_closing, open_periods
 from plans.models import Invoice
-from plans.rating.periods import Period, day_of
+from plans.rating.periods import Period
 from tenants.models import Tenant
 
 # What an operator does next, by the state of the period: first the states of a period without an
@@ -41,7 +41,6 @@ COLUMNS = (
     Column("reasons", Type.TEXT),
     Column("next_step", Type.TEXT),
 )
-_DAY = timedelta(days=1)  # no time zone differs more from UTC
 
 
 @dataclass(frozen=True)
@@ -113,14 +112,14 @@ def report(month: date, now: datetime) -> MonthReport:
 
 def _without_invoice(month: date, now: datetime) -> Iterator[PeriodWithoutInvoice]:
     """Yield the periods of the month that have no invoice in any state."""
-    begins = _begins(month)
+    span = report_days.around(month)
     # At the latest end of the month, and without grace: what is not due yet is missing, too.
-    due = open_periods.due(begins.ends_at, timedelta(0))
-    found = [(id, period) for id, period in due if begins.contains(period.starts_at)]
+    due = open_periods.due(span.ends_at, timedelta(0))
+    found = [(id, period) for id, period in due if span.contains(period.starts_at)]
     tenants = Tenant.objects.in_bulk({id for id, _ in found})
-    skipped = close_run_reads.skipped_since(begins.ends_at - 2 * _DAY)
+    skipped = close_run_reads.skipped_since(span.ends_at - timedelta(days=2))
     for id, period in found:
-        if not _is_in(month, period.starts_at, tenants[id].billing_time_zone):
+        if not report_days.is_in(month, period.starts_at, tenants[id].billing_time_zone):
             continue
         due_at = period.ends_at + invoice_closing.grace()
         if id in skipped:
@@ -134,12 +133,12 @@ def _without_invoice(month: date, now: datetime) -> Iterator[PeriodWithoutInvoic
 
 def _not_issued(month: date) -> Iterator[PeriodWithoutInvoice]:
     """Yield the periods of the month whose invoice is not issued."""
-    begins = _begins(month)
+    span = report_days.around(month)
     rows = Invoice.objects.filter(
-        number__isnull=True, starts_at__gte=begins.starts_at, starts_at__lt=begins.ends_at
+        number__isnull=True, starts_at__gte=span.starts_at, starts_at__lt=span.ends_at
     )
     for row in rows.select_related("tenant").defer("document", "manifest", "quality"):
-        if _is_in(month, row.starts_at, row.time_zone or row.tenant.billing_time_zone):
+        if report_days.is_in(month, row.starts_at, row.time_zone or row.tenant.billing_time_zone):
             period = Period(row.starts_at, row.ends_at)
             reasons = row.held_reasons if row.state == Invoice.State.HELD else ()
             due_at = row.ends_at + invoice_closing.grace()
@@ -147,23 +146,13 @@ def _not_issued(month: date) -> Iterator[PeriodWithoutInvoice]:
 
 
 def _n_issued(month: date) -> int:
-    begins = _begins(month)
+    span = report_days.around(month)
     rows = Invoice.objects.filter(
-        number__isnull=False, starts_at__gte=begins.starts_at, starts_at__lt=begins.ends_at
+        number__isnull=False, starts_at__gte=span.starts_at, starts_at__lt=span.ends_at
     )
     counted = rows.values_list("starts_at", "time_zone", "tenant__billing_time_zone").annotate(
         n=Count("id")
     )
-    return sum(n for at, zone, of_tenant, n in counted if _is_in(month, at, zone or of_tenant))
-
-
-def _begins(month: date) -> Period:
-    """Return a span that contains the month of every time zone."""
-    first, after = (
-        datetime.combine(one, time(), UTC) for one in (month, report_days.next_month(month))
+    return sum(
+        n for at, zone, of_tenant, n in counted if report_days.is_in(month, at, zone or of_tenant)
     )
-    return Period(first - _DAY, after + _DAY)
-
-
-def _is_in(month: date, instant: datetime, zone_name: str) -> bool:
-    return day_of(instant, zone_name).replace(day=1) == month

@@ -1,8 +1,12 @@
-"""Reads the days and months of reports from what people write. Days and months are those of UTC."""
+"""Reads the days and months of reports from what people write, and finds what is in a month.
 
-from datetime import UTC, date, datetime, timedelta
+Days and months of reports are those of UTC, unless a function names another time zone.
+"""
+
+from datetime import UTC, date, datetime, time, timedelta
 
 from controlplane.core.errors import Invalid
+from plans.rating.periods import Period, day_of
 
 
 def day_named(text: str | None, now: datetime) -> date:
@@ -63,3 +67,19 @@ def month_named(text: str) -> date:
 def next_month(month: date) -> date:
     """Return the first day of the next month; ``month`` is a first day."""
     return (month.replace(day=28) + timedelta(days=4)).replace(day=1)
+
+
+def around(month: date) -> Period:
+    """Return a span that contains the month of every time zone; ``month`` is a first day."""
+    day = timedelta(days=1)  # no time zone differs more from UTC
+    first, after = (datetime.combine(one, time(), UTC) for one in (month, next_month(month)))
+    return Period(first - day, after + day)
+
+
+def is_in(month: date, instant: datetime, zone_name: str) -> bool:
+    """Return whether the instant is in the month, in a time zone; ``month`` is a first day.
+
+    Raises:
+        Invalid: there is no such zone.
+    """
+    return day_of(instant, zone_name).replace(day=1) == month

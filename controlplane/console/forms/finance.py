@@ -1,8 +1,10 @@
 """Forms of the operators' page of finance."""
 
 from datetime import date
+from typing import Self
 
 from django import forms
+from django.http import QueryDict
 from django.utils import timezone
 
 from controlplane.console.forms.base import ConsoleForm
@@ -32,6 +34,11 @@ class DayForm(ConsoleForm):
 
     as_of = forms.CharField(label="Day", required=False, max_length=10)
 
+    @classmethod
+    def of(cls, query: QueryDict) -> Self:
+        """Return the form of a page's query, which shows the day also where it is the default."""
+        return cls({"as_of": query.get("as_of") or f"{timezone.now():%Y-%m-%d}"})
+
     def day(self) -> date:
         """Return the day.
 
@@ -46,6 +53,12 @@ class MonthForm(ConsoleForm):
     """Asks for the month of a report, such as 2026-11; default: the last one that has ended."""
 
     month = forms.CharField(label="Month", required=False, max_length=7)
+
+    @classmethod
+    def of(cls, query: QueryDict) -> Self:
+        """Return the form of a page's query, which shows the month also where it is the default."""
+        default = report_days.ended_month(None, timezone.now())
+        return cls({"month": query.get("month") or f"{default:%Y-%m}"})
 
     def first_day(self) -> date:
         """Return the first day of the month.

@@ -1,33 +1,23 @@
 """Views of what finance takes: the operators' page, and files of exports."""
 
-from collections.abc import Iterable, Sequence
 from typing import IO
 
 from django.contrib import messages
-from django.http import FileResponse, HttpResponseBase, QueryDict
+from django.http import FileResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from controlplane.console import windows
+from controlplane.console import report_tables, windows
 from controlplane.console.access import staff_page, tenant_page
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.finance import CodeForm, DayForm, MonthForm, MonthsForm
+from controlplane.console.forms.finance import CodeForm, MonthsForm
 from controlplane.console.scope import Scope, StaffScope, TenantScope
 from controlplane.core.downloads import attached
 from controlplane.core.errors import Missing
 from plans.export_kinds import INFO, MEDIA_TYPES, ExportKind, FileFormat
-from plans.exports import (
-    account_codes,
-    aged_receivables,
-    deferred_revenue,
-    journal,
-    periods_without_invoice,
-    registry,
-    tables,
-)
-from plans.exports.tables import Column, Row
+from plans.exports import account_codes, deferred_revenue, registry, tables
 from plans.rating.periods import Period
 from tenants.permissions import Permission
 
@@ -59,7 +49,7 @@ def change_code(scope: StaffScope) -> HttpResponseBase:
 @staff_page
 def report(scope: StaffScope, report: str) -> HttpResponseBase:
     """Download a report as CSV: the one with this name, over what the query selects."""
-    columns, rows = _table(report, scope.request.GET)
+    columns, rows = report_tables.named(report, scope.request.GET)
     return _file(tables.write(columns, rows, FileFormat.CSV), FileFormat.CSV, report)
 
 
@@ -91,27 +81,6 @@ def _export(scope: Scope, kind: ExportKind, suffix: str, zone: str) -> HttpRespo
     return _file(
         registry.file(kind, format, period, scope.tenant), format, f"{kind}-{owner}-{window.key}"
     )
-
-
-def _table(report: str, query: QueryDict) -> tuple[Sequence[Column], Iterable[Row]]:
-    now = timezone.now()
-    match report:
-        case "journal":
-            after = query.get("after", "0")
-            # Up to 18 digits fit into the bigint of the ids; PostgreSQL refuses larger numbers.
-            number = int(after) if after.isdecimal() and len(after) < 19 else 0
-            return journal.COLUMNS, journal.all_rows(number)
-        case "deferred-revenue":
-            months = deferred_revenue.report(*MonthsForm(query).months())
-            return deferred_revenue.COLUMNS, (month.row() for month in months)
-        case "aged-receivables":
-            day = DayForm(query).day()
-            groups = aged_receivables.report(day, now)
-            return aged_receivables.COLUMNS, aged_receivables.rows(day, groups)
-        case "periods-without-invoice":
-            found = periods_without_invoice.report(MonthForm(query).first_day(), now)
-            return periods_without_invoice.COLUMNS, found.rows()
-    raise Missing("There is no such report; the page Finance lists them.")
 
 
 def _file(file: IO[bytes], format: FileFormat, name: str) -> FileResponse:

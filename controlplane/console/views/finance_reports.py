@@ -16,7 +16,7 @@ _MOST = 200  # rows of a table; the file has all
 @staff_page
 def receivables(scope: StaffScope) -> HttpResponseBase:
     """Show what tenants owed on ``?as_of=``, by the age of the debt; by default today."""
-    form, now = DayForm(scope.request.GET), timezone.now()
+    form, now = DayForm.of(scope.request.GET), timezone.now()
     # If the day is wrong, the form says so, and the page has no table.
     day = form.attempt(form.day)
     context = {
@@ -32,7 +32,7 @@ def receivables(scope: StaffScope) -> HttpResponseBase:
 @staff_page
 def open_items(scope: StaffScope, tenant: str) -> HttpResponseBase:
     """Show the invoices of which a tenant owed something on ``?as_of=``; by default today."""
-    form, now, row = DayForm(scope.request.GET), timezone.now(), queries.get_tenant(tenant)
+    form, now, row = DayForm.of(scope.request.GET), timezone.now(), queries.get_tenant(tenant)
     day = form.attempt(form.day)
     context = {
         "form": form,
@@ -47,7 +47,7 @@ def open_items(scope: StaffScope, tenant: str) -> HttpResponseBase:
 @staff_page
 def periods(scope: StaffScope) -> HttpResponseBase:
     """Show what is missing of ``?month=``, by default of the last month that has ended."""
-    form = MonthForm(scope.request.GET)
+    form = MonthForm.of(scope.request.GET)
     month = form.attempt(form.first_day)
     context = {
         "form": form,

@@ -76,6 +76,7 @@ def test_aged_receivables(run: Callable[..., Ended], invoice: Invoice, tmp_path:
     items = run(*aged, "--tenant", "acme", by="staff")
     document = run(*aged, "-o", "json", by="staff")
     nothing = run(*aged, "--as-of", "2020-01-31", by="staff")
+    no_items = run(*aged, "--as-of", "2020-01-31", "--tenant", "acme", by="staff")
     assert run(*aged, "--to", str(file), by="staff").code == 0
     both = run(*aged, "--to", str(file), "--tenant", "acme", by="staff")
 
@@ -85,6 +86,7 @@ def test_aged_receivables(run: Callable[..., Ended], invoice: Invoice, tmp_path:
     assert str(invoice.number) in items.stdout
     assert json.loads(document.stdout)["sums"][0]["total_minor"] == invoice.payable_minor
     assert "Nothing is due." in nothing.stdout
+    assert str(invoice.number) not in no_items.stdout
     with file.open(newline="") as written:
         (row,) = csv.DictReader(written)
     assert row["total"] == f"{invoice.payable_minor / 100:.2f}"

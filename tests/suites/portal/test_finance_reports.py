@@ -43,12 +43,14 @@ def test_staff_see_what_tenants_owe_by_age_and_each_unpaid_invoice(world: World,
     (row,) = lines(staff.get("/staff/finance/aged-receivables.csv"))
 
     assert "waypost, EUR" in page
+    assert f'value="{timezone.now():%Y-%m-%d}"' in page
     assert page.count(amount) == 6  # in three columns, of the tenant and of all
     assert f'href="{AGED}acme-shipping/"' in page
     assert f'href="{AGED}acme-shipping/{yesterday}"' in before
     assert amount in of_tenant
     assert "10 days overdue" in of_tenant
     assert f'href="/staff/invoices/{invoice.pk}/"' in of_tenant
+    assert amount not in staff.get(f"{AGED}{world.other.slug}/").content.decode()
     assert row["days_1_to_30"] == row["total"] == f"{invoice.payable_minor / 100:.2f}"
 
 
@@ -105,6 +107,7 @@ def test_a_complete_month_says_so(world: World, as_: As) -> None:
 
     assert f"{rows.last_month().starts_at:%B %Y} is complete" in page
     assert "1 invoice of this month is issued" in page
+    assert f'value="{rows.last_month().starts_at:%Y-%m}"' in page
     assert "periods-without-invoice.csv" not in page
 
 
