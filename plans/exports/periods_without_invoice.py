@@ -147,7 +147,7 @@ def _not_issued(month: date) -> Iterator[PeriodWithoutInvoice]:
 
 def _n_issued(month: date) -> int:
     span = report_days.around(month)
-    rows = Invoice.objects.filter(
+    rows = Invoice.valid().filter(
         number__isnull=False, starts_at__gte=span.starts_at, starts_at__lt=span.ends_at
     )
     counted = rows.values_list("starts_at", "time_zone", "tenant__billing_time_zone").annotate(
