@@ -29,11 +29,12 @@ def replace(scope: StaffScope, invoice: str) -> HttpResponseBase:
         ("Now", rendering.context(document.loaded(row.document))),
         ("The new invoice", rendering.context(replacing.preview(row))),
     ]
+    notes = invoice_reads.credit_notes(row)  # the last one of a voided invoice voided it
     context = {
         "row": row,
         "form": form,
         "sides": sides,
-        "notes": invoice_reads.credit_notes(row) if row.state != row.State.VOIDED else [],
+        "notes": notes[:-1] if row.state == row.State.VOIDED else notes,
         "back": reverse("console:staff_invoice", args=[row.id]),
         "tenant_url": reverse("console:staff_tenant", args=[row.tenant.slug]),
     }
