@@ -30,7 +30,8 @@ def buckets(samples: DataFrame, types: Iterable[str]) -> DataFrame:
     ``STATE``. A meter that is null in all samples of a bucket is 0.
     """
     # The largest type by its number: a maximum of texts would make Spark sort all samples.
-    literals = [f"'{quoted(name)}'" for name in sorted({"", *types})]  # '' for heartbeats
+    # '' too, because a CASE needs a branch.
+    literals = [f"'{quoted(name)}'" for name in sorted({"", *types})]
     numbers = " ".join(f"WHEN {name} THEN {n}" for n, name in enumerate(literals))
     grouped = samples.groupBy(*LIFE, "bucket_at", "date")
     folded = grouped.agg(

@@ -23,7 +23,7 @@ def usage(state: DataFrame, openings: DataFrame | None = None) -> DataFrame:
     Rows with quantity zero are left out.
     """
     # By space, so that rows are shuffled once for the window and for the sums.
-    joined = _opened(state, openings).repartition("tenant_id", "space_id")
+    joined = _opened(state, openings).repartition("space_id")
     incarnation = Window.partitionBy(*LIFE).orderBy("bucket_at")
     grown = joined.select(
         *_CELL,
