@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api import schema
-from controlplane.api.credit_notes import InvoiceReasonSerializer
 from controlplane.api.idempotency import idempotent
+from controlplane.api.serializers import StrictSerializer
 from controlplane.api.staff_invoices import StaffInvoiceSerializer, find_invoice
 from controlplane.api.views import StaffView
 from plans.invoicing import replacing
@@ -22,6 +22,20 @@ class ReplacementPreviewSerializer(serializers.Serializer[Any]):
     tax_minor = serializers.IntegerField()
     total_minor = serializers.IntegerField()
     document = serializers.DictField()
+    sha256 = serializers.CharField(
+        help_text="Of the document. Send it as `confirmed` to replace the invoice by this one only."
+    )
+
+
+class ReplacementCreateSerializer(StrictSerializer):
+    """Why the invoice is replaced, which the credit note prints.
+
+    With `confirmed`, the `sha256` of a preview, the request is refused (409) if the billing details
+    or the tax have changed since.
+    """
+
+    reason = serializers.CharField(max_length=1000)
+    confirmed = serializers.CharField(max_length=64, required=False, default="")
 
 
 class ReplacementView(StaffView):
@@ -36,11 +50,12 @@ class ReplacementView(StaffView):
         """
         made = replacing.preview(find_invoice(invoice))
         shown = ("currency", "net_minor", "tax_minor", "total_minor")
-        return Response({**{name: made[name] for name in shown}, "document": made})
+        amounts = {name: made[name] for name in shown}
+        return Response({**amounts, "document": made, "sha256": replacing.digest(made)})
 
     @schema.describe(
         "Replace an invoice",
-        request=InvoiceReasonSerializer,
+        request=ReplacementCreateSerializer,
         response=StaffInvoiceSerializer,
         status=201,
         parameters=[schema.IDEMPOTENCY_KEY],
@@ -52,11 +67,9 @@ class ReplacementView(StaffView):
         An invoice that is void already is replaced, too. Returns the new invoice. Replacing again
         changes nothing. The credit note that voids the invoice prints the reason.
         """
-        serializer = InvoiceReasonSerializer(data=request.data)
+        serializer = ReplacementCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = replacing.replace(
-            invoice=find_invoice(invoice),
-            reason=serializer.validated_data["reason"],
-            by=self.actor,
+            invoice=find_invoice(invoice), by=self.actor, **serializer.validated_data
         )
         return Response(StaffInvoiceSerializer(row).data, status=201)

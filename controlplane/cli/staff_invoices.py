@@ -220,7 +220,7 @@ def replace(
     form: Output = Format.TABLE,
 ) -> None:
     """Void an issued invoice, and issue a new one with today's billing details and tax."""
-    api = login_store.connect_staff()
+    api, body = login_store.connect_staff(), {"reason": reason}
     if not yes:
         answer = staff.preview_replacement_invoice.sync_detailed(
             calls.named(invoice), client=api.client
@@ -233,10 +233,11 @@ def replace(
             f"{found['tax_minor']}, total {found['total_minor']}, in minor units of "
             f"{found['currency']}. It cannot be undone."
         )
+        body["confirmed"] = found["sha256"]
     answer_made = staff.replace_invoice.sync_detailed(
         calls.named(invoice),
         client=api.client,
-        body=models.InvoiceReasonRequest(reason=reason),
+        body=models.ReplacementCreateRequest.from_dict(body),
         idempotency_key=calls.new_key(),
     )
     output.show_one(calls.body(api, answer_made), form)

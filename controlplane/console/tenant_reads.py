@@ -63,7 +63,7 @@ def listed(search: str, plan: str = "", show: str = "", sort: str = "") -> Query
     alert = QuotaAlert.objects.filter(tenant=OuterRef("pk"), lifted_at__isnull=True)
     # ``order_by()`` removes a default order, which would become part of GROUP BY.
     highest = alert.order_by().values("tenant").annotate(level=Max("level_percent"))
-    issued = Invoice.objects.filter(tenant=OuterRef("pk"), number__isnull=False)
+    issued = Invoice.valid().filter(tenant=OuterRef("pk"), number__isnull=False)
     newest = issued.order_by("-starts_at")
     rows = queries.list_tenants(search).annotate(
         plan_title=Subquery(subscription.values("plan__title")[:1]),

@@ -74,15 +74,12 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
 
 def _snapshots(lake: Lake) -> dict[str, Snapshot | None]:
     """Create the tables that do not exist, except bronze; return what each one includes."""
-
-    def look(table: Table) -> Snapshot | None:
-        if table is not schemas.BRONZE:
-            tables.ensure(lake, table)
-        return tables.snapshot(lake, table, APP)
-
-    # Reading a log is mostly work of Spark's driver, which uses one core.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip((t.name for t in schemas.ALL), pool.map(look, schemas.ALL), strict=True))
+    for table in schemas.DERIVED:
+        tables.ensure(lake, table)
+    # Side by side: reading a log is mostly work of Spark's driver, which uses one core for each.
+    with ThreadPoolExecutor() as pool:
+        found = pool.map(lambda table: tables.snapshot(lake, table, APP), schemas.ALL)
+        return dict(zip((table.name for table in schemas.ALL), found, strict=True))
 
 
 @dataclass

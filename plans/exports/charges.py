@@ -6,9 +6,10 @@ below zero.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import chain
 from typing import Any
 
 from plans.rating import money
@@ -49,12 +50,22 @@ class Charge:
 
 
 def of_invoice(tenant_id: str, document: Mapping[str, Any]) -> Iterator[Charge]:
-    """Yield the charges of an issued invoice in the order of its lines, the tax last."""
+    """Yield the charges of an issued invoice in the order of its lines, the tax last.
+
+    Those of an invoice that replaces another one correct it and have no quantity: the quantities
+    are those of the invoice that it replaces, and would count twice.
+    """
     shared = _shared(tenant_id, document, document["period"])
     names = {space["space_id"]: space["space"] for space in document["usage"]}
-    for line in document["lines"]:
-        yield from _of_line(shared, line, names)
-    yield from _of_taxes(shared, document, sign=1)
+    charges = chain(
+        *(_of_line(shared, line, names) for line in document["lines"]),
+        _of_taxes(shared, document, sign=1),
+    )
+    if "replaces" not in document:
+        yield from charges
+        return
+    for charge in charges:
+        yield replace(charge, takes_back=True, quantity=None, used=None, unit="", unit_price=None)
 
 
 def of_credit_note(

@@ -71,7 +71,10 @@ class PeriodWithoutInvoice:
 
 @dataclass(frozen=True)
 class MonthReport:
-    """What is missing of a month (its first day), and how many invoices of it are issued."""
+    """What is missing of a month (its first day), and how many invoices of it are issued.
+
+    A void invoice is neither missing nor counted: staff decided that its period is not billed.
+    """
 
     month: date
     n_issued: int
@@ -147,8 +150,10 @@ def _not_issued(month: date) -> Iterator[PeriodWithoutInvoice]:
 
 def _n_issued(month: date) -> int:
     span = report_days.around(month)
-    rows = Invoice.valid().filter(
-        number__isnull=False, starts_at__gte=span.starts_at, starts_at__lt=span.ends_at
+    rows = (
+        Invoice.valid()
+        .filter(number__isnull=False, starts_at__gte=span.starts_at, starts_at__lt=span.ends_at)
+        .exclude(state=Invoice.State.VOIDED)
     )
     counted = rows.values_list("starts_at", "time_zone", "tenant__billing_time_zone").annotate(
         n=Count("id")

@@ -59,9 +59,13 @@ def month_named(text: str) -> date:
         Invalid: the text is no month.
     """
     try:
-        return date.fromisoformat(f"{text}-01")
+        month = date.fromisoformat(f"{text}-01")
     except ValueError:
-        raise Invalid(f"{text!r} is no month: write 2026-11.", code="report.months") from None
+        month = None
+    # Reports also look at the days before and after, which the first and last years lack.
+    if month is None or not date(1900, 1, 1) <= month < date(9900, 1, 1):
+        raise Invalid(f"{text!r} is no month: write 2026-11.", code="report.months")
+    return month
 
 
 def next_month(month: date) -> date:

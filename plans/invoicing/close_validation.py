@@ -12,6 +12,7 @@ from plans.invoicing.evidence import EarlierUsage, Evidence, UsageKey
 from plans.invoicing.facts import Facts
 from plans.rating.periods import Period
 
+DETAILS_MISSING = "billing_details.missing"
 _DETAILS = {
     "name": "the billing name",
     "address": "the billing address",
@@ -61,6 +62,19 @@ class Differences:
         return "; ".join(named) + (f"; and {more} more" if more else "")
 
 
+def lacking_details(buyer: Mapping[str, str]) -> str:
+    """Return what to fill in before an invoice to ``buyer`` can be made; empty if nothing.
+
+    ``buyer`` has the keys of an invoice document.
+    """
+    missing = [name for field, name in _DETAILS.items() if not buyer[field].strip()]
+    if not missing:
+        return ""
+    *first, last = missing
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"Fill in {listed} of {buyer['organisation']} under Billing details"
+
+
 @dataclass(frozen=True)
 class Question:
     """The input of close validation; each method is one check and yields the reasons to hold.
@@ -92,15 +106,8 @@ class Question:
 
         A tax id is optional.
         """
-        missing = [name for field, name in _DETAILS.items() if not self.facts.buyer[field].strip()]
-        if missing:
-            *first, last = missing
-            listed = f"{', '.join(first)} and {last}" if first else last
-            yield Reason(
-                "billing_details.missing",
-                f"Fill in {listed} of {self.facts.buyer['organisation']} under Billing details, "
-                "then close again.",
-            )
+        if words := lacking_details(self.facts.buyer):
+            yield Reason(DETAILS_MISSING, f"{words}, then close again.")
 
     def incomplete(self) -> Iterator[Reason]:
         """Yield a reason if the evidence is complete only up to a time before the period ends."""

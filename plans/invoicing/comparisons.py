@@ -6,7 +6,6 @@ compare, or that an input could not be read.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -180,8 +179,8 @@ def _row(proof: Proof) -> Outcome:
         "credit_minor": (used, invoice.credit_minor),
         "starts_at": (stored["period"]["starts_at"], invoice.starts_at.isoformat()),
         "ends_at": (stored["period"]["ends_at"], invoice.ends_at.isoformat()),
-        "issued_at": (stored["issued_at"], instant(invoice.issued_at)),
-        "due_at": (stored["due_at"], instant(invoice.due_at)),
+        "issued_at": (stored["issued_at"], document.instant(invoice.issued_at)),
+        "due_at": (stored["due_at"], document.instant(invoice.due_at)),
         # Drafts of earlier versions of Waypost have the time zone in the document only.
         "time_zone": (stored["period"]["time_zone"],
                       invoice.time_zone or stored["period"]["time_zone"]),
@@ -300,11 +299,6 @@ def _by_account(rows: Sequence[tuple[str, int]]) -> dict[str, str]:
     for account, amount in rows:
         found.setdefault(account, []).append(str(amount))
     return {account: " and ".join(amounts) for account, amounts in found.items()}
-
-
-def instant(value: datetime | None) -> str | None:
-    """Return an instant as the documents of invoices have it, in ISO 8601; None stays None."""
-    return value.isoformat() if value else None
 
 
 def _some(names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from django.db.models.functions import RowNumber
 from controlplane.core.errors import Conflict
 from plans.invoicing import billing_inputs, document, line_taxes, rated_period, states
 from plans.invoicing.document import Document
-from plans.invoicing.facts import CORRECTIONS_AT_NEW_TAX, Correction, Facts
+from plans.invoicing.facts import CORRECTIONS_AT_OWN_TAX, Correction, Facts
 from plans.invoicing.rated_period import Reader
 from plans.models import Invoice
 from plans.rating.month_so_far import MonthSoFar
@@ -182,21 +182,22 @@ def require_current(invoice: Invoice) -> None:
     """
     pinned = invoice.manifest.get("corrections", [])
     known = agreed(invoice.tenant_id, but=invoice.pk) if pinned else []
-    possible = {
-        row.month.starts_at.isoformat(): row
+    next_n = {
+        row.month.starts_at.isoformat(): row.n
         for row in _next_of_ended_months(known, invoice.starts_at)
     }
+    numbers = [entry["number"] for entry in pinned]
+    replaced = Invoice.objects.filter(tenant_id=invoice.tenant_id, number__in=numbers)
+    for number in replaced.exclude(replacement=None).values_list("number", flat=True):
+        raise PreviousInvoiceOpen(
+            f"{number} was replaced since: close this one again, because it would name the wrong "
+            "invoice and might bear its tax."
+        )
     for entry in pinned:
-        row = possible.get(entry["month_starts_at"])
-        if row is not None and row.n != entry["n"]:
+        if entry["n"] != next_n.get(entry["month_starts_at"], entry["n"]):
             raise PreviousInvoiceOpen(
                 f"Another invoice has corrected {entry['number']} since: close this one again, "
                 "because it would bill the same usage twice."
-            )
-        if row is not None and row.number != entry["number"]:
-            raise PreviousInvoiceOpen(
-                f"{row.number} has replaced {entry['number']} since: close this one again, because "
-                "it would name the wrong invoice and might bear its tax."
             )
 
 
@@ -223,7 +224,7 @@ def wrongly_taxed(invoice: Invoice, stored: Document) -> Iterator[str]:
     nothing is yielded for their documents.
     """
     manifest = stored["manifest"]
-    has_new_tax = manifest["engine_version"] in CORRECTIONS_AT_NEW_TAX
+    has_new_tax = manifest["engine_version"] in CORRECTIONS_AT_OWN_TAX
     entries = [] if has_new_tax else manifest["corrections"]
     numbers = [entry["number"] for entry in entries]
     rows = Invoice.objects.filter(tenant_id=invoice.tenant_id, number__in=numbers)

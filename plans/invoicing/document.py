@@ -163,6 +163,11 @@ def replacing(document: Document, number: str, issued_at: str) -> Document:
     return {**document, "replaces": {"number": number, "issued_at": issued_at}}
 
 
+def instant(value: datetime | None) -> str | None:
+    """Return an instant as documents have it, in ISO 8601; None stays None."""
+    return value.isoformat() if value else None
+
+
 def canonical(document: Document) -> str:
     """Return the canonical JSON text of a document: sorted keys, no spaces, unescaped UTF-8."""
     # The bytes of issued invoices depend on these options: never change them.

@@ -31,7 +31,7 @@ from tenants.models import Tenant
 # document. ``engines`` has every version whose invoices can be verified.
 ENGINE_VERSION = "5"
 # Engines whose corrections bear the tax of the invoice that carries them.
-CORRECTIONS_AT_NEW_TAX = frozenset({"3", "4"})
+CORRECTIONS_AT_OWN_TAX = frozenset({"3", "4"})
 
 
 class NoSubscription(Conflict):

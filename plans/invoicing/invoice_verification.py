@@ -280,7 +280,7 @@ def recomputed(
     )
     made["usage"] = listed_usage(made["usage"], stored["usage"])
     if old := invoice.replaces:
-        made = document.replacing(made, old.number or "", comparisons.instant(old.issued_at) or "")
+        made = document.replacing(made, old.number or "", document.instant(old.issued_at) or "")
     # An issued document also has number, dates and credit.
     if invoice.number and invoice.issued_at and invoice.due_at:
         # The credit as it was before this invoice was booked, not as it is now.

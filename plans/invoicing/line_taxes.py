@@ -9,9 +9,8 @@ own period.
 from collections.abc import Mapping
 from typing import Any
 
+from plans.einvoices import vat
 from plans.rating.taxes import TaxRule
-
-_FIRST = 1
 
 
 def own_tax(document: Mapping[str, Any]) -> TaxRule:
@@ -26,7 +25,7 @@ def has_several(document: Mapping[str, Any]) -> bool:
 
 def entry_of(document: Mapping[str, Any], line: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the entry of ``taxes`` for a line of the same document."""
-    entry: Mapping[str, Any] = document["taxes"][line.get("tax", _FIRST) - 1]
+    entry: Mapping[str, Any] = document["taxes"][vat.number_of(line) - 1]
     return entry
 
 

@@ -59,6 +59,6 @@ class CreditNote(models.Model):
             ),
             models.CheckConstraint(
                 name="credit_note_positive",
-                condition=Q(net_minor__gt=0, receivable_minor__gte=0, credit_minor__gte=0),
+                condition=Q(total_minor__gt=0, receivable_minor__gte=0, credit_minor__gte=0),
             ),
         ]

@@ -29,7 +29,10 @@ class TooMuch(Conflict):
 
 @dataclass(frozen=True)
 class Credited:
-    """What one credit note takes back, in minor units; ``net_minor`` is positive.
+    """What one credit note takes back, in minor units; the total is positive.
+
+    ``net_minor`` is positive too, unless all that is left is below zero before tax: a large
+    correction at a low rate can outweigh lines at a higher one, and their tax remains.
 
     ``lines`` is {position of the invoice's line: amount}; of a negative line it is negative.
     ``taxes`` has one entry for each tax that these lines bear, in the order of the lines.
@@ -72,20 +75,26 @@ def credit(
             is not positive.
         TooMuch: more is wanted than is left of a line, or of the whole invoice; or it would leave
             an amount that no credit note could take back.
-        NothingLeft: nothing of the invoice is left, before tax or with it.
+        NothingLeft: nothing of the invoice is left, with tax.
     """
     rules = {n: seller.taxed((taxes or {}).get(n, seller.tax)) for n in charged}
     rest = rest_of(charged, before, rules)
-    if rest.net_minor <= 0 or rest.total_minor <= 0:
+    if rest.total_minor <= 0:
         raise NothingLeft("Nothing of this invoice is left that a credit note could take back.")
     if wanted is None:
         return rest
+    if rest.net_minor <= 0:
+        raise TooMuch(
+            "Before tax nothing of this invoice is left: a part of it cannot be taken back, but "
+            "all that is left can. Void it.",
+            left_minor=0,
+        )
     _check(wanted, {n: rest.lines.get(n, 0) for n in charged}, rest.net_minor)
     both = {n: before.get(n, 0) + wanted.get(n, 0) for n in charged}
     after = rest_of(charged, both, rules)
     # Lines below zero make up for other lines, but only for those with the same tax.
     is_rest = not any(tax.taxable_minor for tax in after.taxes)
-    if not is_rest and (after.net_minor <= 0 or after.total_minor <= 0):
+    if not is_rest and after.total_minor <= 0:
         raise TooMuch(
             "This would leave lines of several taxes that no credit note could take back: take "
             "back less, or all that is left.",

@@ -366,6 +366,7 @@ if TYPE_CHECKING:
     from .register_answer_request import RegisterAnswerRequest
     from .release import Release
     from .release_request import ReleaseRequest
+    from .replacement_create_request import ReplacementCreateRequest
     from .replacement_preview import ReplacementPreview
     from .replacement_preview_document import ReplacementPreviewDocument
     from .resend_request import ResendRequest
@@ -793,6 +794,7 @@ _MODULES = {
     "RegisterAnswerRequest": ".register_answer_request",
     "Release": ".release",
     "ReleaseRequest": ".release_request",
+    "ReplacementCreateRequest": ".replacement_create_request",
     "ReplacementPreview": ".replacement_preview",
     "ReplacementPreviewDocument": ".replacement_preview_document",
     "ResendRequest": ".resend_request",
@@ -1218,6 +1220,7 @@ __all__ = (
     "RegisterAnswerRequest",
     "Release",
     "ReleaseRequest",
+    "ReplacementCreateRequest",
     "ReplacementPreview",
     "ReplacementPreviewDocument",
     "ResendRequest",

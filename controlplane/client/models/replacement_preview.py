@@ -23,6 +23,7 @@ class ReplacementPreview:
         tax_minor (int):
         total_minor (int):
         document (ReplacementPreviewDocument):
+        sha256 (str): Of the document. Send it as `confirmed` to replace the invoice by this one only.
     """
 
     currency: str
@@ -30,6 +31,7 @@ class ReplacementPreview:
     tax_minor: int
     total_minor: int
     document: ReplacementPreviewDocument
+    sha256: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,6 +45,8 @@ class ReplacementPreview:
 
         document = self.document.to_dict()
 
+        sha256 = self.sha256
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -52,6 +56,7 @@ class ReplacementPreview:
                 "tax_minor": tax_minor,
                 "total_minor": total_minor,
                 "document": document,
+                "sha256": sha256,
             }
         )
 
@@ -72,12 +77,15 @@ class ReplacementPreview:
 
         document = ReplacementPreviewDocument.from_dict(d.pop("document"))
 
+        sha256 = d.pop("sha256")
+
         replacement_preview = cls(
             currency=currency,
             net_minor=net_minor,
             tax_minor=tax_minor,
             total_minor=total_minor,
             document=document,
+            sha256=sha256,
         )
 
         replacement_preview.additional_properties = d

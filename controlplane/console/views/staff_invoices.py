@@ -369,21 +369,20 @@ def _taking_back(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
     if row.total_minor <= 0:
         return []
     refused = form if isinstance(form, CreditNoteForm) else None
-    return [
-        NextAction(
-            "Issue a credit note",
-            "Takes back a part of a line, with its tax. What was paid already becomes credit.",
-            _url("credit", row),
-            refused or CreditNoteForm(invoice=row),
-        ),
-        NextAction(
-            "Void",
-            "Takes back all that is left by a credit note. It cannot be undone.",
-            _url("void", row),
-            form if isinstance(form, VoidForm) else VoidForm(),
-            is_final=True,
-        ),
-    ]
+    part = NextAction(
+        "Issue a credit note",
+        "Takes back a part of a line, with its tax. What was paid already becomes credit.",
+        _url("credit", row),
+        refused or CreditNoteForm(invoice=row),
+    )
+    whole = NextAction(
+        "Void",
+        "Takes back all that is left by a credit note. It cannot be undone.",
+        _url("void", row),
+        form if isinstance(form, VoidForm) else VoidForm(),
+        is_final=True,
+    )
+    return [part, whole] if row.net_minor > 0 else [whole]
 
 
 def _writing_off(row: Invoice, form: ConsoleForm | None) -> NextAction:

@@ -19,21 +19,30 @@ def replace(scope: StaffScope, invoice: str) -> HttpResponseBase:
 
     An invoice that cannot be replaced answers 409, with the reason.
     """
-    row = invoice_reads.get(None, invoice)
-    form = ReplaceForm(scope.request.POST if scope.request.method == "POST" else None)
-    if form.is_valid():
-        made = replacing.replace(invoice=row, reason=form.cleaned_data["reason"], by=scope.actor)
+    row, data = invoice_reads.get(None, invoice), scope.request.POST
+    form = ReplaceForm(data if scope.request.method == "POST" else None)
+    if form.is_valid() and form.attempted(
+        replacing.replace,
+        invoice=row,
+        reason=form.cleaned_data["reason"],
+        confirmed=data.get("confirmed", ""),
+        by=scope.actor,
+    ):
+        made = replacing.of(invoice_reads.get(None, invoice))
+        assert made is not None  # it was just issued
         messages.success(scope.request, f"{made.number} replaces {row.number}.")
         return redirect("console:staff_invoice", made.id)
+    new = replacing.preview(row)
     sides = [
         ("Now", rendering.context(document.loaded(row.document))),
-        ("The new invoice", rendering.context(replacing.preview(row))),
+        ("The new invoice", rendering.context(new)),
     ]
     notes = invoice_reads.credit_notes(row)  # the last one of a voided invoice voided it
     context = {
         "row": row,
         "form": form,
         "sides": sides,
+        "confirmed": replacing.digest(new),
         "notes": notes[:-1] if row.state == row.State.VOIDED else notes,
         "back": reverse("console:staff_invoice", args=[row.id]),
         "tenant_url": reverse("console:staff_tenant", args=[row.tenant.slug]),

@@ -29,7 +29,13 @@ def test_staff_preview_and_replace_an_invoice(cast: Cast, invoice: Invoice) -> N
     path = f"/api/v1/staff/invoices/{invoice.number}/replacement"
 
     shown = staff.get(path).json()
-    made, again = (staff.post(path, {"reason": "wrong name"}) for _ in range(2))
+    problem(
+        staff.post(path, {"reason": "wrong name", "confirmed": "0" * 64}),
+        409,
+        "invoice.replacement_changed",
+    )
+    asked = {"reason": "wrong name", "confirmed": shown["sha256"]}
+    made, again = (staff.post(path, asked) for _ in range(2))
 
     assert (shown["net_minor"], shown["tax_minor"], shown["total_minor"]) == (4900, 931, 5831)
     assert shown["document"]["buyer"]["name"] == "Better Name SARL"

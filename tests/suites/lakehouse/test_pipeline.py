@@ -7,6 +7,7 @@ import pytest
 
 from lakehouse import schemas, tables
 from lakehouse.jobs import pipeline, rebuild
+from lakehouse.schemas import Table
 from lakehouse.tables import Lake
 from tests.support.lakehouse.samples import Landed, at, beat, row
 
@@ -75,6 +76,36 @@ def test_pipeline_stopped_after_each_table_ends_right(lake: Lake, landed: Landed
     assert [(day["expected_seq"], day["seen_seq"]) for day in quality] == [(1, 1)] * n_days
     assert set(rebuild.run(lake, write=False)["differences"].values()) == {0}
     assert tables.read(lake, schemas.QUARANTINE).count() == 1
+
+
+def test_a_gold_table_that_one_run_did_not_write_is_written_by_the_next(
+    lake: Lake, landed: Landed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Usage and quality are computed side by side, so either may be there without the other."""
+    really = tables.replace_where
+    gold = (schemas.USAGE, schemas.USAGE_DAILY, schemas.QUALITY)
+    for seq, lost in enumerate(gold, start=1):
+        landed(row(at(10, day=seq), seq, messages_in=10 * seq), beat(at(10, day=seq), seq))
+
+        def write(at_lake: Lake, table: Table, *rest: Any, lost: Table = lost) -> None:
+            if table is lost:
+                raise KeyboardInterrupt
+            really(at_lake, table, *rest)
+
+        with monkeypatch.context() as killed:
+            killed.setattr(tables, "replace_where", write)
+            with pytest.raises(KeyboardInterrupt):
+                pipeline.run(lake)
+        day = f"date = '{at(10, day=seq).date()}'"
+        there = {table.name for table in gold if tables.read(lake, table).where(day).count()}
+        assert there == {table.name for table in gold if table is not lost} - (
+            {schemas.USAGE_DAILY.name} if lost is schemas.USAGE else set()
+        )
+
+    pipeline.run(lake)
+
+    assert [tables.read(lake, table).count() for table in gold] == [3, 3, 3]
+    assert set(rebuild.run(lake, write=False)["differences"].values()) == {0}
 
 
 def _stop_after(name: str) -> Callable[[str], None]:

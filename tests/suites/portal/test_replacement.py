@@ -1,5 +1,6 @@
 """The operator's page that replaces an invoice; its link on the pages of both invoices."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -20,12 +21,16 @@ def test_staff_see_both_buyers_and_replace_the_invoice(world: World, as_: As) ->
 
     assert f'href="{url}replace"' in client.get(url).content.decode()
     asked = client.get(url + "replace").content.decode()
-    without = client.post(url + "replace", {"reason": ""})
-    made = client.post(url + "replace", {"reason": "wrong name"}, follow=True)
+    (shown,) = re.findall(r'name="confirmed" value="(\w{64})"', asked)
+    without = client.post(url + "replace", {"reason": "", "confirmed": shown})
+    stale = client.post(url + "replace", {"reason": "wrong name", "confirmed": "0" * 64})
+    wish = {"reason": "wrong name", "confirmed": shown}
+    made = client.post(url + "replace", wish, follow=True)
 
     assert "Better Name SARL" in asked
     assert f"Replace {invoice.number}" in asked
-    assert without.status_code == 400
+    assert (without.status_code, stale.status_code) == (400, 409)
+    assert "look at it again" in stale.content.decode()
     new = Invoice.objects.get(replaces=invoice)
     page = made.content.decode()
     assert f"{new.number} replaces {invoice.number}." in page

@@ -5,7 +5,7 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient
-from ...models.invoice_reason_request import InvoiceReasonRequest
+from ...models.replacement_create_request import ReplacementCreateRequest
 from ...models.staff_invoice import StaffInvoice
 from ...types import UNSET, Response, Unset
 
@@ -13,7 +13,7 @@ from ...types import UNSET, Response, Unset
 def _request(
     invoice: str,
     *,
-    body: InvoiceReasonRequest,
+    body: ReplacementCreateRequest,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
@@ -46,7 +46,7 @@ def sync_detailed(
     invoice: str,
     *,
     client: AuthenticatedClient,
-    body: InvoiceReasonRequest,
+    body: ReplacementCreateRequest,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[StaffInvoice]:
     """Replace an invoice.
@@ -59,7 +59,12 @@ def sync_detailed(
     Args:
         invoice (str):
         idempotency_key (str | Unset):
-        body (InvoiceReasonRequest): The reason for the change of an invoice.
+        body (ReplacementCreateRequest): Why the invoice is replaced, which the credit note
+            prints.
+
+            With `confirmed`, the `sha256` of a preview, the request is refused (409) if the
+            billing details
+            or the tax have changed since.
 
     Raises:
         errors.Refused: the server refused the request.
@@ -86,7 +91,7 @@ def sync(
     invoice: str,
     *,
     client: AuthenticatedClient,
-    body: InvoiceReasonRequest,
+    body: ReplacementCreateRequest,
     idempotency_key: str | Unset = UNSET,
 ) -> StaffInvoice:
     """As ``sync_detailed``, but return the body as a model."""

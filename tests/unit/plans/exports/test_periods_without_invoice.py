@@ -10,7 +10,7 @@ from controlplane.core.errors import Invalid
 from plans.export_kinds import FileFormat
 from plans.exports import periods_without_invoice, report_days, tables
 from plans.exports.periods_without_invoice import MonthReport, PeriodWithoutInvoice
-from plans.invoicing import invoice_closing, issuing
+from plans.invoicing import credit_notes, invoice_closing, issuing, replacing
 from plans.models import CloseRun, Invoice, PlanSubscription
 from tenants.models import Tenant
 from tests.support.plans import billing_rows as rows
@@ -125,6 +125,16 @@ def test_issued_invoices_count_in_the_month_of_their_own_time_zone() -> None:
 
     assert report().n_issued == 1
     assert report(month=MARCH).n_issued == 0
+
+
+def test_a_replaced_invoice_counts_once_and_a_void_one_not_at_all() -> None:
+    first, second = (rows.issued(rows.tenant()) for _ in range(2))
+    credit_notes.void(invoice=first, reason="never ordered", by=STAFF, now=AFTER_GRACE)
+    replacing.replace(invoice=second, reason="wrong buyer", by=STAFF, now=AFTER_GRACE)
+
+    found = report()
+
+    assert (found.n_issued, found.missing) == (1, ())
 
 
 def test_the_rest_of_a_month_that_was_closed_early_is_missing() -> None:

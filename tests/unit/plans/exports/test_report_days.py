@@ -25,6 +25,14 @@ def test_a_day_that_has_not_begun_is_refused(text: str) -> None:
     assert refused.value.error_code == "report.day"
 
 
+@pytest.mark.parametrize("text", ["0001-01", "9999-12", "2026-13", "July"])
+def test_what_is_no_month_is_refused(text: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        report_days.month_named(text)
+
+    assert refused.value.error_code == "report.months"
+
+
 def test_months_follow_one_another() -> None:
     assert report_days.next_month(date(2026, 1, 1)) == date(2026, 2, 1)
     assert report_days.next_month(date(2026, 12, 1)) == date(2027, 1, 1)

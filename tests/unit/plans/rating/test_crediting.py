@@ -168,13 +168,28 @@ def test_an_invoice_of_nothing_with_tax_takes_no_credit_note() -> None:
         crediting.credit({1: 1200, 3: -1000}, {}, None, free, TAXED)
 
 
-def test_a_part_never_leaves_tax_alone() -> None:
+def test_what_is_left_is_taken_back_though_only_tax_is_left() -> None:
     """Line 3 has no tax: without 700 of line 1 nothing is left before tax, but 57 of tax."""
     charged, free = {1: 1000, 3: -300}, {3: TaxRule(Decimal(0), "AE")}
 
-    assert crediting.credit(charged, {}, {1: 699}, SELLER, free).net_minor == 699
-    with pytest.raises(TooMuch, match="several taxes"):
-        crediting.credit(charged, {}, {1: 700}, SELLER, free)
+    part = crediting.credit(charged, {}, {1: 700}, SELLER, free)
+    rest = crediting.credit(charged, part.lines, None, SELLER, free)
+
+    assert (part.is_rest, rest.is_rest, rest.net_minor, rest.tax_minor) == (False, True, 0, 57)
+    with pytest.raises(TooMuch, match="Void it"):
+        crediting.credit(charged, part.lines, {1: 1}, SELLER, free)
+
+
+def test_an_invoice_below_zero_before_tax_is_taken_back_whole() -> None:
+    """95.00 at 20 % and -100.00 without tax: -5.00 before tax, and 14.00 are to be paid."""
+    charged, free = {1: 9500, 3: -10_000}, {3: TaxRule(Decimal(0), "AE")}
+    french = SELLER.taxed(TaxRule(Decimal(20), "S"))
+
+    rest = crediting.credit(charged, {}, None, french, free)
+
+    assert (rest.net_minor, rest.total_minor) == (-500, 1400)
+    with pytest.raises(TooMuch, match="Void it"):
+        crediting.credit(charged, {}, {1: 100}, french, free)
 
 
 def test_of_a_line_without_an_amount_nothing_can_be_taken_back() -> None:

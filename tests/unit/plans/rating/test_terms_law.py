@@ -236,7 +236,7 @@ def test_credit_notes_take_back_exactly_what_was_charged(seed: int) -> None:
         taxes = nets_by_rate(charged, others, rule)
         due = {rate: rounded(net * Fraction(rate) / 100, rule.rounding)
                for rate, net in taxes.items()}  # fmt: skip
-        if min(rating.net_minor, rating.net_minor + sum(due.values())) <= 0:
+        if rating.net_minor + sum(due.values()) <= 0:
             with pytest.raises(NothingLeft):
                 crediting.credit(charged, {}, None, rule, others)
             continue
@@ -247,7 +247,8 @@ def test_credit_notes_take_back_exactly_what_was_charged(seed: int) -> None:
         for row in (row for note in notes for row in note.taxes):
             found[row.percent] += row.tax_minor
         assert found == due
-        assert all(min(note.net_minor, note.total_minor) > 0 for note in notes)
+        assert all(note.total_minor > 0 for note in notes)
+        assert all(note.net_minor > 0 for note in notes[:-1])
         assert [note.is_rest for note in notes] == [False] * (len(notes) - 1) + [True]
 
 
@@ -276,7 +277,7 @@ def _notes(
             notes.append(crediting.credit(charged, before, wanted, seller, others))
         except TooMuch:
             # It would leave less than nothing of one tax, although not of all lines together.
-            assert len(nets_by_rate(charged, others, seller)) > 1
+            assert len({others.get(n, seller.tax).key for n in charged}) > 1
             continue
         before = {n: before.get(n, 0) + wanted.get(n, 0) for n in charged}
         if notes[-1].is_rest:
