@@ -105,6 +105,18 @@ class Invoice(Timestamped):
                 name="invoice_unpaid",
                 condition=Q(state__in=["issued", "partly_paid", "overdue"]),
             ),
+            # Reports of what was issued in some months.
+            models.Index(
+                fields=["issued_at"],
+                name="invoice_issued",
+                condition=Q(issued_at__isnull=False),
+            ),
+            # The periods of a month whose invoice is not issued: few, once the month is complete.
+            models.Index(
+                fields=["starts_at"],
+                name="invoice_not_issued",
+                condition=Q(number__isnull=True),
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

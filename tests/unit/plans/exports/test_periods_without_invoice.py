@@ -13,6 +13,7 @@ from plans.exports.periods_without_invoice import MonthReport, PeriodWithoutInvo
 from plans.invoicing import credit_notes, invoice_closing, issuing, replacing
 from plans.models import CloseRun, Invoice, PlanSubscription
 from tenants.models import Tenant
+from tests.support import query_plans
 from tests.support.plans import billing_rows as rows
 from tests.support.plans import debts
 from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
@@ -239,6 +240,21 @@ def test_the_number_of_queries_does_not_follow_that_of_tenants() -> None:
     more()
 
     assert queries() == one == 6
+
+
+def test_only_the_invoices_of_the_month_that_are_not_issued_are_read() -> None:
+    held(rows.tenant())
+    other = rows.issued(rows.tenant()).tenant
+    days = [ENDS_AT + n * DAY for n in range(5, 205)]
+    Invoice.objects.bulk_create(
+        Invoice(tenant=other, starts_at=day, ends_at=day + DAY) for day in days
+    )
+
+    with CaptureQueriesContext(connection) as found:
+        report()
+
+    (statement,) = [query["sql"] for query in found if '"number" IS NULL' in query["sql"]]
+    assert query_plans.rows_read([statement], {"plans_invoice"}) == {"plans_invoice": 1}
 
 
 def test_only_a_month_that_ended_is_reported() -> None:
