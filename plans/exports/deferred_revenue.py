@@ -18,13 +18,11 @@ from django.db import connection
 from django.db.models import Sum
 from django.db.models.functions import TruncMonth
 
-from controlplane.core.errors import Invalid
 from plans.exports import report_days
 from plans.exports.tables import Column, Row, Type
 from plans.models import CreditGrant, CreditNote, Invoice
 from plans.rating import money
 
-MOST_MONTHS = 36
 COLUMNS = (
     Column("month", Type.CODE),
     Column("legal_entity", Type.CODE),
@@ -109,14 +107,9 @@ def report(first: date, last: date) -> list[Month]:
     Both are first days of months. Legal entities without revenue or prepaid credit are left out.
 
     Raises:
-        Invalid: ``last`` is before ``first``, or there are more than ``MOST_MONTHS``.
+        Invalid: ``last`` is before ``first``, or there are more than ``report_days.MOST_MONTHS``.
     """
-    months, month = [], first
-    while month <= last:
-        months.append(month)
-        month = report_days.next_month(month)
-    if not 0 < len(months) <= MOST_MONTHS:
-        raise Invalid(f"Name 1 to {MOST_MONTHS} months, the first one first.", code="report.months")
+    months = report_days.each_month(first, last)
     # A day earlier, because a month begins earlier in time zones east of UTC.
     since = datetime(first.year, first.month, 1, tzinfo=UTC) - timedelta(days=1)
     revenue, prepaid = _sums(_REVENUE, since), _sums(_PREPAID, since)

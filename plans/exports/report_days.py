@@ -8,6 +8,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from controlplane.core.errors import Invalid
 from plans.rating.periods import Period, day_of
 
+MOST_MONTHS = 36  # of one report
+_YEARS = 2000, 2200
+
 
 def day_named(text: str | None, now: datetime) -> date:
     """Return the day such as 2026-11-30, or that of ``now`` without ``text``.
@@ -56,16 +59,33 @@ def month_named(text: str) -> date:
     """Return the first day of the month such as 2026-11.
 
     Raises:
-        Invalid: the text is no month.
+        Invalid: the text is no month from 2000 to 2200.
     """
     try:
         month = date.fromisoformat(f"{text}-01")
     except ValueError:
-        month = None
-    # Reports also look at the days before and after, which the first and last years lack.
-    if month is None or not date(1900, 1, 1) <= month < date(9900, 1, 1):
-        raise Invalid(f"{text!r} is no month: write 2026-11.", code="report.months")
+        raise Invalid(f"{text!r} is no month: write 2026-11.", code="report.months") from None
+    # The year before the first one of Python's calendar, and the one after the last, do not exist.
+    if not _YEARS[0] <= month.year <= _YEARS[1]:
+        raise Invalid(
+            f"Name months from {_YEARS[0]} to {_YEARS[1]}, as in 2026-11.", code="report.months"
+        )
     return month
+
+
+def each_month(first: date, last: date) -> list[date]:
+    """Return the first days of the months from ``first`` to ``last``, which are such days, too.
+
+    Raises:
+        Invalid: ``last`` is before ``first``, or there are more than ``MOST_MONTHS``.
+    """
+    months, month = [], first
+    while month <= last and len(months) <= MOST_MONTHS:
+        months.append(month)
+        month = next_month(month)
+    if not 0 < len(months) <= MOST_MONTHS:
+        raise Invalid(f"Name 1 to {MOST_MONTHS} months, the first one first.", code="report.months")
+    return months
 
 
 def next_month(month: date) -> date:

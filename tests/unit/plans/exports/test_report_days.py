@@ -36,3 +36,22 @@ def test_what_is_no_month_is_refused(text: str) -> None:
 def test_months_follow_one_another() -> None:
     assert report_days.next_month(date(2026, 1, 1)) == date(2026, 2, 1)
     assert report_days.next_month(date(2026, 12, 1)) == date(2027, 1, 1)
+
+
+def test_a_report_has_at_most_36_months() -> None:
+    found = report_days.each_month(date(2025, 12, 1), date(2026, 2, 1))
+
+    assert found == [date(2025, 12, 1), date(2026, 1, 1), date(2026, 2, 1)]
+    assert len(report_days.each_month(date(2023, 7, 1), date(2026, 6, 1))) == 36
+    for first in (date(2023, 6, 1), date(2026, 7, 1)):
+        with pytest.raises(Invalid) as refused:
+            report_days.each_month(first, date(2026, 6, 1))
+        assert refused.value.error_code == "report.months"
+
+
+@pytest.mark.parametrize("text", ["9999-12", "0001-01", "2201-01", "1999-12"])
+def test_a_month_far_from_now_is_refused(text: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        report_days.months_of(None, text, NOW.date())
+
+    assert refused.value.error_code == "report.months"
