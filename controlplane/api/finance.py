@@ -25,7 +25,7 @@ _AFTER = OpenApiParameter(
     description="Only postings with a larger id. Send the `last_posting_id` of the previous "
     "answer, or the largest `posting_id` of the previous file.",
 )
-_MONTHS = [
+MONTHS = [
     OpenApiParameter(name, str, description=f"Such as 2026-11; default: {default}.")
     for name, default in (
         ("first", "eleven months before the last one"),
@@ -143,7 +143,7 @@ class JournalCsvView(StaffView):
 class DeferredRevenueView(StaffView):
     """Answers with billed, earned, deferred and prepaid amounts by month (GET)."""
 
-    @schema.describe("Get deferred revenue", response=DeferredRevenueSerializer, parameters=_MONTHS)
+    @schema.describe("Get deferred revenue", response=DeferredRevenueSerializer, parameters=MONTHS)
     def get(self, request: Request) -> Response:
         """Return the report by month, legal entity and currency, from postings of the ledger."""
         months = deferred_revenue.report(*months_of(request))
@@ -161,7 +161,7 @@ class DeferredRevenueCsvView(StaffView):
     @schema.describe(
         "Get deferred revenue as CSV",
         response={(200, "text/csv"): OpenApiTypes.STR},
-        parameters=_MONTHS,
+        parameters=MONTHS,
     )
     def get(self, request: Request) -> FileResponse:
         """Return the report as a file; amounts are in the main unit."""

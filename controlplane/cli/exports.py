@@ -167,6 +167,43 @@ def periods_without_invoice(
 
 
 @staff_app.command()
+def tax(
+    first: _First = "",
+    last: _Last = "",
+    reverse_charge: Annotated[
+        bool, typer.Option("--reverse-charge", help="The sums of each VAT id instead.")
+    ] = False,
+    file: _MaybeCsvTo = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show VAT by month, country and rate, or what was charged under reverse charge by VAT id."""
+    api, months = login_store.connect_staff(), {"first": first, "last": last}
+    wanted = {name: calls.given(month) for name, month in months.items()}
+    if file:
+        written: Any = staff.get_reverse_charge_csv if reverse_charge else staff.get_tax_report_csv
+        _write(file, written.sync_detailed(client=api.client, **wanted))
+        return
+    found = calls.body(api, staff.get_tax_report.sync_detailed(client=api.client, **wanted))
+    if form.is_document:
+        output.show_document(found, form)
+        return
+    if reverse_charge:
+        columns = ["vat_id", "name", "country", "legal_entity", "n_documents", "taxable_minor"]
+        output.show_rows(found["reverse_charge"], columns, form)
+        if form.is_table and not found["reverse_charge"]:
+            output.show_text("No document of these months has reverse charge.")
+        return
+    rows = [{**row, "month": row["month"][:7]} for row in found["items"]]
+    columns = ["month", "legal_entity", "country", "category", "percent", "oss"]
+    output.show_rows(rows, [*columns, "n_documents", "taxable_minor", "tax_minor"], form)
+    if form.is_table:
+        for words in found["disagreements"]:
+            output.show_text(f"differs: {words}")
+        if not rows:
+            output.show_text("No invoice or credit note was issued in these months.")
+
+
+@staff_app.command()
 def codes(
     legal_entity: Annotated[str, typer.Argument(help="The key of the seller in the catalog.")],
     change: Annotated[

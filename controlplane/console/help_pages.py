@@ -259,6 +259,7 @@ BY_ROUTE: Mapping[str, HelpPage] = {
     "staff_periods_without_invoice": HelpPage(
         "periods without an invoice", "finance.md", "periods-without-an-invoice"
     ),
+    "staff_tax_report": HelpPage("the tax report", "finance.md", "vat-return"),
     "staff_account_code": _FINANCE,
     "staff_volumes": _VOLUMES,
     "staff_volumes_release": _VOLUMES,

@@ -7,7 +7,13 @@ from django.utils import timezone
 
 from controlplane.console.forms.finance import DayForm, MonthForm, MonthsForm
 from controlplane.core.errors import Missing
-from plans.exports import aged_receivables, deferred_revenue, journal, periods_without_invoice
+from plans.exports import (
+    aged_receivables,
+    deferred_revenue,
+    journal,
+    periods_without_invoice,
+    tax_report,
+)
 from plans.exports.tables import Column, Row
 
 
@@ -35,4 +41,10 @@ def named(report: str, query: QueryDict) -> tuple[Sequence[Column], Iterable[Row
         case "periods-without-invoice":
             found = periods_without_invoice.report(MonthForm(query).first_day(), now)
             return periods_without_invoice.COLUMNS, found.rows()
+        case "tax-report":
+            rates = tax_report.report(*MonthsForm(query).months()).rates
+            return tax_report.COLUMNS, (one.row() for one in rates)
+        case "reverse-charge":
+            taxes = tax_report.report(*MonthsForm(query).months())
+            return tax_report.CUSTOMER_COLUMNS, taxes.customer_rows()
     raise Missing("There is no such report; the page Finance lists them.")

@@ -250,6 +250,7 @@ staff_urls = [
     path("finance/receivables/", finance_reports.receivables, name="staff_receivables"),
     path("finance/receivables/<slug:tenant>/", finance_reports.open_items, name="staff_open_items"),
     path("finance/periods/", finance_reports.periods, name="staff_periods_without_invoice"),
+    path("finance/tax/", finance_reports.tax, name="staff_tax_report"),
     path("finance/codes", finance.change_code, name="staff_account_code"),
     path("volumes/", staff_installation.volumes, name="staff_volumes"),
     path(

@@ -79,7 +79,8 @@ def each_month(first: date, last: date) -> list[date]:
     Raises:
         Invalid: ``last`` is before ``first``, or there are more than ``MOST_MONTHS``.
     """
-    months, month = [], first
+    months: list[date] = []
+    month = first
     while month <= last and len(months) <= MOST_MONTHS:
         months.append(month)
         month = next_month(month)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection
 
@@ -195,7 +196,7 @@ def report(first: date, last: date) -> TaxReport:
         Invalid: ``last`` is before ``first``, or there are more than ``report_days.MOST_MONTHS``.
     """
     after = report_days.next_month(report_days.each_month(first, last)[-1])
-    values = {
+    values: dict[str, Any] = {
         "since": datetime(first.year, first.month, 1, tzinfo=UTC),
         "until": datetime(after.year, after.month, 1, tzinfo=UTC),
         "standard": Category.STANDARD.value,
@@ -208,14 +209,20 @@ def report(first: date, last: date) -> TaxReport:
         found = cursor.fetchall()
         cursor.execute(_LEDGER, values)
         booked = {(*key, currency): int(tax) for *key, currency, tax in cursor.fetchall()}
-    rates, customers = [], []
-    for *rate, vat_id, country, name, n, taxable, tax in found:
-        if rate[0] is None:  # the sums of a VAT id have no month
-            customers.append(Customer(rate[1], rate[2], vat_id, country, name, n, int(taxable)))
+    rates: list[RateSum] = []
+    customers: list[Customer] = []
+    for row in found:
+        month, entity, currency, country, category, percent, oss = row[:7]
+        vat_id, newest_country, name, n, taxable, tax = row[7:]
+        if month is None:  # the sum of a VAT id
+            customers.append(
+                Customer(entity, currency, vat_id, newest_country, name, n, int(taxable))
+            )
         else:
-            rates.append(RateSum(*rate, n, int(taxable), int(tax)))
-    texts = tuple(disagreements(rates, booked))
-    return TaxReport(first, last, tuple(rates), tuple(customers), texts)
+            rate = month, entity, currency, country, category, percent
+            rates.append(RateSum(*rate, oss, n, int(taxable), int(tax)))
+    differing = tuple(disagreements(rates, booked))
+    return TaxReport(first, last, tuple(rates), tuple(customers), differing)
 
 
 def disagreements(

@@ -352,6 +352,7 @@ if TYPE_CHECKING:
     from .quarantined_sample_page import QuarantinedSamplePage
     from .quota import Quota
     from .quota_page import QuotaPage
+    from .rate_sum import RateSum
     from .read_from_enum import ReadFromEnum
     from .reading import Reading
     from .reading_create_request import ReadingCreateRequest
@@ -371,6 +372,7 @@ if TYPE_CHECKING:
     from .replacement_preview_document import ReplacementPreviewDocument
     from .resend_request import ResendRequest
     from .resource_enum import ResourceEnum
+    from .reverse_charge_customer import ReverseChargeCustomer
     from .role import Role
     from .rollout import Rollout
     from .rollout_state import RolloutState
@@ -428,6 +430,7 @@ if TYPE_CHECKING:
     from .suspension_request import SuspensionRequest
     from .tax_details import TaxDetails
     from .tax_id_check import TaxIdCheck
+    from .tax_report import TaxReport
     from .tenant import Tenant
     from .tenant_create_request import TenantCreateRequest
     from .tenant_debt import TenantDebt
@@ -780,6 +783,7 @@ _MODULES = {
     "QuarantinedSamplePage": ".quarantined_sample_page",
     "Quota": ".quota",
     "QuotaPage": ".quota_page",
+    "RateSum": ".rate_sum",
     "ReadFromEnum": ".read_from_enum",
     "Reading": ".reading",
     "ReadingCreateRequest": ".reading_create_request",
@@ -799,6 +803,7 @@ _MODULES = {
     "ReplacementPreviewDocument": ".replacement_preview_document",
     "ResendRequest": ".resend_request",
     "ResourceEnum": ".resource_enum",
+    "ReverseChargeCustomer": ".reverse_charge_customer",
     "Role": ".role",
     "Rollout": ".rollout",
     "RolloutState": ".rollout_state",
@@ -854,6 +859,7 @@ _MODULES = {
     "SuspensionRequest": ".suspension_request",
     "TaxDetails": ".tax_details",
     "TaxIdCheck": ".tax_id_check",
+    "TaxReport": ".tax_report",
     "Tenant": ".tenant",
     "TenantCreateRequest": ".tenant_create_request",
     "TenantDebt": ".tenant_debt",
@@ -1206,6 +1212,7 @@ __all__ = (
     "QuarantinedSamplePage",
     "Quota",
     "QuotaPage",
+    "RateSum",
     "ReadFromEnum",
     "Reading",
     "ReadingCreateRequest",
@@ -1225,6 +1232,7 @@ __all__ = (
     "ReplacementPreviewDocument",
     "ResendRequest",
     "ResourceEnum",
+    "ReverseChargeCustomer",
     "Role",
     "Rollout",
     "RolloutState",
@@ -1280,6 +1288,7 @@ __all__ = (
     "SuspensionRequest",
     "TaxDetails",
     "TaxIdCheck",
+    "TaxReport",
     "Tenant",
     "TenantCreateRequest",
     "TenantDebt",

@@ -17,6 +17,14 @@ class MonthsForm(ConsoleForm):
     first = forms.CharField(label="From", required=False, max_length=7)
     last = forms.CharField(label="To", required=False, max_length=7)
 
+    @classmethod
+    def of(cls, query: QueryDict) -> Self:
+        """Return the form of a page's query, which shows the months also without any in it."""
+        if query.get("first") or query.get("last"):
+            return cls(query)
+        first, last = report_days.months_of(None, None, timezone.now().date())
+        return cls({"first": f"{first:%Y-%m}", "last": f"{last:%Y-%m}"})
+
     def months(self) -> tuple[date, date]:
         """Return the first days of both months.
 

@@ -1,13 +1,13 @@
-"""The operator's views of reports of finance: aged receivables, and periods without an invoice."""
+"""The operator's views of reports of finance: receivables, periods without an invoice, tax."""
 
 from django.http import HttpResponseBase
 from django.utils import timezone
 
 from controlplane.console.access import staff_page
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.finance import DayForm, MonthForm
+from controlplane.console.forms.finance import DayForm, MonthForm, MonthsForm
 from controlplane.console.scope import StaffScope
-from plans.exports import aged_receivables, periods_without_invoice
+from plans.exports import aged_receivables, periods_without_invoice, tax_report
 from tenants import queries
 
 _MOST = 200  # rows of a table; the file has all
@@ -56,3 +56,16 @@ def periods(scope: StaffScope) -> HttpResponseBase:
         "query": scope.request.GET.urlencode(),
     }
     return scope.render("staff/periods_without_invoice.html", context, form_status(form))
+
+
+@staff_page
+def tax(scope: StaffScope) -> HttpResponseBase:
+    """Show VAT by country and rate, and reverse charge, of ``?first=`` to ``?last=``."""
+    form = MonthsForm.of(scope.request.GET)
+    context = {
+        "form": form,
+        "report": form.attempt(lambda: tax_report.report(*form.months())),
+        "most": _MOST,
+        "query": scope.request.GET.urlencode(),
+    }
+    return scope.render("staff/tax_report.html", context, form_status(form))

@@ -119,6 +119,7 @@ CASES = {
             "get_deferred_revenue",
             "get_aged_receivables",
             "list_open_items_tenant",
+            "get_tax_report",
         )
     },
     "void_invoice": Case({"reason": "never ordered"}, before=("approve_invoice", "issue_invoice")),

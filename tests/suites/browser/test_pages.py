@@ -21,9 +21,8 @@ pytestmark = pytest.mark.django_db
 OWNER, BILLING, OUTSIDER = "olga@acme.example", "bills@acme.example", "oscar@other.example"
 STAFF, LATE, FULL = "staff@operator.example", "late@payer.example", "full@carts.example"
 _NUMBERS = itertools.count(1)
-CARTS = "/t/full-carts/spaces/carts"
 NOTIFICATIONS, PLAN = "/t/acme-shipping/notifications", "/t/acme-shipping/settings/plan"
-SPACES, OTHER = "/t/acme-shipping/spaces", "/t/other-people"
+SPACES, CARTS, OTHER = "/t/acme-shipping/spaces", "/t/full-carts/spaces/carts", "/t/other-people"
 
 
 def _stay(_page: Page) -> None:
@@ -351,12 +350,11 @@ STATES = [
     State("staff-receivables", "All tenants", at("/staff/finance/receivables/"), email=STAFF),
     State("staff-owed", "days overdue", at("/staff/finance/receivables/late-payer/"), email=STAFF),
     State("staff-periods", "is not complete", at("/staff/finance/periods/"), email=STAFF),
+    State("staff-tax-report", "Quai SA", at("/staff/finance/tax/"), email=STAFF),
     State("staff-pipeline", "The last run failed", at("/staff/pipeline/"), email=STAFF),
     State("staff-quarantine", "fall (1)", at("/staff/pipeline/quarantine/"), email=STAFF),
     State("staff-volumes", "gone", at("/staff/volumes/"), email=STAFF),
-    State(
-        "staff-volumes-release", "lost for ever", at("/staff/volumes/"), _open_volume, email=STAFF
-    ),
+    State("volume-release", "lost for ever", at("/staff/volumes/"), _open_volume, email=STAFF),
     State("staff-audit", "Created the space", at("/staff/audit/"), email=STAFF),
     State("staff-search", "People", at("/staff/search?q=acme"), email=STAFF),
     State("messages", "Browse to see messages", of("invoices", "messages")),

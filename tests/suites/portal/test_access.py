@@ -140,6 +140,7 @@ STAFF_PAGES = {
     "staff_receivables": Page("finance/receivables/"),
     "staff_open_items": Page("finance/receivables/acme-shipping/"),
     "staff_periods_without_invoice": Page("finance/periods/"),
+    "staff_tax_report": Page("finance/tax/"),
     "staff_overdue": Page("overdue/"),
     "staff_dunning_pause": Page("overdue/acme-shipping/pause"),
     "staff_dunning_resume": Page("overdue/acme-shipping/resume", is_get=False),
@@ -298,7 +299,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) 
             seen[name] = (answer.status_code, LINKED.findall(b"".join(answer).decode()))
 
     assert seen == dict.fromkeys(seen, (200, []))
-    assert len(seen) == 48
+    assert len(seen) == 49
 
 
 def test_every_page_links_to_the_documentation_of_its_own(busy: World, as_: As) -> None:

@@ -55,7 +55,7 @@ from tenants.rollouts import Window
 from tests.support.metering import pipeline_rows
 from tests.support.notifications import notified
 from tests.support.plans import read_samples, term_rows, usage_tails
-from tests.support.portal import rows
+from tests.support.portal import abroad, rows
 from tests.support.portal.rows import World
 from workers.messaging.observed import ConnectionSeen, InstanceSnapshot
 from workers.metering import connection_lists
@@ -104,6 +104,7 @@ def make() -> Scene:
     _agree(world)
     _operate(world)
     _use_up()
+    abroad.sell()
     # The tenant stays with its version of Business, which is not on offer any more.
     dearer = publishing.default_yaml().replace('["100", "0.70"]', '["100", "0.80"]')
     publishing.publish(parsing.parse(dearer), by=SYSTEM)

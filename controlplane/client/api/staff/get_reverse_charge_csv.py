@@ -1,0 +1,85 @@
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient
+from ...types import UNSET, Response, Unset
+
+
+def _request(
+    *,
+    first: str | Unset = UNSET,
+    last: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["first"] = first
+
+    params["last"] = last
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "GET",
+        "url": "/api/v1/staff/reverse-charge.csv",
+        "params": params,
+    }
+    return _kwargs
+
+
+def _parsed(response: httpx.Response) -> str:
+    if response.status_code == 200:
+        response_200 = response.text
+        return response_200
+
+    raise errors.unexpected(response)
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    first: str | Unset = UNSET,
+    last: str | Unset = UNSET,
+) -> Response[str]:
+    """Get reverse charge as CSV.
+
+    Return the sums of each VAT id as a file; amounts are in the main unit.
+
+    Args:
+        first (str | Unset):
+        last (str | Unset):
+
+    Raises:
+        errors.Refused: the server refused the request.
+        errors.Unexpected: the answer is none that the API document lists.
+        httpx.TransportError: the server did not answer.
+    """
+    response = client.get_httpx_client().request(
+        **_request(
+            first=first,
+            last=last,
+        )
+    )
+    errors.check(response)
+    return Response(
+        status_code=response.status_code,
+        headers=response.headers,
+        content=response.content,
+        read=lambda: _parsed(response),
+    )
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    first: str | Unset = UNSET,
+    last: str | Unset = UNSET,
+) -> str:
+    """As ``sync_detailed``, but return the body as a model."""
+    return sync_detailed(
+        client=client,
+        first=first,
+        last=last,
+    ).parsed
