@@ -17,6 +17,7 @@ from plans.exports.tax_report import TaxReport
 from plans.invoicing import document, issuing
 from plans.ledger import posting
 from plans.models import CreditNote, Invoice, LedgerPosting
+from tenants.models import Tenant
 from tests.support import query_plans
 from tests.support.plans import billing_rows as rows
 from tests.support.plans import debts, taxed_sales, two_sellers
@@ -47,6 +48,14 @@ def customers(found: TaxReport) -> list[tuple[str, str, int, int]]:
     return [
         (one.vat_id, one.country, one.n_documents, one.taxable_minor) for one in found.customers
     ]
+
+
+def alter_country(old: str, new: str, owner: Tenant) -> None:
+    """Change the buyer's country in the documents of the tenant."""
+    debts.alter(
+        "UPDATE plans_invoice SET document = replace(document, %s, %s) WHERE tenant_id = %s",
+        f'"country":"{old}"', f'"country":"{new}"', owner.pk,
+    )  # fmt: skip
 
 
 def test_documents_are_added_up_by_month_seller_currency_country_category_and_rate() -> None:
@@ -143,6 +152,18 @@ def test_a_vat_id_is_one_customer_however_it_is_written() -> None:
     assert (one.vat_id, one.name, one.taxable_minor) == ("EL094259216", "New SA", 9800)
     (earlier,) = tax_report.report(MAY, MAY).customers
     assert earlier.name == "Old SA"
+    alter_country("GR", "CY", second)
+    assert customers(of_both()) == [("EL094259216", "CY", 2, 9800)]
+
+
+def test_only_sales_to_the_union_are_for_the_one_stop_shop() -> None:
+    owner = buyer(billing_country="AT")
+    debts.issued(owner, MAY_4)
+    before = [one.is_oss for one in of_both().rates]
+    # Such a document has another category today.
+    alter_country("AT", "CH", owner)
+
+    assert (before, [one.is_oss for one in of_both().rates]) == ([True], [False])
 
 
 def test_the_tax_of_a_corrected_month_belongs_to_the_buyer_of_that_month() -> None:
@@ -167,6 +188,10 @@ def test_reverse_charge_of_a_corrected_month_belongs_to_the_vat_id_of_that_month
 
     assert customers(found) == [(VAT_IDS[0], "FR", 2, 1200)]
     assert sums(found, JUNE)["wp EUR FR AE 0"] == (1, 500, 0)
+    # The buyer of the correction is the one of 4 May, so this document has the newest name.
+    named = buyer(billing_country="FR", tax_id=VAT_IDS[0], billing_name="New SA")
+    debts.issued(named, date(2026, 5, 20))
+    assert [one.name for one in of_both().customers] == ["New SA"]
 
 
 def test_a_document_with_two_certificates_of_a_category_counts_once() -> None:
