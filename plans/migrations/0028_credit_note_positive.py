@@ -8,7 +8,7 @@ from django.db.models import Q
 
 
 class Migration(migrations.Migration):
-    dependencies = [("plans", "0025_invoice_replaces")]
+    dependencies = [("plans", "0027_invoice_not_issued_index")]
     operations = [
         migrations.RemoveConstraint(model_name="creditnote", name="credit_note_positive"),
         migrations.AddConstraint(
