@@ -47,6 +47,7 @@ class Problem:
     * `back_test.missing` (404): There is no such back-test
     * `back_test.no_gold` (409): There is no usage in the lakehouse yet
     * `billing_details.invalid` (422): The billing details are not valid
+    * `billing_details.missing` (409): The billing details are not complete
     * `budget.invalid` (422): The budget is not valid
     * `cache.unavailable` (503): Attempts cannot be counted
     * `catalog.already_scheduled` (409): Another catalog is scheduled
@@ -137,6 +138,7 @@ class Problem:
     * `invoice.not_releasable` (409): Nothing of the invoice can be released
     * `invoice.pdf_unavailable` (503): PDF is not available on this server
     * `invoice.period_overlaps` (409): Another invoice covers part of the period
+    * `invoice.replacement_changed` (409): The replacement is not the confirmed one
     * `invoice.too_early` (409): The period cannot be closed yet
     * `invoice.too_many_readings` (409): Too many parts of invoices are being read
     * `invoice.wrong_state` (409): The invoice is in another state

@@ -62,3 +62,10 @@ def test_a_replacement_needs_a_reason(cast: Cast, invoice: Invoice) -> None:
     path = f"/api/v1/staff/invoices/{invoice.pk}/replacement"
 
     problem(cast.call("staff").post(path, {}), 422, "request.invalid")
+
+
+def test_a_replacement_needs_billing_details(cast: Cast, invoice: Invoice) -> None:
+    type(cast.tenant).objects.filter(pk=cast.tenant.pk).update(billing_address="")
+    path = f"/api/v1/staff/invoices/{invoice.pk}/replacement"
+
+    problem(cast.call("staff").get(path), 409, "billing_details.missing")
