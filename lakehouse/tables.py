@@ -9,6 +9,7 @@ call this module; transforms do not.
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -118,6 +119,15 @@ class Lake:
 
     def path(self, table: Table) -> str:
         return f"{self.root.rstrip('/')}/{table.path}"
+
+    def threads(self) -> ThreadPoolExecutor:
+        """Return threads that may use the session; Delta asks each thread for its active one."""
+
+        def activate() -> None:
+            java: Any = SparkSession._get_j_spark_session_class(self.spark._jvm)
+            java.setActiveSession(self.spark._jsparkSession)
+
+        return ThreadPoolExecutor(initializer=activate)
 
     def log(self, table: Table) -> "Log":
         """Read the newest state of the table's Delta log. The table need not exist."""

@@ -12,7 +12,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -77,7 +76,7 @@ def _snapshots(lake: Lake) -> dict[str, Snapshot | None]:
     for table in schemas.DERIVED:
         tables.ensure(lake, table)
     # Side by side: reading a log is mostly work of Spark's driver, which uses one core for each.
-    with ThreadPoolExecutor() as pool:
+    with lake.threads() as pool:
         found = pool.map(lambda table: tables.snapshot(lake, table, APP), schemas.ALL)
         return dict(zip((table.name for table in schemas.ALL), found, strict=True))
 
@@ -266,7 +265,7 @@ class Run:
                 done(table.name)
 
         # Small queries are mostly work of Spark's driver, which uses one core for each.
-        with ThreadPoolExecutor() as pool:
+        with self.lake.threads() as pool:
             quality = pool.submit(replace, (schemas.QUALITY, self.sample_quality))
             # In this order: the daily table is computed from ``gold.usage``.
             replace((schemas.USAGE, self.usage), (schemas.USAGE_DAILY, self.daily_usage))
