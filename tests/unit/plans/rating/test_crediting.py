@@ -188,8 +188,14 @@ def test_an_invoice_below_zero_before_tax_is_taken_back_whole() -> None:
     rest = crediting.credit(charged, {}, None, french, free)
 
     assert (rest.net_minor, rest.total_minor) == (-500, 1400)
-    with pytest.raises(TooMuch, match="Void it"):
+    with pytest.raises(TooMuch) as refused:
         crediting.credit(charged, {}, {1: 100}, french, free)
+    assert refused.value.message == (
+        "Before tax nothing of this invoice is left: a part of it cannot be taken back, but all "
+        "that is left can. Void it."
+    )
+    assert refused.value.fields == {"left_minor": 0}
+    assert crediting.credit({1: 1}, {}, {1: 1}, french).is_rest
 
 
 def test_of_a_line_without_an_amount_nothing_can_be_taken_back() -> None:
