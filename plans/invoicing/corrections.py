@@ -224,8 +224,8 @@ def wrongly_taxed(invoice: Invoice, stored: Document) -> Iterator[str]:
     nothing is yielded for their documents.
     """
     manifest = stored["manifest"]
-    has_new_tax = manifest["engine_version"] in CORRECTIONS_AT_OWN_TAX
-    entries = [] if has_new_tax else manifest["corrections"]
+    is_older = manifest["engine_version"] in CORRECTIONS_AT_OWN_TAX
+    entries = [] if is_older else manifest["corrections"]
     numbers = [entry["number"] for entry in entries]
     rows = Invoice.objects.filter(tenant_id=invoice.tenant_id, number__in=numbers)
     found = {row.number: line_taxes.own_tax(document.loaded(row.document)) for row in rows}

@@ -231,7 +231,7 @@ def _require_replaceable(invoice: Invoice) -> None:
         )
     approved = Invoice.objects.filter(tenant_id=invoice.tenant_id, state=State.APPROVED)
     for manifest in approved.values_list("manifest", flat=True):
-        if any(entry["number"] == invoice.number for entry in manifest["corrections"]):
+        if any(entry["number"] == invoice.number for entry in manifest.get("corrections", [])):
             raise states.WrongState(
                 "An approved invoice corrects this one: issue it first, then replace this one and "
                 "that one.",
