@@ -289,7 +289,7 @@ def find_in(rows: QuerySet[Invoice], name: str) -> Invoice:
 def detail_of(invoice: Invoice) -> dict[str, Any]:
     """Return what the detail of ``invoice`` has besides the fields of a list's row."""
     document = invoice_files.document_of(invoice) if invoice.document else None
-    replacement = replacing.of(invoice)
+    replacement = replacing.replacement_of(invoice)
     return {
         "replaces": invoice.replaces.number if invoice.replaces else None,
         "replaced_by": replacement.number if replacement else None,

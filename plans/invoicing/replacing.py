@@ -118,7 +118,7 @@ def replace(
         # As ``issuing.approve``: a draft that corrects the old invoice is not approved meanwhile.
         Tenant.objects.select_for_update().get(pk=invoice.tenant_id)
         old = states.locked(invoice)
-        if (known := of(old)) is not None:
+        if (known := replacement_of(old)) is not None:
             return known
         made = preview(old)
         if confirmed and confirmed != digest(made):
@@ -152,7 +152,7 @@ def is_possible(invoice: Invoice) -> bool:
     return invoice.state in states_before and invoice.total_minor > 0
 
 
-def of(invoice: Invoice) -> Invoice | None:
+def replacement_of(invoice: Invoice) -> Invoice | None:
     """Return the invoice that replaces ``invoice``; None if there is none. Only a voided one has.
 
     Queries nothing for an invoice in another state.
@@ -165,7 +165,7 @@ def of(invoice: Invoice) -> Invoice | None:
 def _newest(tenant_id: str, number: str) -> Invoice:
     """Return the invoice with this number, or the last one that was issued in its place."""
     row = Invoice.objects.get(tenant_id=tenant_id, number=number)
-    while (later := of(row)) is not None:
+    while (later := replacement_of(row)) is not None:
         row = later
     return row
 
@@ -221,7 +221,7 @@ def _taxed(
 
 
 def _require_replaceable(invoice: Invoice) -> None:
-    if (known := of(invoice)) is not None:
+    if (known := replacement_of(invoice)) is not None:
         raise states.WrongState(
             f"{known.number} replaces this invoice already: replace that one.", state=invoice.state
         )

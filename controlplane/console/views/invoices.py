@@ -145,7 +145,7 @@ def detail_context(
     for line in shown.get("lines", []):
         line["url"] = link("invoice_line", line["position"])
     outstanding_minor = receiving.outstanding_minor(row) if row.number else 0
-    replacement = replacing.of(row)
+    replacement = replacing.replacement_of(row)
     return {
         "row": row,
         "replacement": replacement,

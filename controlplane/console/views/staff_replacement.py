@@ -28,13 +28,13 @@ def replace(scope: StaffScope, invoice: str) -> HttpResponseBase:
         confirmed=data.get("confirmed", ""),
         by=scope.actor,
     ):
-        made = replacing.of(invoice_reads.get(None, invoice))
+        made = replacing.replacement_of(invoice_reads.get(None, invoice))
         assert made is not None  # it was just issued
         messages.success(scope.request, f"{made.number} replaces {row.number}.")
         return redirect("console:staff_invoice", made.id)
     new = replacing.preview(row)
     sides = [
-        ("Now", rendering.context(document.loaded(row.document))),
+        (row.number, rendering.context(document.loaded(row.document))),
         ("The new invoice", rendering.context(new)),
     ]
     notes = invoice_reads.credit_notes(row)  # the last one of a voided invoice voided it

@@ -88,7 +88,7 @@ def test_the_replacement_has_the_lines_of_the_old_one_and_the_details_of_now(
     old, new = (document.loaded(row.document) for row in (invoice, made))
     assert (invoice.total_minor, made.total_minor) == (5880, 4900)
     assert (invoice.state, made.state, made.number) == (State.VOIDED, State.ISSUED, "WP-000002")
-    assert (made.replaces, replacing.of(invoice)) == (invoice, made)
+    assert (made.replaces, replacing.replacement_of(invoice)) == (invoice, made)
     assert new["replaces"] == {"number": "WP-000001", "issued_at": old["issued_at"]}
     assert (new["buyer"]["tax_id"], new["buyer"]["address"]) == (
         "FR83404833048", "2 rue du Port\nLille",
