@@ -121,7 +121,10 @@ class Lake:
         return f"{self.root.rstrip('/')}/{table.path}"
 
     def threads(self) -> ThreadPoolExecutor:
-        """Return threads that may use the session; Delta asks each thread for its active one."""
+        """Return a pool of threads for which this Spark session is the active one.
+
+        Delta takes the active session of the thread that calls it, and fails if there is none.
+        """
 
         def activate() -> None:
             java: Any = SparkSession._get_j_spark_session_class(self.spark._jvm)

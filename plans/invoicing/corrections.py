@@ -218,7 +218,7 @@ def pinned(manifest: Document, currency: str) -> tuple[Correction, ...]:
 
 
 def wrongly_taxed(invoice: Invoice, stored: Document) -> Iterator[str]:
-    """Yield the number of each invoice that ``invoice`` corrects with another tax than it has.
+    """Yield the number of each corrected invoice whose tax the correction on ``invoice`` lacks.
 
     ``stored`` is the document of ``invoice``. Engines 3 and 4 taxed corrections by another rule, so
     nothing is yielded for their documents.

@@ -66,7 +66,7 @@ class Draft:
 
     @classmethod
     def of(cls, made: Document, legal_entity: str) -> "Draft":
-        """Return the draft with the document ``made``, of a seller with this key."""
+        """Return the draft of the document ``made``; ``legal_entity`` is the key of its seller."""
         copied = ("currency", "net_minor", "tax_minor", "total_minor", "manifest", "quality")
         columns = {
             **{name: made[name] for name in copied},
